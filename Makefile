@@ -346,7 +346,8 @@ $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(hdf5_
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
 $(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/gauss.o $(B)/lib/quark/plain.o $(B)/lib/dirac/host_lanes.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
 # Links, columns of ghosts, and residuals are the same bits whatever vectors they were in.
-$(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/quark/plain.o: cflags += -ffp-contract=off
+$(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/quark/plain.o $(B)/lib/dirac/temporal.o: cflags += -ffp-contract=off
+build/cuda/lib/dirac/plain_gpu.o build/cuda/lib/dirac/temporal_gpu.o: cuda_flags += -fmad=false
 
 # The tables of N, and the devices that stand on them.
 cpu_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o generate/generate_cpu.o flow/flow_lanes_table.o flow/flow_cpu.o)

@@ -164,7 +164,7 @@ static void set_up(bed *b, const line *l)
     const lat_grid_spec spec = {b->u.head.geom, l->storage, -1, false};
     const lat_dirac_options options = {.reals = l->reals};
     need((b->grid = lat_grid_new(cpu_device(), &spec))
-             && (!bench_temporal() || !lat_temporal_open(cpu_device(), &b->u, &b->gauge))
+             && (!bench_temporal() || !lat_temporal_open(cpu_device(), &b->u, NULL, &b->gauge))
              && (b->s = lat_spinor_open_in(b->grid, 3, l->columns, b->gauge))
              && (b->d = lat_dirac_open(b->s, &b->u, &f, &options)),
          l->name);

@@ -117,7 +117,7 @@ static setting enter(lat_device *dev, const line *l, lat_storage storage)
     const char *reals = getenv("LAT_REALS");
     const lat_dirac_options options = {.reals = reals ? atoi(reals) : 0};
     if (!(s.grid = lat_grid_new(dev, &spec))
-        || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, &s.gauge))
+        || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, NULL, &s.gauge))
         || !(s.space = lat_spinor_open_in(s.grid, 3, l->columns, s.gauge))
         || !(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), &options))
         || !(s.in = lat_spinor_new(s.space, "spinors"))

@@ -52,7 +52,7 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     s->odd = (lat_spinor_part){LAT_ODD, columns, s->all};
     s->both = (lat_spinor_part){LAT_BOTH, columns, s->all};
     if (!(s->grid = lat_grid_new(dev, &spec))
-        || (bench_temporal() && lat_temporal_open(dev, u, &s->gauge))
+        || (bench_temporal() && lat_temporal_open(dev, u, NULL, &s->gauge))
         || !(s->space = lat_spinor_open_in(s->grid, 3, columns, s->gauge))
         || !(s->d = lat_dirac_open(s->space, u, &f, &how))
         || !(s->x = lat_spinor_new(s->space, "spinors")))

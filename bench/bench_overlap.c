@@ -110,7 +110,7 @@ static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage sto
     b->o.fermion.m0 = 1.4;
     lat_overlap_kernel(&b->o.fermion, &kernel);
     need((b->o.grid = lat_grid_new(on, &spec))
-             && (!bench_temporal() || !lat_temporal_open(on, u, &b->o.gauge))
+             && (!bench_temporal() || !lat_temporal_open(on, u, NULL, &b->o.gauge))
              && (b->o.one = lat_spinor_open_in(b->o.grid, 3, 1, b->o.gauge))
              && (b->o.space = lat_spinor_open_in(b->o.grid, 3, columns, b->o.gauge))
              && (b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)),

@@ -491,6 +491,34 @@ ROWS
     done
 }
 
+@test "a solution that stays on a GPU until it is written has the bytes of one that the host certifies" {
+    lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 20 -o links.lat
+    local operator source
+    for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,a" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd asym" \
+        "--kappa .12 --csw .9 --boundary a,d,p,o -p single" "--kappa .13 --even-odd none --solver cg" "--kappa .13 --smear-links stout:.1,2"; do
+        for source in point:1,2,3,4 noise:z4,t=2,seed=1; do
+            # shellcheck disable=SC2086
+            lat-solve -v --device gpu --no-provenance $operator --source $source links.lat -o gpu.lat 2>said
+            grep -q '^lat-solve: solutions stay on the GPU until they are written' said
+            # shellcheck disable=SC2086
+            lat-solve -v --device gpu --no-provenance $operator --source $source links.lat --checkpoint ck -o host.lat 2>said
+            run ! grep -q 'solutions stay' said
+            cmp gpu.lat host.lat || { echo "$operator $source"; return 1; }
+        done
+    done
+    lat-solve -q --device gpu --kappa .13 --source point:1,2,3,4 links.lat >gpu.raw
+    lat-solve -q --device gpu --kappa .13 --source point:1,2,3,4 --checkpoint ck links.lat >host.raw
+    cmp gpu.raw host.raw
+    # Not enough memory, or iterations.
+    lat-solve -v --device gpu --kappa .13 --memory .01 --source point:1,2,3,4 links.lat -o x.lat 2>said
+    run ! grep -q 'solutions stay' said
+    run -3 lat-solve -q --device gpu --kappa .13 --max-iterations 9 --source point:1,2,3,4 links.lat -o y.lat
+    local said=$output
+    run -3 lat-solve -q --device gpu --kappa .13 --max-iterations 9 --batch 12 --source point:1,2,3,4 --checkpoint ck links.lat -o y.lat
+    [[ "${said%% (*}" = "${output%% (*}" ]] || { echo "$said"; echo "$output"; return 1; }
+    [ ! -e y.lat ]
+}
+
 @test "half precision reaches 1e-10 near critical kappa on thermal links; of a matrix near singular it goes on in single, and says so" {
     lat-heatbath -q --device gpu --dims 16,16,16,16 --beta 6 --thermalise 100 --overrelax 4 --seed 2026 -p double -o links.lat
     local kappa solver most=0

@@ -137,8 +137,8 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
               u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }
 
-/* v[count][24], natural sites first .. first+count-1, to a column or back; g[site][18]: the gauge
- * of the column, NULL: that of the host. */
+/* v[count][24], natural sites first .. first+count-1, to a column or back (there `stride` reals
+ * from site to site); g[site][18]: the gauge of the column, NULL: that of the host. */
 template <int P>
 __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
                              lat_parity wanted, const double *v, const double *g, size_t first,
@@ -167,8 +167,8 @@ __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t par
 
 template <int P>
 __global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
-                               double *v, const double *g, size_t first, size_t count,
-                               const char *column)
+                               double *v, size_t stride, const double *g, size_t first,
+                               size_t count, const char *column)
 {
     const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (n >= count)
@@ -186,7 +186,7 @@ __global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t p
     if (g)
         turn_spinor(to, g + (first + n) * 18, true);
     for (int k = 0; k < 24; k++)
-        v[n * 24 + k] = to[k];
+        v[n * stride + k] = to[k];
 }
 
 /* From one storage to another, in the same order. */

@@ -105,6 +105,7 @@ typedef struct lat_dirac_options {
     int reals;
     bool traceless; /* F without its trace */
     bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits */
+    const double *there; /* on one GPU: the links, if they are there already (plain_gpu.h) */
 } lat_dirac_options;
 
 typedef struct lat_dirac {

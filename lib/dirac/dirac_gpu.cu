@@ -155,16 +155,32 @@ static int cut_time(const gpu_dirac *d, double *all, cudaStream_t stream)
     return 0;
 }
 
+/* All links in double on the device, to be changed. */
+static int bring(const lat_cuda_device *dev, const lat_field *u, const double *there, double **all)
+{
+    const size_t bytes = lat_field_held(u) * LAT_STAGE_LINK * sizeof(double);
+    if (!there)
+        return lat_gpu_upload(dev, u, all);
+    return lat_cuda_malloc((void **)all, bytes, "the links")
+                   || failed(
+                       cudaMemcpyAsync(*all, there, bytes, cudaMemcpyDeviceToDevice, dev->stream))
+               ? -1
+               : 0;
+}
+
 /* Ranks agree before they add up sums: one without memory is not waited for. */
 template <int P>
-static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev, bool traceless)
+static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev,
+                const lat_dirac_options *o)
 {
     const cudaStream_t s = dev->stream;
     double *all = NULL;
     unsigned long long *bad = NULL;
-    int rc = lat_agree(dev->dev.comm, reserve<P>(d, &bad) || lat_gpu_upload(dev, u, &all) ? -1 : 0);
+    int rc = lat_agree(dev->dev.comm,
+                       reserve<P>(d, &bad) || bring(dev, u, o->there, &all) ? -1 : 0);
     rc = rc || lat_gpu_turn_links(d->s, d->hop.unit, lat_field_held(u) / 4, all)
-         || (d->dirac.clover && make_clover_of<P>(d, all, traceless, bad, s)) || cut_time(d, all, s)
+         || (d->dirac.clover && make_clover_of<P>(d, all, o->traceless, bad, s))
+         || cut_time(d, all, s)
          || (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s));
     rc = failed(cudaStreamSynchronize(s)) || rc;
     cudaFree(all);
@@ -172,14 +188,14 @@ static int fill(gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev, bo
     return lat_agree(dev->dev.comm, rc ? -1 : 0);
 }
 
-static int fill_for(gpu_dirac *d, const lat_field *u, bool traceless)
+static int fill_for(gpu_dirac *d, const lat_field *u, const lat_dirac_options *o)
 {
     const lat_grid *grid = d->s->space.grid;
     const lat_cuda_device *dev = lat_cuda_device_of(grid->dev);
     switch (grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: return fill<LAT_STORAGE_DOUBLE>(d, u, dev, traceless);
-    case LAT_STORAGE_SINGLE: return fill<LAT_STORAGE_SINGLE>(d, u, dev, traceless);
-    case LAT_STORAGE_HALF: return fill<LAT_STORAGE_HALF>(d, u, dev, traceless);
+    case LAT_STORAGE_DOUBLE: return fill<LAT_STORAGE_DOUBLE>(d, u, dev, o);
+    case LAT_STORAGE_SINGLE: return fill<LAT_STORAGE_SINGLE>(d, u, dev, o);
+    case LAT_STORAGE_HALF: return fill<LAT_STORAGE_HALF>(d, u, dev, o);
     }
     return -1;
 }
@@ -318,8 +334,8 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
     d->in_turn = options->in_turn;
     set_hop(d);
     d->between = lat_spinor_new(s, "spinors between hops");
-    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
-        && fill_for(d, u, options->traceless) == 0 && tune_walks(d) == 0)
+    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0 && fill_for(d, u, options) == 0
+        && tune_walks(d) == 0)
         return &d->dirac;
     gpu_close(&d->dirac);
     return NULL;

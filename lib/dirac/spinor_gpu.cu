@@ -158,8 +158,9 @@ static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *de
                 s->sites, s->parity, h->parity, raw + (size_t)k * each, h->from ? g : NULL, first,
                 count, column);
         else
-            unpack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
-                s->sites, s->parity, raw + (size_t)k * each, g, first, count, column);
+            unpack_spinors<P>
+                <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw + (size_t)k * each,
+                                                      LAT_STAGE_SPINOR, g, first, count, column);
         e = cudaGetLastError();
     }
     if (h->to)

@@ -72,7 +72,7 @@ static int fill(lat_temporal *t, const lat_field *u)
     return comm->max(comm, &t->off, 1);
 }
 
-int lat_temporal_open(lat_device *dev, const lat_field *u, lat_temporal **to)
+int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, lat_temporal **to)
 {
     *to = NULL;
     if (u->head.geom.nd != 4 || u->head.geom.dims[3] == 1)
@@ -81,9 +81,9 @@ int lat_temporal_open(lat_device *dev, const lat_field *u, lat_temporal **to)
     if (!t)
         return -1;
     memset(t, 0, sizeof *t);
-    const int rc = fill(t, u);
+    const int rc = there ? lat_temporal_on_gpu(t, dev, &u->head.geom, there) : fill(t, u);
     if (rc || !lat_temporal_unit(t, LAT_STORAGE_SINGLE)
-        || (dev->gpu && lat_temporal_to_gpu(t, dev))) {
+        || (dev->gpu && !there && lat_temporal_to_gpu(t, dev))) {
         const bool failed = rc || lat_temporal_unit(t, LAT_STORAGE_SINGLE);
         lat_temporal_close(t);
         return failed ? -1 : 0;

@@ -28,16 +28,20 @@ typedef struct lat_temporal {
 } lat_temporal;
 
 /* *t of four-dimensional links of SU(2) or SU(3), whose ghosts are up to date, on their ranks; NULL
- * where links are not unitary to single precision, and where all of t is one slice. All ranks call
+ * where links are not unitary to single precision, and where all of t is one slice. `there`: on one
+ * GPU the links, if they are there already (plain_gpu.h), or NULL; the same bits. All ranks call
  * it: 0, or -1 with lat_error set. To be closed after the spaces that have it. */
-int lat_temporal_open(lat_device *dev, const lat_field *u, lat_temporal **t);
+int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, lat_temporal **t);
 void lat_temporal_close(lat_temporal *t); /* NULL is allowed */
 
 /* Are links of t 1 for an operator of this precision? NULL: no. */
 bool lat_temporal_unit(const lat_temporal *t, lat_storage storage);
 
-/* To a GPU, whose host's memory is given back; and what it has there (temporal_gpu.cu). */
+/* To a GPU, whose host's memory is given back; made there, of links of SU(3) that are there; and
+ * what it has there (temporal_gpu.cu). */
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev);
+int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *lattice,
+                        const double *there);
 void lat_temporal_gpu_close(lat_temporal *t);
 
 #ifdef __cplusplus

@@ -2,6 +2,8 @@
 /* temporal_gpu.cu: host matrices to a GPU: links, and the transformation to the temporal gauge. */
 #include "cuda_dirac.cuh"
 #include "cuda_pack.cuh"
+#include <float.h>
+#include <math.h>
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
@@ -83,6 +85,60 @@ int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
     t->device = g;
     lat_field_free(&t->g);
     return rc;
+}
+
+/* G of a slice's site, from slice to slice, as temporal.c makes it, to the last bit (-fmad=false in
+ * the Makefile); off: bits of the largest element of |G U_t G^+ - 1|. */
+static __global__ void march(const double *links, size_t sites, size_t slices, double *g,
+                             unsigned long long *off)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= sites)
+        return;
+    double a[18], v[18], m[18], one[18], most = 0;
+    lat_sun_one(3, a);
+    for (size_t t = 0; t < slices; t++) {
+        for (int k = 0; k < 18; k++)
+            g[(t * sites + i) * 18 + k] = a[k];
+        if (t + 1 == slices)
+            break;
+        for (int k = 0; k < 18; k++)
+            v[k] = links[((t * sites + i) * 4 + 3) * 18 + k];
+        lat_sun_mul(3, m, a, v);
+        for (int k = 0; k < 18; k++)
+            v[k] = m[k];
+        if (lat_sun_gram_schmidt(3, m))
+            most = HUGE_VAL;
+        lat_sun_mul_dag(3, one, v, m);
+        for (int k = 0; k < 18; k++) {
+            const double d = fabs(one[k] - (k % 8 == 0));
+            most = d <= most ? most : d <= DBL_MAX ? d : HUGE_VAL;
+            a[k] = m[k];
+        }
+    }
+    atomicMax(off, (unsigned long long)__double_as_longlong(most));
+}
+
+int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *lattice,
+                        const double *there)
+{
+    const lat_cuda_device *const c = lat_cuda_device_of(dev);
+    const size_t slices = (size_t)lattice->dims[3], sites = lat_volume(lattice) / slices;
+    unsigned long long *off = NULL;
+    int rc = lat_cuda_malloc(&t->device, sites * slices * LAT_STAGE_LINK * sizeof(double),
+                             "the temporal gauge")
+             || lat_cuda_malloc((void **)&off, sizeof *off, "the temporal gauge")
+             || failed(cudaMemsetAsync(off, 0, sizeof *off, c->stream));
+    if (!rc) {
+        march<<<lat_cuda_blocks(sites, 64), 64, 0, c->stream>>>(there, sites, slices,
+                                                                (double *)t->device, off);
+        rc = failed(cudaGetLastError())
+             || failed(
+                 cudaMemcpyAsync(&t->off, off, sizeof t->off, cudaMemcpyDeviceToHost, c->stream))
+             || failed(cudaStreamSynchronize(c->stream));
+    }
+    cudaFree(off);
+    return rc ? -1 : 0;
 }
 
 void lat_temporal_gpu_close(lat_temporal *t)

@@ -97,7 +97,7 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
     lat_overlap_kernel(overlap, &f.kernel);
     lat_grid *grid = lat_grid_new(device, &spec);
     lat_temporal *gauge = NULL;
-    f.space = grid && !lat_temporal_open(device, links, &gauge)
+    f.space = grid && !lat_temporal_open(device, links, NULL, &gauge)
                   ? lat_spinor_open_in(grid, links->head.nc, 1, gauge)
                   : NULL;
     const int rc = f.space ? follow(&f, before, overlap->m0, index, steps) : -1;

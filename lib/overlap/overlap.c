@@ -262,7 +262,8 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     o->fermion = *fermion;
     o->mu = fermion->mass;
     o->memory = options->memory;
-    if (!(o->grid = lat_grid_new(device, &spec)) || lat_temporal_open(device, links, &o->gauge)
+    if (!(o->grid = lat_grid_new(device, &spec))
+        || lat_temporal_open(device, links, NULL, &o->gauge)
         || !(o->one = lat_spinor_open_in(o->grid, links->head.nc, 1, o->gauge))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)
         || !(o->space = lat_spinor_open_in(o->grid, links->head.nc, options->columns, o->gauge))

@@ -103,6 +103,8 @@ static int make_clover(lat_plain *m)
 {
     const int n = m->links->head.nc;
     const size_t reals = 2 * (size_t)n * (size_t)n, sites = lat_field_sites(m->links);
+    if (m->clover || (m->action.csw == 0 && m->action.csw_t == 0))
+        return 0;
     m->clover = lat_alloc(sites * PLANES, reals * sizeof(double), "the clover term");
     if (!m->clover)
         return -1;
@@ -417,14 +419,14 @@ static int check(const lat_plain *m, const lat_field *f)
         lat_dims_text(&f->head.geom, b), f->head.nc);
 }
 
-int lat_plain_apply(const lat_plain *m, bool dagger, const lat_field *x, int columns,
-                    const int *column, lat_field *out)
+int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, const int *column,
+                    lat_field *out)
 {
     const task t = {
         .m = m, .dagger = dagger, .x = x, .out = out, .columns = columns, .column = column};
     const size_t sites = lat_field_sites(x), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
     run_fn *const run = runs[lat_isa_widest()];
-    if (check(m, x) || check(m, out))
+    if (check(m, x) || check(m, out) || make_clover(m))
         return -1;
 #pragma omp parallel for schedule(static)
     for (size_t c = 0; c < chunks; c++)
@@ -433,7 +435,7 @@ int lat_plain_apply(const lat_plain *m, bool dagger, const lat_field *x, int col
 }
 
 /* Chunks of a slice have sums of their own; they are added in order, then the slices. */
-int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *b, int columns,
+int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual)
 {
     const task t = {.m = m, .x = x, .b = b, .columns = columns, .column = column};
@@ -441,7 +443,7 @@ int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *
     const size_t own = (size_t)lat_field_slab(x).count, slices = (size_t)lat_slices(&x->head);
     const size_t numbers = 2 * (size_t)columns;
     run_fn *const run = runs[lat_isa_widest()];
-    if (check(m, x) || check(m, b))
+    if (check(m, x) || check(m, b) || make_clover(m))
         return -1;
     double *part = lat_alloc(own * chunks, numbers * sizeof(double), "a residual");
     double *slice = lat_alloc(own + slices, numbers * sizeof(double), "a residual");
@@ -513,10 +515,6 @@ lat_plain *lat_plain_new(const lat_field *links, const lat_fermion *action)
     if (!m)
         return NULL;
     *m = (lat_plain){.action = *action, .links = links};
-    if ((action->csw != 0 || action->csw_t != 0) && make_clover(m)) {
-        lat_plain_free(m);
-        return NULL;
-    }
     return m;
 }
 

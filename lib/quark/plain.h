@@ -34,17 +34,18 @@
 
 typedef struct lat_plain lat_plain;
 
-/* Borrows the links. Refuses an action other than "wilson", and fields without four dimensions. */
+/* Borrows the links, whose clover term is made when it is needed first. Refuses an action other
+ * than "wilson", and fields without four dimensions. */
 lat_plain *lat_plain_new(const lat_field *links, const lat_fermion *action);
 void lat_plain_free(lat_plain *m);
 
 /* out = M x, or M^+ x, of these columns; others of out stay. The ghosts of out are not touched. out
  * must not be x. */
-int lat_plain_apply(const lat_plain *m, bool dagger, const lat_field *x, int columns,
-                    const int *column, lat_field *out);
+int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, const int *column,
+                    lat_field *out);
 
 /* residual[i] = |b - M x| / |b| of column[i]; where b is zero: 0 if x is, too, else infinite. */
-int lat_plain_residual(const lat_plain *m, const lat_field *x, const lat_field *b, int columns,
+int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual);
 
 /* Quarks with open time are zero on the first and the last slice. Are these columns? True for other

@@ -20,7 +20,7 @@ static void *compute_beside(void *with)
     return compute(with);
 }
 
-void lat_certificate_begin(lat_certificate *c, const lat_plain *plain, const lat_field *x,
+void lat_certificate_begin(lat_certificate *c, lat_plain *plain, const lat_field *x,
                            const lat_field *b, int columns, const int *column, bool beside)
 {
     const int all = lat_threads();

@@ -10,7 +10,7 @@
 typedef struct lat_certificate {
     bool running;
     pthread_t thread;
-    const lat_plain *plain;
+    lat_plain *plain;
     const lat_field *x, *b;
     int columns, threads, rc;
     int column[LAT_MAX_COLUMNS];
@@ -19,7 +19,7 @@ typedef struct lat_certificate {
 
 /* Begins with these columns of x, on one rank; nobody writes to them, or to b, before the end. One
  * thread is left to the caller, as long as `beside`. */
-void lat_certificate_begin(lat_certificate *c, const lat_plain *plain, const lat_field *x,
+void lat_certificate_begin(lat_certificate *c, lat_plain *plain, const lat_field *x,
                            const lat_field *b, int columns, const int *column, bool beside);
 
 /* Waits for it: 0 and c->residual, or -1 with lat_error set. All of c zero: 0, and no columns. */

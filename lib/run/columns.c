@@ -151,6 +151,7 @@ static void copy_column(lat_field *x, int column, lat_field *psi, bool out)
 }
 
 bool lat_columns_writes(const lat_columns *k) { return k->path != NULL; }
+bool lat_columns_used(const lat_columns *k) { return k->path || k->count > 0; }
 
 int lat_columns_save(lat_columns *k, const char *solution, const lat_field *x, int column,
                      const double *numbers, int count)

@@ -21,8 +21,9 @@ typedef struct lat_columns lat_columns;
 lat_columns *lat_columns_open(const char *path, const char *resume, const lat_comm *comm);
 void lat_columns_free(lat_columns *k); /* NULL is allowed */
 
-/* Is anything written? */
+/* Is anything written? Is there anything, or will there be? */
 bool lat_columns_writes(const lat_columns *k);
+bool lat_columns_used(const lat_columns *k);
 
 /* `solution` names the solution that x is: configuration, parameters, CRCs. `numbers` (`count` of
  * them, at most 8) are kept with the column. Saving: a file that cannot be written is a warning,

@@ -66,8 +66,13 @@ void lat_inverter_close(lat_inverter *v)
     lat_overlap_pair_close(&v->s.overlap);
     lat_plain_free(v->s.plain);
     lat_wilson_close(v->s.wilson);
+    lat_mirror_close(v->s.mirror);
+    lat_plain_gpu_free(v->s.plain_gpu);
     v->s.plain = NULL;
     v->s.wilson = NULL;
+    v->s.mirror = NULL;
+    v->s.plain_gpu = NULL;
+    v->mirror_bytes = 0;
 }
 
 /* The largest modulus of an eigenvalue. */
@@ -105,12 +110,18 @@ static int read_modes(lat_inverter *v, lat_field *modes, lat_modes_matrix *matri
     return 0;
 }
 
+/* Of the device, for what is not there yet. */
+static double bytes_for(const lat_inverter *v, const lat_device *on)
+{
+    return v->o->memory > 0 ? v->o->memory * 1e9 - v->mirror_bytes : lat_device_free_bytes(on);
+}
+
 int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
 {
     const lat_wilson_use use = {(lat_solver)v->o->how.solver, v->twists, (int)modes};
     const lat_header *links = &v->links.u.head;
     const bool given = lat_opt_given("batch");
-    const double bytes = v->o->memory > 0 ? v->o->memory * 1e9 : lat_device_free_bytes(on),
+    const double bytes = bytes_for(v, on),
                  wanted = lat_wilson_bytes(on, links, &v->fermion, o, &use, false);
     if (bytes < 0)
         return -1;
@@ -131,6 +142,34 @@ int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
     return 0;
 }
 
+/* The solution stays on a GPU until it is written, and is certified there, where that leaves room
+ * for all columns side by side. */
+static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
+{
+    const lat_wilson_use use = {(lat_solver)v->o->how.solver, 0, (int)modes};
+    const lat_field *links = lat_inverter_links(v);
+    const lat_header *x = &v->s.x->head;
+    lat_wilson_options wide = *o;
+    if (!v->whole || lat_columns_used(v->s.kept) || !lat_mirror_takes(on, x))
+        return 0;
+    const int columns = (int)lat_header_objects(x), given = lat_opt_given("batch");
+    wide.columns = given ? o->columns : columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
+    const double more = (double)lat_header_bytes(x)
+                        + lat_plain_gpu_bytes(&links->head, &v->fermion);
+    if (lat_wilson_bytes(on, &links->head, &v->fermion, &wide, &use, true) + more
+        > bytes_for(v, on))
+        return 0;
+    if (!(v->s.plain_gpu = lat_plain_gpu_new(on, links, &v->fermion))
+        || !(v->s.mirror = lat_mirror_open(on, x)))
+        return -1;
+    v->mirror_bytes = more;
+    lat_verbose("solutions stay on the GPU until they are written: %.3g GB", more * 1e-9);
+    v->o->how.batch = wide.columns;
+    *o = wide;
+    o->dirac.there = lat_plain_gpu_links(v->s.plain_gpu);
+    return 0;
+}
+
 static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o)
 {
     const lat_field *links = lat_inverter_links(v);
@@ -140,8 +179,9 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o)
     int rc = v->modes ? read_modes(v, &modes, &matrix) : 0;
     if (v->modes)
         o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
+    const size_t count = v->modes ? lat_header_objects(&modes.head) : 0;
     if (rc == 0
-        && (lat_inverter_batch(v, on, v->modes ? lat_header_objects(&modes.head) : 0, o)
+        && (open_mirror(v, on, count, o) || lat_inverter_batch(v, on, count, o)
             || !(v->s.plain = lat_plain_new(links, &v->fermion))
             || !(v->s.wilson = lat_wilson_open(on, links, &v->fermion, o))))
         rc = -1;

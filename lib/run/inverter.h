@@ -34,11 +34,13 @@ typedef struct lat_inverter {
     double twist[LAT_WILSON_TWISTS];
     int twists;              /* 0: one, that of fermion */
     int columns, *column;    /* those that are wanted; 0: all */
+    bool whole;              /* x is solved whole, from zero, and read by its writer alone */
     lat_links links;         /* of the input, or of a file of their own */
     lat_field smeared;       /* those of the operator, where they are smeared */
     lat_input *modes;        /* that deflate; or NULL */
     char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
     lat_overlap_known known; /* of --modes */
+    double mirror_bytes;     /* of a GPU for s.mirror and s.plain_gpu; 0: they are not open */
     int wide;                /* columns that the operator was opened for */
     lat_solution s;          /* the present one; its operator is for these links and `fermion` */
     lat_field *of_twist;     /* x of each twist */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "stream/stream.h"
 
 enum { ROUNDS = 4, NUMBERS = 7 };
 
@@ -64,6 +65,24 @@ static int take_certificate(lat_solution *s)
     return 0;
 }
 
+/* Where the solution is. */
+static int residuals(lat_solution *s, int columns, const int *column, double *found)
+{
+    return s->mirrored
+               ? lat_plain_gpu_residual(s->plain_gpu, s->mirror, s->b, columns, column, found)
+           : lat_field_exchange(s->x) ? -1
+                                      : residual_of(s, columns, column, found);
+}
+
+/* x gets what is in the mirror, for somebody who reads it. */
+static int land(lat_solution *s)
+{
+    if (s->mirrored && lat_mirror_get(s->mirror, s->x))
+        return -1;
+    s->mirrored = false;
+    return 0;
+}
+
 /* The residuals that are not known yet. */
 static int certify(lat_solution *s, int columns, const int *column)
 {
@@ -72,7 +91,7 @@ static int certify(lat_solution *s, int columns, const int *column)
     for (int i = 0; i < columns; i++)
         if (!s->known[column[i]])
             list[n++] = column[i];
-    if (n && (lat_field_exchange(s->x) || residual_of(s, n, list, found)))
+    if (n && residuals(s, n, list, found))
         return -1;
     for (int i = 0; i < n; i++) {
         s->true_residual[list[i]] = found[i];
@@ -168,6 +187,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
     lat_wilson_cost cost[LAT_SPINOR_COLUMNS];
     const lat_wilson_job job = {.b = s->b,
                                 .x = s->x,
+                                .mirror = s->mirrored ? s->mirror : NULL,
                                 .from_x = from_x,
                                 .columns = columns,
                                 .object = s->of_batch,
@@ -219,7 +239,7 @@ static int solve_columns(lat_solution *s, int columns, const int *column, const 
         s->rate = (lat_rate){0};
         if (n && solve_batch(s, n, of_batch, from_x))
             return -1;
-        if (n && s->beside && s->plain && !lat_columns_writes(s->kept)) {
+        if (n && s->beside && s->plain && !s->mirrored && !lat_columns_writes(s->kept)) {
             if (take_certificate(s))
                 return -1;
             lat_certificate_begin(&s->certificate, s->plain, s->x, s->b, n, s->of_batch,
@@ -284,6 +304,7 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
     memset(s->certified, 0, all * sizeof *s->certified);
     memset(s->known, 0, all * sizeof *s->known);
     s->left = columns;
+    s->mirrored = s->mirror && from == LAT_FROM_ZERO && lat_mirror_fits(s->mirror, &s->x->head);
     int code = target && restore(s, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
     for (int i = 0; i < columns && code != LAT_FAILED; i++)
         target[column[i]] = .95 * s->how->residual;
@@ -314,6 +335,8 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
         s->left = columns - good;
         if (good == columns)
             code = LAT_DONE;
+        else if (land(s))
+            code = LAT_FAILED;
         else if (!again || round == ROUNDS - 1) {
             unconverged(s, worst, columns, good);
             break;
@@ -321,4 +344,20 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
     }
     free(target);
     return code;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+int lat_solution_write(lat_solution *s, lat_output *out, int store)
+{
+    if (!s->mirrored)
+        return lat_stream_write(out, s->x, store);
+    lat_stream_writer *w = lat_stream_open(out, &s->x->head, store);
+    if (!w)
+        return -1;
+    if (lat_mirror_begin(s->mirror, lat_stream_held(w)) == 0
+        && lat_stream_put_from(w, lat_mirror_bytes, s->mirror) == 0)
+        return lat_stream_close(w);
+    lat_stream_abort(w);
+    return -1;
 }

@@ -10,7 +10,9 @@
 
 #include "certificate.h"
 #include "columns.h"
+#include "common/io.h"
 #include "common/progress.h"
+#include "dirac/plain_gpu.h"
 #include "overlap.h"
 #include "quark/plain.h"
 #include "solve/wilson.h"
@@ -33,6 +35,8 @@ typedef struct lat_solution {
     char name[384];             /* of this solution, for the checkpoint */
     long field;                 /* number of the source among all, for messages */
     lat_field *b, *x;           /* with as many columns; x in double */
+    lat_mirror *mirror;         /* on a GPU, where a solution from zero may stay; or NULL */
+    lat_plain_gpu *plain_gpu;   /* M by plain code there */
     bool beside;                /* certify while the next columns are solved: on one rank, and where
                                  * the CPU has nothing else to do */
 
@@ -41,8 +45,9 @@ typedef struct lat_solution {
     lat_wilson_cost *cost;
     double *true_residual;
 
-    int left;    /* columns that are not done, for progress */
-    int stopped; /* the run was asked to stop, by this signal */
+    bool mirrored; /* the solution is in the mirror: x has no numbers */
+    int left;      /* columns that are not done, for progress */
+    int stopped;   /* the run was asked to stop, by this signal */
 
     bool *certified;             /* the rest is for solution.c */
     bool *known;                 /* true_residual is that of x as it is now */
@@ -61,9 +66,13 @@ void lat_solution_unreserve(lat_solution *s);
 typedef enum { LAT_FROM_ZERO, LAT_FROM_X, LAT_SOLVED } lat_solution_start;
 
 /* Solves and certifies these columns of x; what the checkpoint has is taken from there. b is
- * overwritten where a column does not converge. LAT_DONE; or, with lat_error set,
- * LAT_UNCONVERGED, or LAT_FAILED, as also where the run was asked to stop. */
+ * overwritten where a column does not converge. With a mirror all columns of x are asked for, and
+ * nobody but lat_solution_write reads those that are solved from zero. LAT_DONE; or, with lat_error
+ * set, LAT_UNCONVERGED, or LAT_FAILED, as also where the run was asked to stop. */
 int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solution_start from);
+
+/* Writes the solution, whole, with the header of x; `store` as in lat_stream_write. */
+int lat_solution_write(lat_solution *s, lat_output *out, int store);
 
 /* For those who solve by other means than lat_solution_solve:
  *   progress    lat_wilson_job.progress, with the solution; -1 where the run was asked to stop

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "common/progress.h"
 #include "deflation.h"
+#include "dirac/mirror.h"
 #include "dirac/temporal.h"
 
 /* One precision. */
@@ -192,7 +193,7 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->device = device;
     w->links = links;
     w->fermion = *fermion;
-    if ((!options->gauge_given && lat_temporal_open(device, links, &w->gauge))
+    if ((!options->gauge_given && lat_temporal_open(device, links, options->dirac.there, &w->gauge))
         || level_open(&w->outer, w, LAT_STORAGE_DOUBLE)
         || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
         || !(w->b = lat_spinor_room(w->outer.space, "the sources"))
@@ -241,13 +242,14 @@ static lat_spinor_part part_of(lat_parity parity, int columns, const int *column
 static int fetch(lat_wilson *w, int columns, const int *column)
 {
     const lat_spinor_part p = part_of(LAT_ODD, columns, column);
+    const lat_wilson_job *job = w->job;
     lat_spinor_space *s = w->outer.space;
-    return columns
-                   && ((w->options.form != LAT_FULL
-                        && w->outer.d->ops->reconstruct(w->outer.d, &p, w->x, w->b))
-                       || s->ops->get(s, &p, w->x, w->job->x, w->job->object))
-               ? -1
-               : 0;
+    if (columns && w->options.form != LAT_FULL
+        && w->outer.d->ops->reconstruct(w->outer.d, &p, w->x, w->b))
+        return -1;
+    return columns == 0  ? 0
+           : job->mirror ? lat_mirror_take(job->mirror, s, &p, w->x, job->object)
+                         : s->ops->get(s, &p, w->x, job->x, job->object);
 }
 
 static int done(void *with, int column)

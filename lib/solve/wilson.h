@@ -44,8 +44,9 @@ int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const
 long lat_wilson_promoted(const lat_wilson *w);
 
 typedef struct lat_wilson_job {
-    const lat_field *b; /* spinors or propagators of the links' lattice */
-    lat_field *x;       /* gets the solutions; where to start if `from_x` */
+    const lat_field *b;        /* spinors or propagators of the links' lattice */
+    lat_field *x;              /* gets the solutions; where to start if `from_x` */
+    struct lat_mirror *mirror; /* or NULL: gets them in place of x, which is as before */
     bool from_x;
     int columns;          /* at most those of the options */
     const int *object;    /* [columns]: which objects of b and x */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codec.c: the filter, and one zlib stream (RFC 1950, 1951) for each block.
+/* codec.c: one zlib stream (RFC 1950, 1951) for each block.
  *
  * Only the exponents of links can be compressed. The mantissas are noise, and zlib, which searches
- * them for repetitions, is slow on gauge fields (40 MB/s, for 4 %). So the filter brings the
- * exponents together in byte planes, and the histogram of each plane decides: it is stored; or
+ * them for repetitions, is slow on gauge fields (40 MB/s, for 4 %). So the filter (filter.c) brings
+ * the exponents together in byte planes, and the histogram of each plane decides: it is stored; or
  * coded by huffman.c; or, if one byte dominates, run-length coded by zlib. The parts, each of which
  * begins at a byte, are one ordinary zlib stream. */
 #include <math.h>
@@ -19,185 +19,17 @@
 
 #define MAX_BYTES ((size_t)1 << 30) /* zlib counts in 32 bits */
 
-/* ---- filter ---------------------------------------------------------------------------------- */
-
-/* Exchanges those bits of a that `mask << shift` has with those of b that `mask` has. */
-#define SWAP(a, b, shift, mask) \
-    do { \
-        uint64_t t_ = ((a) >> (shift) ^ (b)) & (mask); \
-        (b) ^= t_; \
-        (a) ^= t_ << (shift); \
-    } while (0)
-
-/* Transposes 8 by 8 bytes; its own inverse. Unrolled by hand, here and below: where the compiler
- * does not unroll, the arrays would be in memory. */
-static inline void transpose8(uint64_t w[8])
-{
-    SWAP(w[0], w[4], 32, UINT64_C(0x00000000ffffffff));
-    SWAP(w[1], w[5], 32, UINT64_C(0x00000000ffffffff));
-    SWAP(w[2], w[6], 32, UINT64_C(0x00000000ffffffff));
-    SWAP(w[3], w[7], 32, UINT64_C(0x00000000ffffffff));
-    SWAP(w[0], w[2], 16, UINT64_C(0x0000ffff0000ffff));
-    SWAP(w[1], w[3], 16, UINT64_C(0x0000ffff0000ffff));
-    SWAP(w[4], w[6], 16, UINT64_C(0x0000ffff0000ffff));
-    SWAP(w[5], w[7], 16, UINT64_C(0x0000ffff0000ffff));
-    SWAP(w[0], w[1], 8, UINT64_C(0x00ff00ff00ff00ff));
-    SWAP(w[2], w[3], 8, UINT64_C(0x00ff00ff00ff00ff));
-    SWAP(w[4], w[5], 8, UINT64_C(0x00ff00ff00ff00ff));
-    SWAP(w[6], w[7], 8, UINT64_C(0x00ff00ff00ff00ff));
-}
-
-/* Transposes two 4 by 4 squares of bytes, one in each half of the words. */
-static inline void transpose4(uint64_t w[4])
-{
-    SWAP(w[0], w[2], 16, UINT64_C(0x0000ffff0000ffff));
-    SWAP(w[1], w[3], 16, UINT64_C(0x0000ffff0000ffff));
-    SWAP(w[0], w[1], 8, UINT64_C(0x00ff00ff00ff00ff));
-    SWAP(w[2], w[3], 8, UINT64_C(0x00ff00ff00ff00ff));
-}
-
-static inline uint64_t left64(uint64_t w) { return w << 1 | w >> 63; }
-static inline uint64_t right64(uint64_t w) { return w >> 1 | w << 63; }
-static inline uint32_t left32(uint32_t w) { return w << 1 | w >> 31; }
-static inline uint32_t right32(uint32_t w) { return w >> 1 | w << 31; }
-
-static inline uint64_t native64(const unsigned char *p) { return lat_load64(p, false); }
-static inline uint32_t native32(const unsigned char *p) { return lat_load32(p, false); }
-
-static void filter64(const unsigned char *raw, size_t count, unsigned char *planes)
-{
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        const unsigned char *r = raw + 8 * i;
-        uint64_t w[8] = {left64(native64(r)),      left64(native64(r + 8)),
-                         left64(native64(r + 16)), left64(native64(r + 24)),
-                         left64(native64(r + 32)), left64(native64(r + 40)),
-                         left64(native64(r + 48)), left64(native64(r + 56))};
-        transpose8(w);
-        unsigned char *p = planes + i;
-        lat_store_le64(p, w[7]);
-        lat_store_le64(p + count, w[6]);
-        lat_store_le64(p + 2 * count, w[5]);
-        lat_store_le64(p + 3 * count, w[4]);
-        lat_store_le64(p + 4 * count, w[3]);
-        lat_store_le64(p + 5 * count, w[2]);
-        lat_store_le64(p + 6 * count, w[1]);
-        lat_store_le64(p + 7 * count, w[0]);
-    }
-    for (; i < count; i++) {
-        uint64_t w = left64(native64(raw + 8 * i));
-        for (size_t p = 0; p < 8; p++)
-            planes[p * count + i] = (unsigned char)(w >> (56 - 8 * p));
-    }
-}
-
-static void unfilter64(const unsigned char *planes, size_t count, unsigned char *raw)
-{
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        const unsigned char *p = planes + i;
-        uint64_t w[8] = {lat_load_le64(p + 7 * count), lat_load_le64(p + 6 * count),
-                         lat_load_le64(p + 5 * count), lat_load_le64(p + 4 * count),
-                         lat_load_le64(p + 3 * count), lat_load_le64(p + 2 * count),
-                         lat_load_le64(p + count),     lat_load_le64(p)};
-        transpose8(w);
-        unsigned char *r = raw + 8 * i;
-        lat_store64(r, right64(w[0]), false);
-        lat_store64(r + 8, right64(w[1]), false);
-        lat_store64(r + 16, right64(w[2]), false);
-        lat_store64(r + 24, right64(w[3]), false);
-        lat_store64(r + 32, right64(w[4]), false);
-        lat_store64(r + 40, right64(w[5]), false);
-        lat_store64(r + 48, right64(w[6]), false);
-        lat_store64(r + 56, right64(w[7]), false);
-    }
-    for (; i < count; i++) {
-        uint64_t w = 0;
-        for (size_t p = 0; p < 8; p++)
-            w = w << 8 | planes[p * count + i];
-        lat_store64(raw + 8 * i, right64(w), false);
-    }
-}
-
-static void filter32(const unsigned char *raw, size_t count, unsigned char *planes)
-{
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        const unsigned char *r = raw + 4 * i;
-        uint64_t w[4] = {left32(native32(r)) | (uint64_t)left32(native32(r + 16)) << 32,
-                         left32(native32(r + 4)) | (uint64_t)left32(native32(r + 20)) << 32,
-                         left32(native32(r + 8)) | (uint64_t)left32(native32(r + 24)) << 32,
-                         left32(native32(r + 12)) | (uint64_t)left32(native32(r + 28)) << 32};
-        transpose4(w);
-        unsigned char *p = planes + i;
-        lat_store_le64(p, w[3]);
-        lat_store_le64(p + count, w[2]);
-        lat_store_le64(p + 2 * count, w[1]);
-        lat_store_le64(p + 3 * count, w[0]);
-    }
-    for (; i < count; i++) {
-        uint32_t w = left32(native32(raw + 4 * i));
-        for (size_t p = 0; p < 4; p++)
-            planes[p * count + i] = (unsigned char)(w >> (24 - 8 * p));
-    }
-}
-
-static void unfilter32(const unsigned char *planes, size_t count, unsigned char *raw)
-{
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        const unsigned char *p = planes + i;
-        uint64_t w[4] = {lat_load_le64(p + 3 * count), lat_load_le64(p + 2 * count),
-                         lat_load_le64(p + count), lat_load_le64(p)};
-        transpose4(w);
-        unsigned char *r = raw + 4 * i;
-        lat_store32(r, right32((uint32_t)w[0]), false);
-        lat_store32(r + 4, right32((uint32_t)w[1]), false);
-        lat_store32(r + 8, right32((uint32_t)w[2]), false);
-        lat_store32(r + 12, right32((uint32_t)w[3]), false);
-        lat_store32(r + 16, right32((uint32_t)(w[0] >> 32)), false);
-        lat_store32(r + 20, right32((uint32_t)(w[1] >> 32)), false);
-        lat_store32(r + 24, right32((uint32_t)(w[2] >> 32)), false);
-        lat_store32(r + 28, right32((uint32_t)(w[3] >> 32)), false);
-    }
-    for (; i < count; i++) {
-        uint32_t w = 0;
-        for (size_t p = 0; p < 4; p++)
-            w = w << 8 | planes[p * count + i];
-        lat_store32(raw + 4 * i, right32(w), false);
-    }
-}
-
-void lat_filter(const void *raw, size_t n, int real, void *planes)
-{
-    if (real == 8)
-        filter64(raw, n / 8, planes);
-    else if (real == 4)
-        filter32(raw, n / 4, planes);
-    else
-        memcpy(planes, raw, n);
-}
-
-void lat_unfilter(const void *planes, size_t n, int real, void *raw)
-{
-    if (real == 8)
-        unfilter64(planes, n / 8, raw);
-    else if (real == 4)
-        unfilter32(planes, n / 4, raw);
-    else
-        memcpy(raw, planes, n);
-}
-
 /* ---- pack ------------------------------------------------------------------------------------ */
 
 typedef enum { STORED, HUFFMAN, RUNS } method;
 
 /* The method for n bytes, by the histogram of a sample of them. Above 7.85 bits of entropy a byte
  * Huffman's code would save less than 2 %. Where one byte dominates, run lengths take less than one
- * bit a byte, which is the least that Huffman's code takes. */
+ * bit a byte, which is the least that Huffman's code takes; but zlib needs five times as long for
+ * them, if runs are not long. */
 static method choose(const unsigned char *p, size_t n)
 {
-    const size_t piece = 1024, step = n < 32 * piece ? piece : 4 * piece;
+    const size_t piece = 1024, step = n < 32 * piece ? piece : 16 * piece;
     uint32_t count[4][256] = {{0}}, most = 0;
     size_t sample = 0;
     double bits = 0;
@@ -213,7 +45,7 @@ static method choose(const unsigned char *p, size_t n)
         if (c)
             bits += c * log2((double)sample / c);
     }
-    return bits > 7.85 * (double)sample ? STORED : most > 0.8 * (double)sample ? RUNS : HUFFMAN;
+    return bits > 7.85 * (double)sample ? STORED : most > 0.95 * (double)sample ? RUNS : HUFFMAN;
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */

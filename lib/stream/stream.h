@@ -144,6 +144,16 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count);
 int lat_stream_close(lat_stream_writer *w);
 void lat_stream_abort(lat_stream_writer *w);
 
+/* In place of lat_stream_put, for a field in natural order with all reals that is not in the host's
+ * memory: block after block `bytes` gives the `n` bytes of the field from `from` on, n being at
+ * most LAT_STREAM_BLOCK and `from` a multiple of it; NULL, with lat_error set, where it cannot.
+ * They stay until it is asked for bytes of which `done` is not below their end; that is when
+ * lat_stream_held more have been asked for. Called by one thread. */
+#define LAT_STREAM_BLOCK ((size_t)1 << 20)
+typedef const void *lat_stream_bytes(void *with, size_t from, size_t n, size_t done);
+int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with);
+size_t lat_stream_held(const lat_stream_writer *w);
+
 /* Writes the header once more, as it is now, over the one that lat_stream_open wrote; between open
  * and close, of an output that lat_output_is_hidden. 0, or -1; or 1 if the new header has another
  * length: then the output holds no stream any more. */

@@ -97,6 +97,7 @@ void lat_block_init(const lat_pipeline *p, lat_block *b, size_t i)
     b->raw = p->bytes - b->offset < p->block_bytes ? p->bytes - b->offset : p->block_bytes;
     b->largest = 0;
     b->error = NULL;
+    b->given = NULL;
 }
 
 /* Copies reals k up to k + n of one matrix. A quaternion has q3, q2, q1 behind q0 in memory. */

@@ -33,6 +33,7 @@ typedef struct lat_block {
     unsigned char head[LAT_FRAME];
     unsigned char *payload; /* points to one of the three buffers, or into the field in memory */
     unsigned char *packed, *plain; /* compressed and raw bytes; NULL if not needed */
+    const unsigned char *given;    /* raw bytes that are elsewhere, or NULL */
     uint32_t crc;                  /* of the raw bytes */
     uint64_t largest;              /* bits of the largest modulus of a real */
     const char *error;             /* what is wrong with it, or NULL */

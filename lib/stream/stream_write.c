@@ -13,8 +13,6 @@
 #include "lattice/slices.h"
 #include "stream_blocks_internal.h"
 
-#define BLOCK_BYTES ((size_t)1 << 20)
-
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 bool lat_blocks_compressed(const lat_output *out, int store)
@@ -26,7 +24,9 @@ bool lat_blocks_compressed(const lat_output *out, int store)
 static void encode(const lat_pipeline *p, lat_block *b)
 {
     const bool partial = b == &p->partial;
-    unsigned char *raw = p->direct && !partial ? lat_block_memory(p, b) : b->plain;
+    unsigned char *raw = b->given                ? (unsigned char *)b->given
+                         : p->direct && !partial ? lat_block_memory(p, b)
+                                                 : b->plain;
     lat_real real = p->head->real;
     if (!p->direct && !partial)
         lat_block_gather(p, b);
@@ -78,18 +78,38 @@ static void write_reserved(lat_output *out, const lat_block *b)
     lat_output_write_at(out, b->output_at + LAT_FRAME, b->payload, b->stored);
 }
 
+/* Where raw bytes come from; NULL: p->data has them. */
+typedef struct source {
+    lat_stream_bytes *bytes;
+    void *with;
+    size_t held;
+} source;
+
+/* Block i begins; -1 if its bytes do not come. */
+static int begin_block(lat_pipeline *p, lat_block *b, size_t i, const source *s)
+{
+    if (b != &p->partial)
+        lat_block_init(p, b, i);
+    if (!s)
+        return 0;
+    const size_t end = b->offset + p->block_bytes;
+    b->given = s->bytes(s->with, b->offset, b->raw, end > s->held ? end - s->held : 0);
+    return b->given ? 0 : -1;
+}
+
 /* Writes blocks number `from` up to `end`: while one is written, those after it are encoded. Run by
  * the first thread of a team. A task with if (0) runs at once, but after the task before it on the
  * same block. */
-static int write_blocks(lat_output *out, lat_pipeline *p, size_t from, size_t end)
+static int write_blocks(lat_output *out, lat_pipeline *p, size_t from, size_t end, const source *s)
 {
     const size_t delay = p->ring_size - 1; /* block i is written when block i + delay is encoded */
     int rc = 0;
     for (size_t i = from; rc == 0 && i < end + delay; i++) {
         if (i < end) {
             lat_block *b = lat_pipeline_block(p, i);
-            if (b != &p->partial)
-                lat_block_init(p, b, i);
+            rc = begin_block(p, b, i, s);
+            if (rc)
+                break;
 #pragma omp task depend(inout : b[0]) firstprivate(b)
             encode(p, b);
         }
@@ -139,14 +159,14 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
                              .head_at = lat_output_offset(out),
                              .p = {.head = head,
                                    .name = lat_output_name(out),
-                                   .block_bytes = BLOCK_BYTES,
+                                   .block_bytes = LAT_STREAM_BLOCK,
                                    .order = head->order,
                                    .compressed = compressed,
                                    .filtered = compressed,
                                    .swapped = lat_big_endian()}};
     const int rc = lat_pipeline_init(&w->p) < 0
                        ? -1
-                       : lat_stream_write_head(out, head, BLOCK_BYTES, compressed);
+                       : lat_stream_write_head(out, head, LAT_STREAM_BLOCK, compressed);
     w->field_at = lat_output_offset(out);
     if (rc == 0)
         return w;
@@ -158,7 +178,7 @@ int lat_stream_rewrite_head(lat_stream_writer *w)
 {
     const uint64_t end = lat_output_offset(w->out);
     if (lat_output_seek(w->out, w->head_at, false) < 0
-        || lat_stream_write_head(w->out, w->p.head, BLOCK_BYTES, w->p.compressed) < 0)
+        || lat_stream_write_head(w->out, w->p.head, LAT_STREAM_BLOCK, w->p.compressed) < 0)
         return -1;
     return lat_output_offset(w->out) != w->field_at ? 1 : lat_output_seek(w->out, end, false);
 }
@@ -192,11 +212,33 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
     if (first < end) {
 #pragma omp parallel if (end - first > 1) num_threads(p->threads)
 #pragma omp master
-        rc = write_blocks(w->out, p, first, end);
+        rc = write_blocks(w->out, p, first, end, NULL);
     }
     if (rc == 0 && end * p->block_bytes < p->end
         && (end > first || first * p->block_bytes == p->begin))
         fill_partial(p, end);
+    return rc;
+}
+
+/* A block is given back when it is written. Without compression its bytes are read until the next
+ * one but one in its place is begun: threads may still copy them into a mapped file. */
+size_t lat_stream_held(const lat_stream_writer *w)
+{
+    return (w->p.compressed ? 1 : 2) * w->p.ring_size * w->p.block_bytes;
+}
+
+int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with)
+{
+    lat_pipeline *p = &w->p;
+    const source s = {bytes, with, lat_stream_held(w)};
+    int rc = 0;
+    if (!p->direct || w->offset)
+        return lat_fail("%s: expected a whole field in natural order with all reals", p->name);
+    p->begin = 0;
+    p->end = w->offset = p->bytes;
+#pragma omp parallel if (p->blocks > 1) num_threads(p->threads)
+#pragma omp master
+    rc = write_blocks(w->out, p, 0, p->blocks, &s);
     return rc;
 }
 

@@ -87,7 +87,7 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
         plain_keep(&t->p);
     t->grid = lat_grid_new(dev, &spec);
     if (temporal)
-        CHECK(!lat_temporal_open(dev, &t->u, &t->gauge), "%s", lat_error());
+        CHECK(!lat_temporal_open(dev, &t->u, NULL, &t->gauge), "%s", lat_error());
     t->s = t->grid ? lat_spinor_open_in(t->grid, nc, columns, t->gauge) : NULL;
     t->d = t->s ? lat_dirac_open(t->s, &t->u, &t->p.f, &options) : NULL;
     t->host = spinors(t->u.head.geom, nc, 1);
@@ -223,8 +223,9 @@ static void random_setup(setup *t, int columns)
     random_fermion(&t->p.f);
     temporal = below(2);
     set_up(t, storages[below(dev->gpu ? 3 : 2)], columns,
-           (lat_dirac_options){reals[nc == 3 && dev->gpu ? 2 : nc - 2][below(3)], below(3) == 0,
-                               below(3) == 0});
+           (lat_dirac_options){.reals = reals[nc == 3 && dev->gpu ? 2 : nc - 2][below(3)],
+                               .traceless = below(3) == 0,
+                               .in_turn = below(3) == 0});
     temporal = false;
 }
 
@@ -1105,7 +1106,7 @@ static void check_temporal(void)
         fill_haar(&t.u, 11);
         if (k < 2)
             lat_field_put(&t.u, 4 * 77 + 3, m);
-        CHECK(!lat_temporal_open(dev, &t.u, &gauge) && !gauge, "case %d: %s", k, lat_error());
+        CHECK(!lat_temporal_open(dev, &t.u, NULL, &gauge) && !gauge, "case %d: %s", k, lat_error());
         lat_temporal_close(gauge);
         lat_field_free(&t.u);
     }
@@ -1271,7 +1272,7 @@ static int print_bytes(int ranks, char **argv)
         const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
         lat_grid *grid = lat_grid_new(device, &spec);
         lat_temporal *gauge = NULL;
-        need(k < 12 || !lat_temporal_open(device, &u, &gauge), "the temporal gauge");
+        need(k < 12 || !lat_temporal_open(device, &u, NULL, &gauge), "the temporal gauge");
         lat_spinor_space *s = grid ? lat_spinor_open_in(grid, 3, 2, gauge) : NULL;
         lat_dirac *d = s ? lat_dirac_open(s, &u, &f, NULL) : NULL;
         need(d != NULL, "an operator");

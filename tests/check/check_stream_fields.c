@@ -74,6 +74,77 @@ static bytes written_by_slices(const lat_field *f, int store)
     return file_bytes(path);
 }
 
+/* A field that is not in memory: bytes that are held lie in places, and are overwritten when they
+ * are done. */
+typedef struct elsewhere {
+    const lat_field *f;
+    unsigned char *place;
+    size_t places, blocks;
+    bool good;
+} elsewhere;
+
+static const void *next_bytes(void *with, size_t from, size_t n, size_t done)
+{
+    elsewhere *e = with;
+    unsigned char *to = e->place + from / LAT_STREAM_BLOCK % e->places * LAT_STREAM_BLOCK;
+    e->good = e->good && from == e->blocks * LAT_STREAM_BLOCK && n <= LAT_STREAM_BLOCK;
+    e->good = e->good && from + LAT_STREAM_BLOCK <= done + e->places * LAT_STREAM_BLOCK;
+    e->blocks++;
+    memcpy(to, (const char *)e->f->data + from, n);
+    return to;
+}
+
+static const void *no_bytes(void *with, size_t from, size_t n, size_t done)
+{
+    (void)with, (void)n, (void)done;
+    if (from < 5 * LAT_STREAM_BLOCK)
+        return ((const lat_field *)with)->data;
+    lat_fail("lost");
+    return NULL;
+}
+
+static void check_elsewhere(void)
+{
+    lat_field f = stored_field(LAT_PROPAGATOR, "8 8 8 20", 3, LAT_F64, 24, 17), few = shape(2);
+    for (int store = LAT_STORE_RAW; store <= LAT_STORE_ZLIB; store++) {
+        bytes b = written(&f, store);
+        lat_output *out = lat_output_open(path, 0, &lat_comm_self);
+        lat_stream_writer *w = out ? lat_stream_open(out, &f.head, store) : NULL;
+        need(w != NULL, "writing");
+        elsewhere e = {&f, NULL, lat_stream_held(w) / LAT_STREAM_BLOCK, 0, true};
+        e.place = malloc(e.places * LAT_STREAM_BLOCK);
+        need(e.place != NULL, "memory");
+        CHECK(lat_stream_put_from(w, next_bytes, &e) == 0 && e.good
+                  && e.blocks
+                         == (lat_header_bytes(&f.head) + LAT_STREAM_BLOCK - 1) / LAT_STREAM_BLOCK,
+              "store %d: %s", store, lat_error());
+        need(lat_stream_close(w) == 0 && lat_stream_commit(out) == 0, "the end");
+        bytes c = file_bytes(path);
+        CHECK(b.n == c.n && memcmp(b.at, c.at, b.n) == 0, "store %d", store);
+        free(e.place);
+        free(b.at);
+        free(c.at);
+
+        out = lat_output_open(path, 0, &lat_comm_self);
+        w = out ? lat_stream_open(out, &f.head, store) : NULL;
+        need(w != NULL, "writing");
+        CHECK(lat_stream_put_from(w, no_bytes, &f) < 0 && !strcmp(lat_error(), "lost"), "%s",
+              lat_error());
+        lat_stream_abort(w);
+        lat_output_abort(out);
+        lat_error_clear();
+    }
+    lat_output *out = lat_output_open(path, 0, &lat_comm_self);
+    lat_stream_writer *w = out ? lat_stream_open(out, &few.head, LAT_STORE_RAW) : NULL;
+    CHECK(w && lat_stream_put_from(w, no_bytes, &few) < 0 && strstr(lat_error(), "all reals"), "%s",
+          lat_error());
+    lat_stream_abort(w);
+    lat_output_abort(out);
+    lat_error_clear();
+    lat_field_free(&few);
+    lat_field_free(&f);
+}
+
 static void check_round_trips(void)
 {
     for (size_t s = 0; s < SHAPES; s++)
@@ -322,6 +393,8 @@ int main(void)
     check_again();
     check_case("one thread and many write and read the same bytes");
     check_threads();
+    check_case("a field that is not in memory is written from bytes that are given back");
+    check_elsewhere();
     check_case("big-endian, unfiltered and otherwise blocked streams are read");
     check_foreign();
     check_case("the reals that are stored are those of docs/format.md");

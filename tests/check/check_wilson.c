@@ -69,7 +69,7 @@ static lat_fermion action(uint64_t seed)
 }
 
 /* The matrix of the plain operator, [row][column]. */
-static cx *dense(const lat_plain *m, const lat_field *u, int n)
+static cx *dense(lat_plain *m, const lat_field *u, int n)
 {
     lat_field x = spinors(u, 1), y = spinors(u, 1);
     cx *matrix = lat_alloc((size_t)n * (size_t)n, sizeof *matrix, "a matrix");

@@ -241,7 +241,7 @@ static int search(run *r)
     lat_device *on = device_for(r);
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
-    if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, &r->gauge)
+    if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, NULL, &r->gauge)
         || !(r->space = lat_spinor_open_in(r->grid, u->head.nc, 1, r->gauge))
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
         || (precision == SINGLE && open_single(r, on)))

@@ -171,10 +171,11 @@ static void log_columns(const run *r, int columns, const int *column)
     }
 }
 
-static int write_field(run *r, lat_field *f)
+/* Ranks agree about an output that cannot be written. */
+static int written(run *r, int rc)
 {
-    r->agreed = lat_stream_write(r->out, f, lat_opts.store) != 0;
-    return r->agreed ? -1 : 0;
+    r->agreed = rc != 0;
+    return rc;
 }
 
 /* One column of x as a field of its own. */
@@ -199,7 +200,7 @@ static int write_column(run *r, int c)
     for (size_t i = 0; rc == 0 && i < lat_field_sites(r->v.s.x); i++)
         memcpy((char *)one.data + i * bytes,
                (char *)r->v.s.x->data + (i * columns + (size_t)c) * bytes, bytes);
-    rc = rc || write_field(r, &one);
+    rc = rc || written(r, lat_stream_write(r->out, &one, lat_opts.store));
     free(text);
     lat_field_free(&one);
     return rc;
@@ -208,7 +209,7 @@ static int write_column(run *r, int c)
 static int write_solution(run *r, int columns, const int *column)
 {
     if (!r->v.columns)
-        return write_field(r, r->v.s.x);
+        return written(r, lat_solution_write(&r->v.s, r->out, lat_opts.store));
     for (int i = 0; i < columns; i++)
         if (write_column(r, column[i]))
             return -1;
@@ -330,6 +331,7 @@ static int solve_source(run *r, lat_field *b)
     }
     if (good && !whole_x_is_written(r))
         lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
+    r->v.whole = r->masses == 1 && whole_x_is_written(r);
     for (int m = 0; good && !r->v.twists && m < r->masses; m++) {
         r->v.fermion.mass = r->mass[m];
         code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO);
