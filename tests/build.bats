@@ -195,6 +195,20 @@ compiled() {
     run -1 grep -q '^installing' said
 }
 
+# gcc 12 fuses re u - im v, re v + im u for AVX-512 in spite of -ffp-contract=off: residuals had other last bits there.
+@test "what has the same bits with all vectors has no fused products" {
+    local o n=0
+    command -v objdump >/dev/null || skip "objdump not found"
+    while read -r o; do
+        for o in "$ROOT"/build/*/"$o"; do
+            [ -e "$o" ] || continue
+            n=$((n + 1))
+            run ! grep -E '[[:space:]]vfn?m(add|sub)' <(objdump -d "$o")
+        done
+    done < <(grep -e '-ffp-contract=off$' "$ROOT/Makefile" | grep -o 'lib/[a-z]*/[a-z]*\.o')
+    [ "$n" -ge 4 ] || skip "no objects here"
+}
+
 # kernels FILE [SWITCH]...: PTX of it.
 kernels() {
     nvcc -std=c++17 -O3 -I"$ROOT/lib" -diag-suppress 550 -arch=compute_80 "${@:2}" -ptx -o - "$1"
