@@ -94,49 +94,28 @@ static int step(const step_args *a, int nc, cudaStream_t stream)
 
 /* ---- host and device ------------------------------------------------------------------------- */
 
-/* By way of the staging buffers: the host is at work on one, the device on the other. */
-static int put(const lat_cuda_device *dev, void *to, const void *from, size_t bytes)
+/* Bytes to the device, or back. */
+static int transfer(const lat_cuda_device *dev, bool put, void *device, void *host, size_t bytes)
 {
-    for (size_t at = 0, k = 0; at < bytes; at += LAT_CUDA_STAGE, k++) {
-        const size_t n = bytes - at < LAT_CUDA_STAGE ? bytes - at : LAT_CUDA_STAGE;
-        const int b = (int)(k % 2);
-        if (failed(cudaEventSynchronize(dev->done[b])))
-            return -1;
-        lat_memcpy(dev->pinned[b], (const char *)from + at, n);
-        if (failed(cudaMemcpyAsync((char *)to + at, dev->pinned[b], n, cudaMemcpyHostToDevice,
-                                   dev->stream))
-            || failed(cudaEventRecord(dev->done[b], dev->stream)))
-            return -1;
-    }
-    return 0;
-}
-
-static int get(const lat_cuda_device *dev, void *to, const void *from, size_t bytes)
-{
-    const size_t pieces = (bytes + LAT_CUDA_STAGE - 1) / LAT_CUDA_STAGE;
-    for (size_t k = 0; k < pieces + 2; k++) {
-        const int b = (int)(k % 2);
-        const size_t at = k * LAT_CUDA_STAGE, old = at - 2 * LAT_CUDA_STAGE;
-        if (failed(cudaEventSynchronize(dev->done[b])))
-            return -1;
-        if (k >= 2)
-            lat_memcpy((char *)to + old, dev->pinned[b],
-                       bytes - old < LAT_CUDA_STAGE ? bytes - old : LAT_CUDA_STAGE);
-        if (k < pieces
-            && (failed(cudaMemcpyAsync(dev->pinned[b], (const char *)from + at,
-                                       bytes - at < LAT_CUDA_STAGE ? bytes - at : LAT_CUDA_STAGE,
-                                       cudaMemcpyDeviceToHost, dev->stream))
-                || failed(cudaEventRecord(dev->done[b], dev->stream))))
-            return -1;
-    }
-    return 0;
+    return lat_cuda_staged(
+        dev, put, bytes, LAT_CUDA_STAGE, "Gaussian smearing",
+        [&](size_t at, size_t n, int b) {
+            char *const here = (char *)host + at;
+            lat_memcpy(put ? dev->pinned[b] : here, put ? here : dev->pinned[b], n);
+            return true;
+        },
+        [&](size_t at, size_t n, int b) {
+            char *const there = (char *)device + at;
+            return cudaMemcpyAsync(put ? there : dev->pinned[b], put ? dev->pinned[b] : there, n,
+                                   cudaMemcpyDefault, dev->stream);
+        });
 }
 
 static int put_links(lat_gauss_gpu *g, const lat_field *u, int t)
 {
     const size_t sites = lat_slice_sites(&u->head);
     lat_stage_space_links(u, sites * (size_t)t, sites, g->host);
-    return put(g->dev, g->links, g->host, g->link_bytes);
+    return transfer(g->dev, true, g->links, g->host, g->link_bytes);
 }
 
 /* ---- what others call ------------------------------------------------------------------------ */
@@ -196,7 +175,7 @@ int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double widt
                  bytes = sites * (size_t)columns * 8 * (size_t)n * sizeof(double);
     const double a = width * width / (4 * steps);
     if (reserve(g, bytes, 3 * sites * link) || put_links(g, u, t)
-        || put(g->dev, g->psi[0], psi, bytes))
+        || transfer(g->dev, true, g->psi[0], psi, bytes))
         return -1;
     for (int i = 0; i < steps; i++) {
         const step_args args = {{(uint32_t)d[0], (uint32_t)d[1], (uint32_t)d[2]},
@@ -209,5 +188,5 @@ int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double widt
         if (step(&args, n, g->dev->stream))
             return -1;
     }
-    return get(g->dev, psi, g->psi[steps % 2], bytes);
+    return transfer(g->dev, false, g->psi[steps % 2], psi, bytes);
 }

@@ -411,22 +411,21 @@ static int send_slice(const lat_plain_gpu *m, const lat_field *b, int columns, c
                       size_t first, size_t count, double *to, bool *zero)
 {
     const lat_cuda_device *const dev = m->dev;
-    const size_t each = LAT_STAGE_SPINOR * sizeof(double),
-                 most = LAT_CUDA_STAGE / ((size_t)columns * each);
+    const size_t each = LAT_STAGE_SPINOR * sizeof(double), all = (size_t)columns;
     *zero = lat_stage_zero(b, columns, column, first, count);
-    for (size_t k = 0, at = 0; at < count && !*zero; k++, at += most) {
-        const size_t n = count - at < most ? count - at : most;
-        double *const piece = (double *)dev->pinned[k % 2];
-        if (failed(cudaEventSynchronize(dev->done[k % 2])))
-            return -1;
-        lat_stage_spinors(b, columns, column, first + at, n, piece);
-        if (failed(cudaMemcpy2DAsync(to + at * LAT_STAGE_SPINOR, count * each, piece, n * each,
-                                     n * each, (size_t)columns, cudaMemcpyHostToDevice,
-                                     dev->stream))
-            || failed(cudaEventRecord(dev->done[k % 2], dev->stream)))
-            return -1;
-    }
-    return 0;
+    return *zero ? 0
+                 : lat_cuda_staged(
+                     dev, true, count, LAT_CUDA_STAGE / (all * each), "residuals",
+                     [&](size_t at, size_t n, int k) {
+                         lat_stage_spinors(b, columns, column, first + at, n,
+                                           (double *)dev->pinned[k]);
+                         return true;
+                     },
+                     [&](size_t at, size_t n, int k) {
+                         return cudaMemcpy2DAsync(to + at * LAT_STAGE_SPINOR, count * each,
+                                                  dev->pinned[k], n * each, n * each, all,
+                                                  cudaMemcpyHostToDevice, dev->stream);
+                     });
 }
 
 /* Slice after slice of time, at most AT_ONCE columns: to `host`, [column][chunk]. */

@@ -166,7 +166,7 @@ static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *de
     if (h->to)
         e = e ? e
               : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);
-    return e ? e : cudaEventRecord(dev->done[b], dev->stream);
+    return e;
 }
 
 static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, const host_spinors *h,
@@ -183,36 +183,29 @@ static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, con
     return cudaErrorNotSupported;
 }
 
-/* A staging buffer at a time, all columns of some sites: the host is at work on one, the device on
- * the other. */
+/* All columns of some sites at a time. Most of a source is zero, and stays on the host. */
 static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *h)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
     const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
-    const bool put = !h->to;
-    const size_t most = LAT_CUDA_STAGE / ((size_t)h->columns * LAT_STAGE_SPINOR * sizeof(double)),
-                 n = 2 * (size_t)s->sites.half;
-    const size_t pieces = (n + most - 1) / most;
     for (int k = 0; k < h->columns && h->from; k++)
         if (failed(cudaMemsetAsync((char *)x->data + (size_t)h->column[k] * s->column, 0, s->column,
                                    dev->stream)))
             return -1;
-    for (size_t k = 0; k < pieces + (put ? 0 : 2); k++) {
-        const int b = (int)(k % 2);
-        const size_t at = k * most, old = at - 2 * most, count = n - at < most ? n - at : most;
-        if (h->from && lat_stage_zero(h->from, h->columns, h->object, at, count))
-            continue; /* as most of a source is */
-        if (failed(cudaEventSynchronize(dev->done[b])))
-            return -1;
-        if (!put && k >= 2)
-            lat_unstage_spinors(h->to, h->columns, h->object, old, n - old < most ? n - old : most,
-                                (const double *)dev->pinned[b]);
-        if (put)
-            fill(h, space->nc, at, count, (double *)dev->pinned[b]);
-        if (k < pieces && failed(start(s, dev, h, b, at, count, (char *)x->data)))
-            return -1;
-    }
-    return 0;
+    return lat_cuda_staged(
+        dev, !h->to, 2 * (size_t)s->sites.half,
+        LAT_CUDA_STAGE / ((size_t)h->columns * LAT_STAGE_SPINOR * sizeof(double)), "spinors",
+        [&](size_t at, size_t n, int b) {
+            double *const v = (double *)dev->pinned[b];
+            if (h->from && lat_stage_zero(h->from, h->columns, h->object, at, n))
+                return false;
+            if (h->to)
+                lat_unstage_spinors(h->to, h->columns, h->object, at, n, v);
+            else
+                fill(h, space->nc, at, n, v);
+            return true;
+        },
+        [&](size_t at, size_t n, int b) { return start(s, dev, h, b, at, n, (char *)x->data); });
 }
 
 static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const lat_field *host,

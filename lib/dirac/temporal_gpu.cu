@@ -18,22 +18,19 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "links"); }
 
 int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all)
 {
-    const size_t n = lat_field_held(u), most = LAT_CUDA_STAGE / (LAT_STAGE_LINK * sizeof(double));
-    if (lat_cuda_malloc((void **)all, n * LAT_STAGE_LINK * sizeof(double), "the links"))
+    const size_t n = lat_field_held(u), link = LAT_STAGE_LINK * sizeof(double);
+    if (lat_cuda_malloc((void **)all, n * link, "the links"))
         return -1;
-    for (size_t k = 0, at = 0; at < n; k++, at += most) {
-        const size_t count = n - at < most ? n - at : most;
-        double *const piece = (double *)dev->pinned[k % 2];
-        if (failed(cudaEventSynchronize(dev->done[k % 2])))
-            return -1;
-        lat_stage_links(u, at, count, piece);
-        if (failed(cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, piece,
-                                   count * LAT_STAGE_LINK * sizeof(double), cudaMemcpyHostToDevice,
-                                   dev->stream))
-            || failed(cudaEventRecord(dev->done[k % 2], dev->stream)))
-            return -1;
-    }
-    return 0;
+    return lat_cuda_staged(
+        dev, true, n, LAT_CUDA_STAGE / link, "links",
+        [&](size_t at, size_t count, int b) {
+            lat_stage_links(u, at, count, (double *)dev->pinned[b]);
+            return true;
+        },
+        [&](size_t at, size_t count, int b) {
+            return cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, dev->pinned[b], count * link,
+                                   cudaMemcpyHostToDevice, dev->stream);
+        });
 }
 
 /* u[site][mu][18] of `held` sites, ghosts behind own ones, become G(x) U_mu(x) G(x+mu)^+,

@@ -53,6 +53,33 @@ static inline unsigned lat_cuda_blocks(uint64_t n, unsigned threads)
     return (unsigned)((n + threads - 1) / threads);
 }
 
+/* Objects between host and device, at most `most` at a time, through both pairs of staging buffers:
+ * the host is at work on one, the device on the other.
+ *     bool host(at, n, b)            objects at .. at+n-1 to pinned[b] (put), or from there; put:
+ *                                    false if there is nothing to send
+ *     cudaError_t device(at, n, b)   puts the copies, and kernels, of these into the stream
+ * What is fetched is on the host at the end; what is sent is on its way. */
+template <class Host, class Device>
+static inline int lat_cuda_staged(const lat_cuda_device *dev, bool put, size_t count, size_t most,
+                                  const char *what, Host host, Device device)
+{
+    const size_t pieces = (count + most - 1) / most;
+    for (size_t k = 0; k < pieces + (put ? 0 : 2); k++) {
+        const int b = (int)(k % 2);
+        const size_t at = k * most, n = count - at < most ? count - at : most, old = at - 2 * most,
+                     left = count - old;
+        if (lat_cuda_failed(cudaEventSynchronize(dev->done[b]), what))
+            return -1;
+        if (put ? !host(at, n, b) : k >= 2 && !host(old, left < most ? left : most, b))
+            continue;
+        if (k < pieces
+            && (lat_cuda_failed(device(at, n, b), what)
+                || lat_cuda_failed(cudaEventRecord(dev->done[b], dev->stream), what)))
+            return -1;
+    }
+    return 0;
+}
+
 /* Launches a kernel that may begin, if `overlap`, while the last blocks of the one before are still
  * at work: it waits for them itself (WAIT_FOR_GRID in cuda_real.cuh). `shared`: bytes of dynamic
  * shared memory a block. */

@@ -247,34 +247,25 @@ static cudaError_t start_piece(const transfer *t, const lat_cuda_device *dev, la
     if (!put && !e)
         e = cudaMemcpyAsync(dev->pinned[b], dev->raw[b], bytes, cudaMemcpyDeviceToHost,
                             dev->stream);
-    return e ? e : cudaEventRecord(dev->done[b], dev->stream);
+    return e;
 }
 
-/* A member and a host field, a staging buffer at a time: while the device is at work on one, the
- * host copies the other, to it, or from it two pieces later. */
+/* A member and a host field. */
 static int transfer_field(const transfer *t, const lat_dfield *f, const lat_field *host, bool put)
 {
-    const char *what = put ? "sending a field" : "fetching a field";
     const lat_cuda_device *dev = lat_cuda_device_of(f->grid->dev);
-    const size_t size = (size_t)t->full * (size_t)host->head.real, most = LAT_CUDA_STAGE / size;
-    const uint64_t n = own_objects(t, f), pieces = (n + most - 1) / most;
-    for (uint64_t k = 0; k < pieces + (put ? 0 : 2); k++) {
-        const int b = (int)(k % 2);
-        const uint64_t at = k * most, from = put ? at : at - 2 * most;
-        if (lat_cuda_failed(cudaEventSynchronize(dev->done[b]), what))
-            return -1;
-        if (put || (k >= 2 && from < n)) {
-            char *data = (char *)host->data + from * size;
-            lat_memcpy(put ? dev->pinned[b] : data, put ? data : dev->pinned[b],
-                       (n - from < most ? n - from : most) * size);
-        }
-        if (k < pieces
-            && lat_cuda_failed(start_piece(t, dev, f->grid->spec.storage, host, put, b, at,
-                                           n - at < most ? n - at : most),
-                               what))
-            return -1;
-    }
-    return 0;
+    const size_t size = (size_t)t->full * (size_t)host->head.real;
+    return lat_cuda_staged(
+        dev, put, own_objects(t, f), LAT_CUDA_STAGE / size,
+        put ? "sending a field" : "fetching a field",
+        [&](size_t at, size_t n, int b) {
+            char *const data = (char *)host->data + at * size;
+            lat_memcpy(put ? dev->pinned[b] : data, put ? data : dev->pinned[b], n * size);
+            return true;
+        },
+        [&](size_t at, size_t n, int b) {
+            return start_piece(t, dev, f->grid->spec.storage, host, put, b, at, n);
+        });
 }
 
 int lat_cuda_put(lat_dfield *f, int member, const lat_field *host, const double *weight)

@@ -85,7 +85,7 @@ static const lat_option options[] = {
      "solve these columns alone, and write them as spinors", false},
     {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
      "columns side by side: more are faster and take more memory (default: 16; on a GPU as many as "
-     "fit, of large lattices half or a third of all, which are certified while it solves the next)",
+     "fit)",
      true},
     {LAT_OPT_REAL, "memory", 0, "GB", &solving.memory, 0, 1e9,
      "memory of a device for solvers and operator, by which --batch is chosen (default: what is "
