@@ -509,6 +509,16 @@ ROWS
     lat-solve -q --device gpu --kappa .13 --source point:1,2,3,4 links.lat >gpu.raw
     lat-solve -q --device gpu --kappa .13 --source point:1,2,3,4 --checkpoint ck links.lat >host.raw
     cmp gpu.raw host.raw
+    # One is written while the next is solved, of other links or another source.
+    lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 20 --seed 2 -o more.lat
+    lat-convert links.lat more.lat links.lat -o three.lat
+    for source in point:1,2,3,4 noise:z4,dilute=spin; do
+        lat-solve -q --device gpu --no-provenance --kappa .13 --csw 1 --source $source three.lat -o gpu.lat
+        lat-solve -q --device gpu --no-provenance --kappa .13 --csw 1 --source $source --checkpoint ck three.lat -o host.lat
+        cmp gpu.lat host.lat || { echo "three: $source"; return 1; }
+    done
+    run -1 bash -c 'lat-solve -q --device gpu --kappa .13 --source noise:z4,dilute=spin three.lat >/dev/full'
+    [ "$output" = "lat-solve: <stdout>: cannot be written: No space left on device" ] || { echo "$output"; return 1; }
     # Not enough memory, or iterations.
     lat-solve -v --device gpu --kappa .13 --memory .01 --source point:1,2,3,4 links.lat -o x.lat 2>said
     run ! grep -q 'solutions stay' said
