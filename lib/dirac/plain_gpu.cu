@@ -229,7 +229,7 @@ static __device__ __forceinline__ void add_hop(const residual_args &a, const pla
     }
 }
 
-/* sum += c/16 gamma_MU gamma_NU (S - S^+) psi */
+/* sum -= c/16 gamma_MU gamma_NU (S - S^+) psi */
 template <int PLANE, int MU, int NU>
 static __device__ __forceinline__ void add_plane(const residual_args &a, size_t site,
                                                  const double2 psi[12], double2 sum[12])

@@ -293,16 +293,7 @@ LAT_INLINE void find_term(const lat_plain *m, int n, const lat_iterator *w, int 
     }
     t->from = way > 0 ? lat_iterator_up(w, mu) : lat_iterator_down(w, mu);
     lat_load(m->links, (way > 0 ? w->site : t->from) * DIRS + (size_t)mu, n, link);
-    if (im != 0) {
-        turn(n, re, im, way < 0, link, t->link);
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            const double *e = link + 2 * (way > 0 ? i * n + j : j * n + i);
-            t->link[2 * (i * n + j)] = re * e[0];
-            t->link[2 * (i * n + j) + 1] = re * (way > 0 ? e[1] : -e[1]);
-        }
+    turn(n, re, im, way < 0, link, t->link);
 }
 
 /* (M x)(site) of these columns; the terms of each mu are that with 1 - gamma_mu and the other. */

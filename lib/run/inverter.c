@@ -72,7 +72,6 @@ void lat_inverter_close(lat_inverter *v)
     v->s.wilson = NULL;
     v->s.mirror = NULL;
     v->s.plain_gpu = NULL;
-    v->mirror_bytes = 0;
 }
 
 /* The largest modulus of an eigenvalue. */
@@ -110,10 +109,18 @@ static int read_modes(lat_inverter *v, lat_field *modes, lat_modes_matrix *matri
     return 0;
 }
 
+/* What a solution that stays on a GPU takes there, with the operator that certifies it. */
+static double mirror_bytes(const lat_inverter *v)
+{
+    return (double)lat_header_bytes(&v->s.x->head)
+           + lat_plain_gpu_bytes(&v->links.u.head, &v->fermion);
+}
+
 /* Of the device, for what is not there yet. */
 static double bytes_for(const lat_inverter *v, const lat_device *on)
 {
-    return v->o->memory > 0 ? v->o->memory * 1e9 - v->mirror_bytes : lat_device_free_bytes(on);
+    return v->o->memory > 0 ? v->o->memory * 1e9 - (v->s.mirror ? mirror_bytes(v) : 0)
+                            : lat_device_free_bytes(on);
 }
 
 int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
@@ -152,19 +159,17 @@ static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
     lat_wilson_options wide = *o;
     if (!v->whole || lat_columns_used(v->s.kept) || !lat_mirror_takes(on, x))
         return 0;
-    const int columns = (int)lat_header_objects(x), given = lat_opt_given("batch");
-    wide.columns = given ? o->columns : columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
-    const double more = (double)lat_header_bytes(x)
-                        + lat_plain_gpu_bytes(&links->head, &v->fermion);
-    if (lat_wilson_bytes(on, &links->head, &v->fermion, &wide, &use, true) + more
+    const int columns = (int)lat_header_objects(x);
+    if (!lat_opt_given("batch"))
+        wide.columns = columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
+    if (lat_wilson_bytes(on, &links->head, &v->fermion, &wide, &use, true) + mirror_bytes(v)
         > bytes_for(v, on))
         return 0;
     if (!(v->s.plain_gpu = lat_plain_gpu_new(on, links, &v->fermion))
         || !(v->s.mirror = lat_mirror_open(on, x)))
         return -1;
-    v->mirror_bytes = more;
-    lat_verbose("solutions stay on the GPU until they are written: %.3g GB", more * 1e-9);
-    v->o->how.batch = wide.columns;
+    lat_verbose("solutions stay on the GPU until they are written: %.3g GB",
+                mirror_bytes(v) * 1e-9);
     *o = wide;
     o->dirac.there = lat_plain_gpu_links(v->s.plain_gpu);
     return 0;

@@ -40,7 +40,6 @@ typedef struct lat_inverter {
     lat_input *modes;        /* that deflate; or NULL */
     char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
     lat_overlap_known known; /* of --modes */
-    double mirror_bytes;     /* of a GPU for s.mirror and s.plain_gpu; 0: they are not open */
     int wide;                /* columns that the operator was opened for */
     lat_solution s;          /* the present one; its operator is for these links and `fermion` */
     lat_field *of_twist;     /* x of each twist */

@@ -331,7 +331,6 @@ static int solve_source(run *r, lat_field *b)
     }
     if (good && !whole_x_is_written(r))
         lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
-    r->v.whole = r->masses == 1 && whole_x_is_written(r);
     for (int m = 0; good && !r->v.twists && m < r->masses; m++) {
         r->v.fermion.mass = r->mass[m];
         code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO);
@@ -549,6 +548,7 @@ static void check_usage(run *r)
     check_overlap(r);
     check_deflation(r);
     parse_columns(r);
+    r->v.whole = r->masses == 1 && whole_x_is_written(r);
     if (!source_text && !gauge_file)
         lat_usage("--source is needed, for example --source point:0,0,0,0; or --gauge-file, and "
                   "sources on stdin");
