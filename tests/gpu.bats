@@ -529,6 +529,46 @@ ROWS
     [ ! -e y.lat ]
 }
 
+@test "links that are read ahead and solutions that are written behind: what fails says so, loses nothing, and waits for nobody" {
+    lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 5 --every 1 --count 3 -o three.lat
+    local solve=(lat-solve -q --device gpu --no-provenance --kappa .13 --source point:1,2,3,4)
+    "${solve[@]}" three.lat | cat >whole.raw
+    # Bad links come after a solution, which is there.
+    head -c $(($(wc -c <three.lat) - 20000)) three.lat >cut.lat
+    local rc=0
+    "${solve[@]}" cut.lat 2>said | cat >cut.raw
+    [ "${PIPESTATUS[0]}" -eq 1 ]
+    [ "$(wc -l <said)" -eq 1 ]
+    grep -q '^lat-solve: cut.lat: .*truncated' said || { cat said; return 1; }
+    [ "$(wc -c <cut.raw)" -gt $(($(wc -c <whole.raw) / 2)) ]
+    cmp -n "$(wc -c <cut.raw)" cut.raw whole.raw
+    rc=0
+    "${solve[@]}" cut.lat -o cut.out.lat 2>again || rc=$?
+    [ $rc -eq 1 ]
+    cmp said again
+    [ ! -e cut.out.lat ]
+    # Links that never come keep nobody; what is there is solved and written before they come.
+    mkfifo links solved
+    (cat three.lat && exec sleep 60) >links &
+    local sleeper=$!
+    run -3 timeout 30 "${solve[@]}" --max-iterations 5 links
+    [[ "$output" = "lat-solve: links: field 0, column"* ]] || { echo "$output"; return 1; }
+    kill $sleeper
+    (head -c $(($(wc -c <three.lat) / 2)) three.lat && exec sleep 60) >links &
+    sleeper=$!
+    "${solve[@]}" links >solved &
+    local solver=$!
+    timeout 30 head -c $(($(wc -c <whole.raw) / 4)) solved >first.raw
+    cmp -n "$(wc -c <first.raw)" first.raw whole.raw
+    [ "$(wc -c <first.raw)" -eq $(($(wc -c <whole.raw) / 4)) ]
+    kill $sleeper
+    wait $solver || true
+    # Nobody reads the solutions any more.
+    run bash -c "${solve[*]} three.lat | head -c 1000 >some; exit \${PIPESTATUS[0]}"
+    [ "$status" -eq 141 ]
+    [ -z "$output" ]
+}
+
 @test "half precision reaches 1e-10 near critical kappa on thermal links; of a matrix near singular it goes on in single, and says so" {
     lat-heatbath -q --device gpu --dims 16,16,16,16 --beta 6 --thermalise 100 --overrelax 4 --seed 2026 -p double -o links.lat
     local kappa solver most=0

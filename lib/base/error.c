@@ -10,14 +10,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SENTENCE 8192 /* bytes: a path of PATH_MAX and a sentence about it */
+#define SENTENCE LAT_SENTENCE
 
 const char *lat_tool_name = "lat";
 bool lat_mute;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char kept[SENTENCE];
-static int kept_code; /* of the exit, where the sentence decides it; else LAT_DONE */
+static lat_sentence of_all;
+static _Thread_local lat_sentence *apart; /* NULL: of_all */
+
+static lat_sentence *kept(void) { return apart ? apart : &of_all; }
 
 /* The character of UTF-8 that begins at s, and its length; of bytes that are none the first one,
  * and 1. */
@@ -73,14 +75,15 @@ void lat_make_plain(char *s)
 
 static void keep(int code, const char *format, va_list ap)
 {
+    lat_sentence *k = kept();
     int saved = errno;
 
     pthread_mutex_lock(&lock);
-    if (!kept[0]) {
-        if (vsnprintf(kept, sizeof kept, format, ap) <= 0)
-            snprintf(kept, sizeof kept, "failed, and could not say why");
-        lat_make_plain(kept);
-        kept_code = code;
+    if (!k->text[0]) {
+        if (vsnprintf(k->text, sizeof k->text, format, ap) <= 0)
+            snprintf(k->text, sizeof k->text, "failed, and could not say why");
+        lat_make_plain(k->text);
+        k->code = code;
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -117,31 +120,49 @@ int lat_fail_tolerance(const char *format, ...)
 }
 
 /* The buffer does not change while it holds a sentence, so no lock is needed for reading it. */
-const char *lat_error(void) { return kept; }
+const char *lat_error(void) { return kept()->text; }
 
-static bool begins_with(const char *name)
+static bool begins_with(const char *text, const char *name)
 {
     const size_t length = name ? strlen(name) : 0;
-    return name && !strncmp(kept, name, length) && kept[length] == ':';
+    return name && !strncmp(text, name, length) && text[length] == ':';
 }
 
 void lat_error_name(const char *name, const char *other)
 {
     char sentence[SENTENCE];
+    char *const text = kept()->text;
     pthread_mutex_lock(&lock);
-    if (kept[0] && !begins_with(name) && !begins_with(other)) {
-        memcpy(sentence, kept, sizeof sentence);
-        snprintf(kept, sizeof kept, "%.*s: %.*s", SENTENCE / 2 - 8, name, SENTENCE / 2, sentence);
-        lat_make_plain(kept);
+    if (text[0] && !begins_with(text, name) && !begins_with(text, other)) {
+        memcpy(sentence, text, sizeof sentence);
+        snprintf(text, SENTENCE, "%.*s: %.*s", SENTENCE / 2 - 8, name, SENTENCE / 2, sentence);
+        lat_make_plain(text);
     }
     pthread_mutex_unlock(&lock);
 }
 
 void lat_error_clear(void)
 {
+    lat_sentence *k = kept();
     pthread_mutex_lock(&lock);
-    kept[0] = '\0';
-    kept_code = LAT_DONE;
+    k->text[0] = '\0';
+    k->code = LAT_DONE;
+    pthread_mutex_unlock(&lock);
+}
+
+void lat_error_apart(lat_sentence *own)
+{
+    own->text[0] = '\0';
+    own->code = LAT_DONE;
+    apart = own;
+}
+
+void lat_error_take_over(const lat_sentence *of_another)
+{
+    lat_sentence *k = kept();
+    pthread_mutex_lock(&lock);
+    if (!k->text[0])
+        *k = *of_another;
     pthread_mutex_unlock(&lock);
 }
 
@@ -231,15 +252,16 @@ void lat_warn(const char *format, ...)
 int lat_report(int code)
 {
     char hint[128] = "\n";
+    const lat_sentence *k = kept();
 
-    if (!kept[0])
+    if (!k->text[0])
         return code;
     pthread_mutex_lock(&lock);
-    if (kept_code != LAT_DONE)
-        code = kept_code;
+    if (k->code != LAT_DONE)
+        code = k->code;
     pthread_mutex_unlock(&lock);
     if (code == LAT_USAGE)
         snprintf(hint, sizeof hint, "\nTry '%.64s --help' for more information.\n", lat_tool_name);
-    print_line(kept, hint, true);
+    print_line(k->text, hint, true);
     return code;
 }

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { LAT_SENTENCE = 8192 }; /* bytes: a path of PATH_MAX and a sentence about it */
+
 /* Exit codes of every tool. */
 enum lat_exit {
     LAT_DONE = 0,       /* done */
@@ -50,6 +52,16 @@ const char *lat_error(void);
  * it works on; unless it begins with that, or with another file that may be the cause (or NULL). */
 void lat_error_name(const char *name, const char *other);
 void lat_error_clear(void);
+
+/* A thread that works ahead of the others keeps its sentences apart, since they are to be said when
+ * its work is asked for: from here on all of the above that this thread calls is about *own, which
+ * is empty at first. Then any thread that finds out keeps what is there, if it has none itself. */
+typedef struct lat_sentence {
+    char text[LAT_SENTENCE];
+    int code; /* of the exit, where the sentence decides it; else LAT_DONE */
+} lat_sentence;
+void lat_error_apart(lat_sentence *own);
+void lat_error_take_over(const lat_sentence *of_another);
 
 /* True on ranks that print nothing on stderr: all but rank 0 (comm/comm.h). */
 extern bool lat_mute;

@@ -103,6 +103,7 @@ typedef struct lat_dirac_options {
      * precision, else all. 12 and 8 of links that are not are refused. A GPU has no 8 of SU(3), and
      * embeds SU(2) in SU(3): 8 or 4 take 18 or 12 there. */
     int reals;
+    bool unitary; /* the links of SU(3) are known to be, in double: with reals 0 none is examined */
     bool traceless; /* F without its trace */
     bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits */
     const double *there; /* on one GPU: the links, if they are there already (plain_gpu.h) */

@@ -60,7 +60,7 @@ static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *o
     c->w = f->nu / f->xi;
     c->in_turn = options->in_turn;
     c->third = third_cache();
-    c->d.reals = lat_link_reals(u, g->grid.spec.storage, options->reals);
+    c->d.reals = lat_link_reals(u, g->grid.spec.storage, options->reals, options->unitary);
     if (c->d.reals < 0 || lat_hop_table_fill(&c->table, g, f->boundary)
         || lat_cpu_dirac_links(c, u))
         return -1;

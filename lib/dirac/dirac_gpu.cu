@@ -210,15 +210,16 @@ static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
  * it, if it is not done once for all columns (hop_opened). 12 reals hold both rows of SU(2), and
  * the third one multiplies zeros. */
 static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_fermion *f,
-                        int asked)
+                        const lat_dirac_options *o)
 {
+    const int asked = o->reals;
     if (s->nc == 3 && asked == 8)
         return lat_fail("8 reals a link: GPUs have 12 and 18");
     if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3 && !unit_links(s, f))
         return 18;
     if (s->nc == 2 && !asked)
         return 12;
-    const int reals = lat_link_reals(u, s->grid->spec.storage, asked);
+    const int reals = lat_link_reals(u, s->grid->spec.storage, asked, o->unitary);
     return s->nc == 3 || reals < 0 ? reals : reals == 8 ? 18 : 12;
 }
 
@@ -317,7 +318,7 @@ static lat_dirac *gpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
         lat_fail("mass %g: the diagonal of the Dirac operator is 0", fermion->mass);
         return NULL;
     }
-    const int reals = choose_reals(s, u, fermion, options->reals);
+    const int reals = choose_reals(s, u, fermion, options);
     gpu_dirac *d = reals < 0 ? NULL : (gpu_dirac *)calloc(1, sizeof *d);
     if (!d) {
         if (reals >= 0)

@@ -145,7 +145,7 @@ static double worst_link(const lat_field *u, int reals, size_t *where)
     return worst;
 }
 
-int lat_link_reals(const lat_field *u, lat_storage storage, int asked)
+int lat_link_reals(const lat_field *u, lat_storage storage, int asked, bool unitary)
 {
     const int nc = u->head.nc, all = 2 * nc * nc, few = 2 * nc * (nc - 1);
     if (asked && asked != all && asked != few && !(nc == 3 && asked == 8))
@@ -153,6 +153,8 @@ int lat_link_reals(const lat_field *u, lat_storage storage, int asked)
                         nc == 3 ? "18, 12 or 8" : "8 or 4", nc);
     if (asked == all)
         return all;
+    if (!asked && unitary && nc == 3)
+        return few;
     const int reals = asked ? asked : few;
     const double bound = lat_link_bound(storage);
     size_t where;

@@ -16,9 +16,10 @@
  *     row 3   conj(row 1 x row 2) */
 void lat_link_pack(int nc, int reals, const double *m, double *packed);
 
-/* Chooses the reals of a link in a storage (options->reals of dirac.h, or 0), or refuses: the links
- * of all ranks have to come back from them but for a rounding. -1 with lat_error set. */
-int lat_link_reals(const lat_field *u, lat_storage storage, int asked);
+/* Chooses the reals of a link in a storage (`asked`, `unitary`: lat_dirac_options of dirac.h), or
+ * refuses: the links of all ranks have to come back from them but for a rounding. -1 with lat_error
+ * set. */
+int lat_link_reals(const lat_field *u, lat_storage storage, int asked, bool unitary);
 
 /* By how much elements may differ from those of a link that they are taken for: links are as
  * unitary as the program that wrote them left them, 1024 roundings. */

@@ -2,6 +2,7 @@
 /* mirror_gpu.cu: host fields of spinors on a GPU, mirror.h. */
 #include "cuda_dirac.cuh"
 #include "cuda_pack.cuh"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "grid/cuda_tuning.h"
@@ -21,7 +22,11 @@ struct lat_mirror {
     const lat_cuda_device *dev;
     size_t bytes, sites, objects;
     double *data;
-    /* pieces on their way to the host, in `places` of memory there: */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    bool lent;
+    /* pieces on their way to the host, by a stream of their own, in `places` of memory there: */
+    cudaStream_t stream;
     char *pinned;
     cudaEvent_t *there;
     size_t places, begun, arrived; /* begun, arrived: how many so far */
@@ -44,7 +49,10 @@ lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head)
     m->bytes = lat_header_bytes(head);
     m->sites = lat_volume(&head->geom);
     m->objects = lat_header_objects(head);
-    if (lat_cuda_malloc((void **)&m->data, m->bytes, "solutions") == 0)
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->change, NULL);
+    if (!failed(cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking))
+        && lat_cuda_malloc((void **)&m->data, m->bytes, "solutions") == 0)
         return m;
     lat_mirror_close(m);
     return NULL;
@@ -68,6 +76,10 @@ void lat_mirror_close(lat_mirror *m)
         return;
     forget_pieces(m);
     cudaFree(m->data);
+    if (m->stream)
+        cudaStreamDestroy(m->stream);
+    pthread_mutex_destroy(&m->lock);
+    pthread_cond_destroy(&m->change);
     free(m);
 }
 
@@ -77,6 +89,32 @@ bool lat_mirror_fits(const lat_mirror *m, const lat_header *head)
            && lat_header_objects(head) == m->objects;
 }
 
+int lat_mirror_lend(lat_mirror *m)
+{
+    if (failed(cudaStreamSynchronize(m->dev->stream)))
+        return -1;
+    pthread_mutex_lock(&m->lock);
+    m->lent = true;
+    pthread_mutex_unlock(&m->lock);
+    return 0;
+}
+
+void lat_mirror_give_back(lat_mirror *m)
+{
+    pthread_mutex_lock(&m->lock);
+    m->lent = false;
+    pthread_cond_signal(&m->change);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void wait_for_mirror(lat_mirror *m)
+{
+    pthread_mutex_lock(&m->lock);
+    while (m->lent)
+        pthread_cond_wait(&m->change, &m->lock);
+    pthread_mutex_unlock(&m->lock);
+}
+
 int lat_mirror_take(lat_mirror *m, lat_spinor_space *space, const lat_spinor_part *p,
                     const lat_dfield *x, const int *object)
 {
@@ -84,6 +122,7 @@ int lat_mirror_take(lat_mirror *m, lat_spinor_space *space, const lat_spinor_par
     const double *const g = space->temporal ? (const double *)space->temporal->device : NULL;
     if (space->grid->spec.storage != LAT_STORAGE_DOUBLE || space->nc != 3)
         return lat_fail("solutions: expected spinors of SU(3) in double");
+    wait_for_mirror(m);
     for (int i = 0; i < p->columns; i++) {
         const int c = p->column[i];
         unpack_spinors<LAT_STORAGE_DOUBLE>
@@ -104,6 +143,8 @@ int lat_mirror_begin(lat_mirror *m, size_t held)
                  wanted = (held + LAT_MIRROR_PIECE - 1) / LAT_MIRROR_PIECE + 2,
                  places = wanted < all ? wanted : all;
     m->begun = m->arrived = 0;
+    if (failed(cudaSetDevice(lat_cuda_device_number()))) /* in a thread */
+        return -1;
     if (m->places >= places)
         return 0;
     forget_pieces(m);
@@ -123,8 +164,8 @@ static int send(const lat_mirror *m, size_t k)
     const size_t at = k * LAT_MIRROR_PIECE, left = m->bytes - at,
                  n = left < LAT_MIRROR_PIECE ? left : LAT_MIRROR_PIECE, place = k % m->places;
     return failed(cudaMemcpyAsync(m->pinned + place * LAT_MIRROR_PIECE, (const char *)m->data + at,
-                                  n, cudaMemcpyDeviceToHost, m->dev->stream))
-                   || failed(cudaEventRecord(m->there[place], m->dev->stream))
+                                  n, cudaMemcpyDeviceToHost, m->stream))
+                   || failed(cudaEventRecord(m->there[place], m->stream))
                ? -1
                : 0;
 }
@@ -150,7 +191,7 @@ int lat_mirror_get(lat_mirror *m, lat_field *host)
 {
     if (!lat_mirror_fits(m, &host->head))
         return lat_fail("solutions: expected a field of %zu spinors a site", m->objects);
-    if (lat_mirror_begin(m, LAT_MIRROR_PIECE))
+    if (failed(cudaStreamSynchronize(m->dev->stream)) || lat_mirror_begin(m, LAT_MIRROR_PIECE))
         return -1;
     for (size_t at = 0; at < m->bytes; at += LAT_MIRROR_PIECE) {
         const size_t left = m->bytes - at, n = left < LAT_MIRROR_PIECE ? left : LAT_MIRROR_PIECE;

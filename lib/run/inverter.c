@@ -66,12 +66,25 @@ void lat_inverter_close(lat_inverter *v)
     lat_overlap_pair_close(&v->s.overlap);
     lat_plain_free(v->s.plain);
     lat_wilson_close(v->s.wilson);
-    lat_mirror_close(v->s.mirror);
     lat_plain_gpu_free(v->s.plain_gpu);
     v->s.plain = NULL;
     v->s.wilson = NULL;
-    v->s.mirror = NULL;
     v->s.plain_gpu = NULL;
+}
+
+/* It may still be written from there. */
+static int close_mirror(lat_inverter *v)
+{
+    const int rc = v->s.mirror ? lat_solution_written(&v->s) : 0;
+    lat_mirror_close(v->s.mirror);
+    v->s.mirror = NULL;
+    return rc;
+}
+
+void lat_inverter_end(lat_inverter *v)
+{
+    lat_inverter_close(v);
+    close_mirror(v);
 }
 
 /* The largest modulus of an eigenvalue. */
@@ -109,17 +122,19 @@ static int read_modes(lat_inverter *v, lat_field *modes, lat_modes_matrix *matri
     return 0;
 }
 
-/* What a solution that stays on a GPU takes there, with the operator that certifies it. */
-static double mirror_bytes(const lat_inverter *v)
+/* What stays on a GPU besides solvers: the solution, and the operator that certifies it. */
+static double x_bytes(const lat_inverter *v) { return (double)lat_header_bytes(&v->s.x->head); }
+
+static double plain_bytes(const lat_inverter *v)
 {
-    return (double)lat_header_bytes(&v->s.x->head)
-           + lat_plain_gpu_bytes(&v->links.u.head, &v->fermion);
+    return lat_plain_gpu_bytes(&v->links.u.head, &v->fermion);
 }
 
 /* Of the device, for what is not there yet. */
 static double bytes_for(const lat_inverter *v, const lat_device *on)
 {
-    return v->o->memory > 0 ? v->o->memory * 1e9 - (v->s.mirror ? mirror_bytes(v) : 0)
+    return v->o->memory > 0 ? v->o->memory * 1e9 - (v->s.mirror ? x_bytes(v) : 0)
+                                  - (v->s.plain_gpu ? plain_bytes(v) : 0)
                             : lat_device_free_bytes(on);
 }
 
@@ -149,27 +164,39 @@ int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
     return 0;
 }
 
-/* The solution stays on a GPU until it is written, and is certified there, where that leaves room
- * for all columns side by side. */
-static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
+/* May the solution stay on a GPU until it is written, and be certified there? Where that leaves
+ * room for all columns side by side: *wide. */
+static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t modes,
+                         lat_wilson_options *wide)
 {
     const lat_wilson_use use = {(lat_solver)v->o->how.solver, 0, (int)modes};
-    const lat_field *links = lat_inverter_links(v);
     const lat_header *x = &v->s.x->head;
-    lat_wilson_options wide = *o;
     if (!v->whole || lat_columns_used(v->s.kept) || !lat_mirror_takes(on, x))
-        return 0;
+        return false;
     const int columns = (int)lat_header_objects(x);
     if (!lat_opt_given("batch"))
-        wide.columns = columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
-    if (lat_wilson_bytes(on, &links->head, &v->fermion, &wide, &use, true) + mirror_bytes(v)
-        > bytes_for(v, on))
-        return 0;
-    if (!(v->s.plain_gpu = lat_plain_gpu_new(on, links, &v->fermion))
-        || !(v->s.mirror = lat_mirror_open(on, x)))
+        wide->columns = columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
+    return lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, wide, &use, true)
+               + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
+           <= bytes_for(v, on);
+}
+
+/* The mirror is that of the links before, if there is one: it may not have been written yet. */
+static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
+{
+    lat_wilson_options wide = *o;
+    if (v->s.mirror && !lat_mirror_fits(v->s.mirror, &v->s.x->head) && close_mirror(v))
         return -1;
-    lat_verbose("solutions stay on the GPU until they are written: %.3g GB",
-                mirror_bytes(v) * 1e-9);
+    if (!takes_mirror(v, on, modes, &wide))
+        return close_mirror(v);
+    if (!(v->s.plain_gpu = lat_plain_gpu_new(on, lat_inverter_links(v), &v->fermion)))
+        return -1;
+    if (!v->s.mirror) {
+        if (!(v->s.mirror = lat_mirror_open(on, &v->s.x->head)))
+            return -1;
+        lat_verbose("solutions stay on the GPU until they are written: %.3g GB",
+                    (x_bytes(v) + plain_bytes(v)) * 1e-9);
+    }
     *o = wide;
     o->dirac.there = lat_plain_gpu_links(v->s.plain_gpu);
     return 0;

@@ -64,6 +64,9 @@ lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links);
 int lat_inverter_open(lat_inverter *v);
 void lat_inverter_close(lat_inverter *v); /* none open: nothing */
 
+/* Closes what outlives an operator, too: where solutions stay until they are written. */
+void lat_inverter_end(lat_inverter *v);
+
 /* Columns side by side of so many: at most `most`, or what --batch says; lat_inverter_batch may
  * take fewer. */
 int lat_inverter_wide(lat_inverter *v, int columns, int most);

@@ -2,10 +2,13 @@
 /* links.c: the links that quark fields were made on. */
 #include "links.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/thread.h"
+#include "base/threads.h"
 #include "common/options.h"
 #include "common/stop.h"
 #include "formats/fields.h"
@@ -26,11 +29,75 @@ int lat_links_same(const lat_field *u, const char *crc, lat_same_links *same)
     return 0;
 }
 
+struct lat_links_reader {
+    pthread_t thread;
+    int threads;
+    lat_input *in;
+    lat_field u;
+    int rc;
+    lat_sentence why;
+    atomic_bool done;
+};
+
+static void *read_ahead(void *with)
+{
+    lat_links_reader *r = with;
+    lat_threads_set(r->threads);
+    lat_error_apart(&r->why);
+    r->rc = lat_fields_read_links(r->in, &r->u);
+    atomic_store(&r->done, true);
+    return NULL;
+}
+
+void lat_links_ahead(lat_links *l, int threads)
+{
+    lat_links_reader *r;
+    if (l->reader || lat_opts.comm->size > 1 || !(r = calloc(1, sizeof *r)))
+        return;
+    r->threads = threads;
+    r->in = l->in;
+    if (lat_thread_start(&r->thread, read_ahead, r) == 0)
+        l->reader = r;
+    else
+        free(r);
+}
+
+bool lat_links_ready(const lat_links *l)
+{
+    return l->reader && atomic_load(&l->reader->done) && l->reader->rc > 0;
+}
+
+/* Waits for what was read ahead. */
+static int take_ahead(lat_links *l)
+{
+    lat_links_reader *r = l->reader;
+    const int rc = pthread_join(r->thread, NULL) ? lat_fail("a thread did not end") : r->rc;
+    if (rc < 0)
+        lat_error_take_over(&r->why);
+    l->u = r->u;
+    l->reader = NULL;
+    free(r);
+    return rc;
+}
+
+/* A run that has failed does not wait for links that may be long in coming: the thread goes on,
+ * with the input, until the process ends. */
+static void leave_ahead(lat_links *l)
+{
+    if (atomic_load(&l->reader->done)) {
+        take_ahead(l);
+        return;
+    }
+    pthread_detach(l->reader->thread);
+    l->reader = NULL;
+    l->in = NULL;
+}
+
 int lat_links_next(lat_links *l)
 {
     lat_field_free(&l->u);
     lat_stop_hold(lat_opts.comm->size > 1); /* ranks cannot stop in the middle of a field */
-    const int rc = lat_fields_read_links(l->in, &l->u);
+    const int rc = l->reader ? take_ahead(l) : lat_fields_read_links(l->in, &l->u);
     lat_stop_hold(false);
     if (rc <= 0)
         return rc;
@@ -164,6 +231,8 @@ const lat_field *lat_links_smeared(lat_links *l, const char *text)
 
 void lat_links_free(lat_links *l)
 {
+    if (l->reader)
+        leave_ahead(l);
     lat_field_free(&l->u);
     lat_field_free(&l->smeared);
     free(l->smeared_by);

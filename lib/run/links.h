@@ -25,6 +25,8 @@ typedef struct lat_same_links {
  * as no number is another one? 1, 0 (also for ""), or -1. *same keeps what was computed of u. */
 int lat_links_same(const lat_field *u, const char *crc, lat_same_links *same);
 
+typedef struct lat_links_reader lat_links_reader; /* of lat_links_ahead */
+
 typedef struct lat_links {
     lat_input *in;     /* in any format that lat-convert knows; borrowed */
     lat_field u;       /* the present links, ghosts up to date; read_crc is set */
@@ -32,12 +34,20 @@ typedef struct lat_links {
     lat_field smeared; /* of lat_links_smeared: those of number smeared_of, by that text */
     char *smeared_by;
     long smeared_of;
-    lat_same_links same; /* of u */
+    lat_same_links same;      /* of u */
+    lat_links_reader *reader; /* reads the next ones; or NULL */
 } lat_links;
 
 /* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
  */
 int lat_links_next(lat_links *l);
+
+/* On one rank: the next links are read from here on, by so many threads, while u is used; nobody
+ * else reads l->in before lat_links_next has them. What is wrong with them it says then. A hint. */
+void lat_links_ahead(lat_links *l, int threads);
+
+/* Have they been read ahead, and are there any? */
+bool lat_links_ready(const lat_links *l);
 
 /* Makes u the links that the field of this header was made on: those of its CRC, the present ones
  * or later ones of the file, as lat_links_same has it; where the header names none, the next ones

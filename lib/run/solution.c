@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "stream/stream.h"
 
 enum { ROUNDS = 4, NUMBERS = 7 };
@@ -100,6 +101,9 @@ static int certify(lat_solution *s, int columns, const int *column)
     return 0;
 }
 
+/* Leaves one to the thread that solves. */
+static int threads_beside(void) { return lat_threads() > 1 ? lat_threads() - 1 : 1; }
+
 /* ---- a column -------------------------------------------------------------------------------- */
 
 int lat_solution_save(lat_solution *s, const lat_field *x, int c)
@@ -168,14 +172,24 @@ int lat_solution_progress(void *solution, long iterations, int active, double ra
 {
     lat_solution *s = solution;
     char left[LAT_LEFT];
-    if (lat_solution_asked(s))
+    const lat_behind_state behind = lat_behind_now(&s->behind);
+    if (lat_solution_asked(s) || behind == LAT_BEHIND_FAILED)
         return -1;
+    if (s->meanwhile && behind == LAT_BEHIND_NOTHING)
+        s->meanwhile(s->with);
     const double digits = log10(ratio), rate = lat_rate_sample(&s->rate, -digits);
     lat_progress("residual %.1e  iteration %ld  %s  %d columns left  field %ld",
                  ratio * s->how->residual, iterations,
                  lat_left_text(rate > 0 && s->left <= active ? digits / rate : NAN, left), s->left,
                  s->field);
     return 0;
+}
+
+/* The host has nothing to do: the solution before is written. */
+static int loaded(void *solution)
+{
+    lat_solution *s = solution;
+    return lat_behind_begin(&s->behind, threads_beside());
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -195,6 +209,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
                                 .solver = (lat_solver)s->how->solver,
                                 .max_iterations = s->how->max_iterations,
                                 .delta = s->how->delta,
+                                .loaded = loaded,
                                 .progress = lat_solution_progress,
                                 .done = lat_columns_writes(s->kept) ? column_done : NULL,
                                 .with = s};
@@ -304,7 +319,8 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
     memset(s->certified, 0, all * sizeof *s->certified);
     memset(s->known, 0, all * sizeof *s->known);
     s->left = columns;
-    s->mirrored = s->mirror && from == LAT_FROM_ZERO && lat_mirror_fits(s->mirror, &s->x->head);
+    s->mirrored = s->mirror && s->plain_gpu && from == LAT_FROM_ZERO
+                  && lat_mirror_fits(s->mirror, &s->x->head);
     int code = target && restore(s, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
     for (int i = 0; i < columns && code != LAT_FAILED; i++)
         target[column[i]] = .95 * s->how->residual;
@@ -348,16 +364,19 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-int lat_solution_write(lat_solution *s, lat_output *out, int store)
+int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon)
 {
     if (!s->mirrored)
-        return lat_stream_write(out, s->x, store);
-    lat_stream_writer *w = lat_stream_open(out, &s->x->head, store);
-    if (!w)
-        return -1;
-    if (lat_mirror_begin(s->mirror, lat_stream_held(w)) == 0
-        && lat_stream_put_from(w, lat_mirror_bytes, s->mirror) == 0)
-        return lat_stream_close(w);
-    lat_stream_abort(w);
-    return -1;
+        return lat_solution_written(s) || lat_stream_write(out, s->x, store) ? -1 : 0;
+    return lat_behind_keep(&s->behind, out, &s->x->head, store, s->mirror)
+                   || (!soon && lat_behind_end(&s->behind))
+               ? -1
+               : 0;
+}
+
+int lat_solution_written(lat_solution *s) { return lat_behind_end(&s->behind); }
+
+void lat_solution_expect(lat_solution *s, lat_output *out, int store)
+{
+    lat_behind_expect(&s->behind, out, &s->x->head, store);
 }

@@ -8,6 +8,7 @@
 #ifndef LAT_RUN_SOLUTION_H
 #define LAT_RUN_SOLUTION_H
 
+#include "behind.h"
 #include "certificate.h"
 #include "columns.h"
 #include "common/io.h"
@@ -27,18 +28,21 @@ typedef struct lat_solution_options {
 typedef struct lat_solution {
     /* set by the caller */
     const lat_solution_options *how;
-    const lat_fermion *fermion; /* of M, for messages */
-    lat_plain *plain;           /* M by plain code, */
-    lat_wilson *wilson;         /* and for the solver; */
-    lat_overlap_pair overlap;   /* in place of both, where it is open */
-    lat_columns *kept;          /* the checkpoint */
-    char name[384];             /* of this solution, for the checkpoint */
-    long field;                 /* number of the source among all, for messages */
-    lat_field *b, *x;           /* with as many columns; x in double */
-    lat_mirror *mirror;         /* on a GPU, where a solution from zero may stay; or NULL */
-    lat_plain_gpu *plain_gpu;   /* M by plain code there */
-    bool beside;                /* certify while the next columns are solved: on one rank, and where
-                                 * the CPU has nothing else to do */
+    const lat_fermion *fermion;    /* of M, for messages */
+    lat_plain *plain;              /* M by plain code, */
+    lat_wilson *wilson;            /* and for the solver; */
+    lat_overlap_pair overlap;      /* in place of both, where it is open */
+    lat_columns *kept;             /* the checkpoint */
+    char name[384];                /* of this solution, for the checkpoint */
+    long field;                    /* number of the source among all, for messages */
+    lat_field *b, *x;              /* with as many columns; x in double */
+    lat_mirror *mirror;            /* on a GPU, where a solution from zero may stay, with.. */
+    lat_plain_gpu *plain_gpu;      /* M by plain code there; or NULL */
+    void (*meanwhile)(void *with); /* or NULL: called now and then while columns are solved and no
+                                    * solution is written, so that other work may begin */
+    void *with;
+    bool beside; /* certify while the next columns are solved: on one rank, and where
+                  * the CPU has nothing else to do */
 
     /* of each column of x (lat_solution_reserve) */
     lat_solve_report *report;
@@ -52,6 +56,7 @@ typedef struct lat_solution {
     bool *certified;             /* the rest is for solution.c */
     bool *known;                 /* true_residual is that of x as it is now */
     lat_certificate certificate; /* of the batch before, while a GPU has the present one */
+    lat_behind behind;           /* writes the solution before */
     lat_rate rate;
     int *of_batch;                  /* columns of the present batch */
     lat_solve_report *batch_report; /* of them, while it is solved */
@@ -71,8 +76,15 @@ typedef enum { LAT_FROM_ZERO, LAT_FROM_X, LAT_SOLVED } lat_solution_start;
  * set, LAT_UNCONVERGED, or LAT_FAILED, as also where the run was asked to stop. */
 int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solution_start from);
 
-/* Writes the solution, whole, with the header of x; `store` as in lat_stream_write. */
-int lat_solution_write(lat_solution *s, lat_output *out, int store);
+/* Writes the solution, whole, with the header of x; `store` as in lat_stream_write. Where the next
+ * solve begins soon one that stays on a GPU is written beside it, by a thread: until
+ * lat_solution_written has waited for that, the output is used by functions of this header alone,
+ * and a solve fails soon if the one before cannot be written. */
+int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon);
+int lat_solution_written(lat_solution *s);
+
+/* Preallocates space for x as soon as nothing is written, lat_stream_preallocate. */
+void lat_solution_expect(lat_solution *s, lat_output *out, int store);
 
 /* For those who solve by other means than lat_solution_solve:
  *   progress    lat_wilson_job.progress, with the solution; -1 where the run was asked to stop

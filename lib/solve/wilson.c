@@ -182,6 +182,16 @@ static void level_close(level *l)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+/* In double: what it finds of the links holds of the other levels, too. */
+static int open_outer(lat_wilson *w)
+{
+    if (level_open(&w->outer, w, LAT_STORAGE_DOUBLE))
+        return -1;
+    w->options.dirac.unitary = !w->options.dirac.reals && w->links->head.nc == 3
+                               && w->outer.d->reals == 12;
+    return 0;
+}
+
 lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const lat_fermion *fermion,
                             const lat_wilson_options *options)
 {
@@ -194,7 +204,7 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->links = links;
     w->fermion = *fermion;
     if ((!options->gauge_given && lat_temporal_open(device, links, options->dirac.there, &w->gauge))
-        || level_open(&w->outer, w, LAT_STORAGE_DOUBLE)
+        || open_outer(w)
         || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
         || !(w->b = lat_spinor_room(w->outer.space, "the sources"))
         || !(w->x = lat_spinor_room(w->outer.space, "the solutions"))) {
@@ -352,7 +362,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
                             .improve = w->deflation ? improve : NULL,
                             .with = w};
     begin(w, job);
-    if (load(w, norm))
+    if (load(w, norm) || (job->loaded && job->loaded(job->with)))
         return -1;
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k] / scale(w);

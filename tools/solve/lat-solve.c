@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -122,6 +123,7 @@ typedef struct run {
     double mass[MOST_MASSES];
     int masses;
     lat_smear smear;
+    bool more;   /* sources on these links */
     long opened; /* the number of the links that were prepared for M */
     int form;    /* of propagators of the overlap operator */
     lat_inverter v;
@@ -209,7 +211,8 @@ static int write_column(run *r, int c)
 static int write_solution(run *r, int columns, const int *column)
 {
     if (!r->v.columns)
-        return written(r, lat_solution_write(&r->v.s, r->out, lat_opts.store));
+        return written(r, lat_solution_write(&r->v.s, r->out, lat_opts.store,
+                                             r->more || lat_links_ready(&r->v.links)));
     for (int i = 0; i < columns; i++)
         if (write_column(r, column[i]))
             return -1;
@@ -241,7 +244,7 @@ static int solve_one(run *r, lat_solution_start from)
         return LAT_FAILED;
     }
     if (!r->v.columns)
-        lat_stream_preallocate(r->out, &r->v.s.x->head, lat_opts.store);
+        lat_solution_expect(&r->v.s, r->out, lat_opts.store);
     lat_inverter_name(&r->v);
     const int code = lat_solution_solve(&r->v.s, columns, list, from);
     if (code == LAT_UNCONVERGED)
@@ -358,6 +361,7 @@ static int on_links(run *r)
     int code = LAT_DONE;
     for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
         lat_field b;
+        r->more = f + 1 < lat_source_fields(r->source);
         code = lat_source_field(r->source, f, &b) ? LAT_FAILED : solve_source(r, &b);
         lat_field_free(&b);
     }
@@ -432,6 +436,14 @@ static int from_sources(run *r)
         lat_field_free(&b);
     }
     return code;
+}
+
+/* A GPU leaves the processors of its host to the next links. */
+static void read_ahead(void *with)
+{
+    run *r = with;
+    if (r->v.device->gpu)
+        lat_links_ahead(&r->v.links, lat_threads() > 1 ? lat_threads() - 1 : 1);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -617,11 +629,15 @@ int main(int argc, char **argv)
     r.v.s.fermion = &r.v.fermion;
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
+    r.v.s.meanwhile = source_text ? read_ahead : NULL;
+    r.v.s.with = &r;
     int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
+    if (lat_solution_written(&r.v.s) && code == LAT_DONE)
+        code = LAT_FAILED;
     lat_progress_end();
     if (code != LAT_DONE)
         give_up(&r, code);
-    lat_inverter_close(&r.v);
+    lat_inverter_end(&r.v);
     lat_source_free(r.source);
     lat_smearer_end(&r.smearer);
     lat_field_free(&r.v.smeared);
