@@ -89,16 +89,14 @@ void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, i
         lat_stream_preallocate(out, head, store);
 }
 
-lat_behind_state lat_behind_now(lat_behind *w)
+bool lat_behind_failed(lat_behind *w)
 {
     if (!w->running)
-        return LAT_BEHIND_NOTHING;
+        return false;
     pthread_mutex_lock(&w->lock);
-    const lat_behind_state now = !w->over ? LAT_BEHIND_BUSY
-                                 : w->rc  ? LAT_BEHIND_FAILED
-                                          : LAT_BEHIND_NOTHING;
+    const bool failed = w->over && w->rc;
     pthread_mutex_unlock(&w->lock);
-    return now;
+    return failed;
 }
 
 int lat_behind_end(lat_behind *w)

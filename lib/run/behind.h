@@ -31,9 +31,8 @@ int lat_behind_begin(lat_behind *w, int threads);
 /* lat_stream_preallocate for a field that will come, once nothing is to be written any more. */
 void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, int store);
 
-/* Is it being written? Or could it not be? */
-typedef enum { LAT_BEHIND_NOTHING, LAT_BEHIND_BUSY, LAT_BEHIND_FAILED } lat_behind_state;
-lat_behind_state lat_behind_now(lat_behind *w);
+/* Could it not be written? */
+bool lat_behind_failed(lat_behind *w);
 
 /* Waits for the thread, or writes what is kept: 0, or -1 with lat_error set. */
 int lat_behind_end(lat_behind *w);

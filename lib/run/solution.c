@@ -172,10 +172,9 @@ int lat_solution_progress(void *solution, long iterations, int active, double ra
 {
     lat_solution *s = solution;
     char left[LAT_LEFT];
-    const lat_behind_state behind = lat_behind_now(&s->behind);
-    if (lat_solution_asked(s) || behind == LAT_BEHIND_FAILED)
+    if (lat_solution_asked(s) || lat_behind_failed(&s->behind))
         return -1;
-    if (s->meanwhile && behind == LAT_BEHIND_NOTHING)
+    if (s->meanwhile)
         s->meanwhile(s->with);
     const double digits = log10(ratio), rate = lat_rate_sample(&s->rate, -digits);
     lat_progress("residual %.1e  iteration %ld  %s  %d columns left  field %ld",

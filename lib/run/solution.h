@@ -28,21 +28,22 @@ typedef struct lat_solution_options {
 typedef struct lat_solution {
     /* set by the caller */
     const lat_solution_options *how;
-    const lat_fermion *fermion;    /* of M, for messages */
-    lat_plain *plain;              /* M by plain code, */
-    lat_wilson *wilson;            /* and for the solver; */
-    lat_overlap_pair overlap;      /* in place of both, where it is open */
-    lat_columns *kept;             /* the checkpoint */
-    char name[384];                /* of this solution, for the checkpoint */
-    long field;                    /* number of the source among all, for messages */
-    lat_field *b, *x;              /* with as many columns; x in double */
-    lat_mirror *mirror;            /* on a GPU, where a solution from zero may stay, with.. */
-    lat_plain_gpu *plain_gpu;      /* M by plain code there; or NULL */
-    void (*meanwhile)(void *with); /* or NULL: called now and then while columns are solved and no
-                                    * solution is written, so that other work may begin */
+    const lat_fermion *fermion; /* of M, for messages */
+    lat_plain *plain;           /* M by plain code, */
+    lat_wilson *wilson;         /* and for the solver; */
+    lat_overlap_pair overlap;   /* in place of both, where it is open */
+    lat_columns *kept;          /* the checkpoint */
+    char name[384];             /* of this solution, for the checkpoint */
+    long field;                 /* number of the source among all, for messages */
+    lat_field *b, *x;           /* with as many columns; x in double */
+    lat_mirror *mirror;         /* on a GPU, where a solution from zero may stay, and */
+    lat_plain_gpu *plain_gpu;   /* M by plain code there; or NULL */
+    bool beside;                /* certify while the next columns are solved: on one rank, and where
+                                 * the CPU has nothing else to do */
+
+    /* or NULL: called now and then while columns are solved, so that other work begins beside it */
+    void (*meanwhile)(void *with);
     void *with;
-    bool beside; /* certify while the next columns are solved: on one rank, and where
-                  * the CPU has nothing else to do */
 
     /* of each column of x (lat_solution_reserve) */
     lat_solve_report *report;
