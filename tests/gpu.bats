@@ -531,6 +531,7 @@ ROWS
 
 @test "links that are read ahead and solutions that are written behind: what fails says so, loses nothing, and waits for nobody" {
     lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 5 --every 1 --count 3 -o three.lat
+    # shellcheck disable=SC2054
     local solve=(lat-solve -q --device gpu --no-provenance --kappa .13 --source point:1,2,3,4)
     "${solve[@]}" three.lat | cat >whole.raw
     # Bad links come after a solution, which is there.

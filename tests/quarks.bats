@@ -289,6 +289,32 @@ assert k == 1'
     [[ $stderr == *"of 2 configurations, found 3: several propagators of a configuration want a table each" ]]
 }
 
+@test "propagators through pipes give the numbers of files; what is damaged gives the sentence of the file" {
+    lat-start weak --dims 6,6,6,8 --epsilon .3 --seed 4 -o links.lat
+    lat-solve --kappa .11 --source point:0,0,0,0 links.lat -o x.lat
+    lat-solve --kappa .12 --source point:0,0,0,0 links.lat -o y.lat
+    lat-convert -p single y.lat -o single.lat
+    cat x.lat y.lat single.lat x.lat >first.lat
+    cat y.lat x.lat x.lat single.lat >second.lat
+    lat-corr --second second.lat first.lat >file.tsv
+    lat-corr --second <(cat second.lat) <(cat first.lat) | cut -f 2- >pipe.tsv
+    cut -f 2- file.tsv | cmp - pipe.tsv
+    local size offset said
+    size=$(wc -c <x.lat)
+    # Another byte, or no more of them, in the first and the last slice; of either input.
+    for offset in 3000 $((size - 3000)); do
+        (head -c "$offset" x.lat && printf '\125\252' && tail -c +$((offset + 3)) x.lat) >bad.lat
+        run -1 lat-corr bad.lat
+        said=${output//bad.lat/<stdin>}
+        run -1 bash -c "cat bad.lat | lat-corr"
+        [ "$output" = "$said" ] || { echo "$output"; echo "$said"; return 1; }
+        run -1 bash -c "head -c $offset x.lat | lat-corr"
+        [ "$output" = "lat-corr: <stdin>: truncated after $offset bytes" ]
+        run -1 timeout 20 bash -c "(cat bad.lat; cat x.lat) | lat-corr --second <(cat x.lat bad.lat)"
+        run -1 timeout 20 bash -c "cat x.lat | lat-corr --second <(cat bad.lat)"
+    done
+}
+
 @test "what is not of the kind of its input does not replace it: tables, propagators, sources, modes, legs, flowed links" {
     lat-start hot --dims 2,2,2,2 --seed 1 -o u.lat
     lat-solve --mass 1 --source momentum:0,0,0,.5 u.lat -o s.lat

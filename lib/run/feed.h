@@ -25,6 +25,7 @@ typedef struct lat_feed {
     bool whole;                       /* reads f as a whole, whatever its order is */
     lat_field f;                      /* f.data NULL: by slices */
     struct lat_stream_reader *reader; /* by slices */
+    struct lat_feed_ahead *ahead;     /* of a pipe: a thread reads while slices are used; or NULL */
     void *raw;
     double *slice; /* [site][column][spin][colour][re, im] */
 } lat_feed;

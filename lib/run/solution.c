@@ -367,10 +367,11 @@ int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon)
 {
     if (!s->mirrored)
         return lat_solution_written(s) || lat_stream_write(out, s->x, store) ? -1 : 0;
-    return lat_behind_keep(&s->behind, out, &s->x->head, store, s->mirror)
-                   || (!soon && lat_behind_end(&s->behind))
-               ? -1
-               : 0;
+    if (lat_behind_keep(&s->behind, out, &s->x->head, store, s->mirror))
+        return -1;
+    if (!lat_output_is_file(out)) /* a pipe takes one thread, and its time */
+        return lat_behind_begin(&s->behind, threads_beside());
+    return soon ? 0 : lat_behind_end(&s->behind);
 }
 
 int lat_solution_written(lat_solution *s) { return lat_behind_end(&s->behind); }

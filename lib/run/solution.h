@@ -77,10 +77,11 @@ typedef enum { LAT_FROM_ZERO, LAT_FROM_X, LAT_SOLVED } lat_solution_start;
  * set, LAT_UNCONVERGED, or LAT_FAILED, as also where the run was asked to stop. */
 int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solution_start from);
 
-/* Writes the solution, whole, with the header of x; `store` as in lat_stream_write. Where the next
- * solve begins soon one that stays on a GPU is written beside it, by a thread: until
- * lat_solution_written has waited for that, the output is used by functions of this header alone,
- * and a solve fails soon if the one before cannot be written. */
+/* Writes the solution, whole, with the header of x; `store` as in lat_stream_write. One that stays
+ * on a GPU is written by a thread: into a pipe from here on; into a file beside the next solve,
+ * where that begins soon, or at once. Until lat_solution_written has waited for that, the output is
+ * used by functions of this header alone, and a solve fails soon if the one before cannot be
+ * written. */
 int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon);
 int lat_solution_written(lat_solution *s);
 
