@@ -548,6 +548,14 @@ ROWS
     [ $rc -eq 1 ]
     cmp said again
     [ ! -e cut.out.lat ]
+    # Links that are refused come after a solution, which goes into a file that is not hidden.
+    lat-heatbath -q --device cpu --dims 4,4,6,8 --beta 6 --thermalise 5 -o small.lat
+    cat three.lat small.lat three.lat >mixed.lat
+    "${solve[@]}" three.lat >whole.stored
+    run -1 bash -c "${solve[*]} mixed.lat >mixed.stored"
+    [ "$output" = "lat-solve: source point:1,2,3,4 is for SU(3) on 8 4 6 8, the links are SU(3) on 4 4 6 8" ]
+    [ "$(wc -c <mixed.stored)" -gt $(($(wc -c <whole.stored) - 100)) ]
+    cmp -n "$(wc -c <mixed.stored)" mixed.stored whole.stored
     # Links that never come keep nobody; what is there is solved and written before they come.
     mkfifo links solved
     (cat three.lat && exec sleep 60) >links &
