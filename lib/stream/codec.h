@@ -17,8 +17,7 @@ size_t lat_codec_bound(size_t n);
  *   n      a multiple of `real`, at most 1 GiB
  *   real   bytes of a real, 4 or 8; 1: without the filter
  *   work   n bytes of scratch
- * Returns the number of packed bytes, at most lat_codec_bound(n); 0 if there is no memory, or for
- * another n or `real`. */
+ * Returns the number of packed bytes, at most lat_codec_bound(n); 0 for another n or `real`. */
 size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *packed);
 
 /* Unpacks `size` packed bytes to n raw bytes; `real` and `work` as above. Returns 0, or -1, without

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huffman.c: stored and Huffman-coded blocks of deflate (RFC 1951), for bytes without repetitions.
- */
+/* huffman.c: stored and Huffman-coded blocks of deflate (RFC 1951), for bytes without repetitions
+ * but runs of one byte. */
 #include "huffman_internal.h"
 
 #include <stdbool.h>
@@ -9,8 +9,11 @@
 #include "base/bytes.h"
 
 #define MAX_STORED 65535u /* bytes of one stored block */
-#define SYMBOLS 257       /* bytes, and the end of the block */
+#define BYTES 257         /* symbols: bytes, and the end of the block */
+#define SYMBOLS 286       /* and lengths of runs */
 #define LONGEST 15        /* bits of a code */
+#define LEAST_RUN 3       /* bytes like the one before them, which are one symbol */
+#define MOST_RUN 258
 
 void lat_count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n)
 {
@@ -143,16 +146,17 @@ static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
     }
 }
 
-/* Writes the code at the head of a block (RFC 1951, 3.2.7): 257 literals; two distances, which do
- * not occur, because some decoders refuse an incomplete code; the lengths 0 to 15 as four bits
- * each, which takes 130 bytes of many thousand. */
-#define CODE_BITS (17 + 19 * 3 + (SYMBOLS + 2) * 4)
-static void put_code(writer *w, const uint8_t length[SYMBOLS])
+/* Writes the code at the head of a block (RFC 1951, 3.2.7): literals, and lengths if there are
+ * runs; two distances, of which only the first one, 1, occurs, because some decoders refuse an
+ * incomplete code; the lengths 0 to 15 as four bits each, which takes 130 bytes of many thousand.
+ */
+#define CODE_BITS(symbols) (17 + 19 * 3 + ((symbols) + 2) * 4)
+static void put_code(writer *w, int symbols, const uint8_t length[SYMBOLS])
 {
     static const uint8_t reversed[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
-    put_bits(w, 0, 1);  /* not the last block */
-    put_bits(w, 2, 2);  /* its own code */
-    put_bits(w, 0, 5);  /* 257 literals and lengths */
+    put_bits(w, 0, 1); /* not the last block */
+    put_bits(w, 2, 2); /* its own code */
+    put_bits(w, (uint64_t)(symbols - 257), 5);
     put_bits(w, 1, 5);  /* 2 distances */
     put_bits(w, 15, 4); /* 19 lengths of lengths, of which the first three, repetitions, */
     put_bits(w, 0, 9);  /* do not occur, */
@@ -160,7 +164,7 @@ static void put_code(writer *w, const uint8_t length[SYMBOLS])
     for (int i = 0; i < 16; i++) /* and the others have four bits */
         put_bits(w, 4, 3);
     flush_bits(w);
-    for (int v = 0; v < SYMBOLS; v++) {
+    for (int v = 0; v < symbols; v++) {
         put_bits(w, reversed[length[v]], 4);
         flush_bits(w);
     }
@@ -169,23 +173,146 @@ static void put_code(writer *w, const uint8_t length[SYMBOLS])
     flush_bits(w);
 }
 
-/* Writes one block of up to LAT_CODED bytes, unless storing them is shorter: then false. */
-static bool put_coded(writer *w, const unsigned char *p, size_t n)
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* A byte and those behind it that are equal to it; the byte is a symbol, and what is behind it, if
+ * it is LEAST_RUN long or longer, another one: parts of MOST_RUN and a rest. Loops without branches
+ * that depend on the bytes: where runs are short, those would be guessed wrong. */
+
+/* A bit for each of 64 bytes that is not as the one before it. */
+static inline uint64_t changes(const unsigned char *p)
 {
-    uint32_t four[4][256] = {{0}}, count[SYMBOLS], code[SYMBOLS];
-    uint8_t length[SYMBOLS];
-    lat_count_bytes(four, p, n);
-    for (int v = 0; v < 256; v++)
-        count[v] = four[0][v] + four[1][v] + four[2][v] + four[3][v];
-    count[256] = 1;
-    code_lengths(count, length);
-    uint64_t bits = CODE_BITS;
-    for (int v = 0; v < SYMBOLS; v++)
-        bits += (uint64_t)count[v] * length[v];
-    if (bits / 8 + 8 > lat_stored_size(n))
-        return false;
-    make_codes(length, code);
-    put_code(w, length);
+    uint64_t bits = 0;
+    for (int k = 0; k < 8; k++) {
+        const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f),
+                       x = lat_load_le64(p + 8 * k) ^ lat_load_le64(p + 8 * k - 1),
+                       differs = (((x & low) + low) | x) >> 7 & UINT64_C(0x0101010101010101);
+        bits |= (differs * UINT64_C(0x0102040810204080) >> 56) << 8 * k;
+    }
+    return bits;
+}
+
+enum { RUNS_AT_ONCE = 1024 };
+
+/* Where runs begin, from byte `at` on, of RUNS_AT_ONCE bytes at most: how many do. */
+static int run_starts(const unsigned char *p, size_t at, size_t n, uint32_t start[RUNS_AT_ONCE])
+{
+    const size_t end = n - at < RUNS_AT_ONCE ? n : at + RUNS_AT_ONCE;
+    int many = 0;
+    if (at == 0)
+        start[many++] = (uint32_t)at++;
+    for (; at + 64 <= end; at += 64)
+        for (uint64_t bits = changes(p + at); bits; bits &= bits - 1)
+            start[many++] = (uint32_t)at + (uint32_t)__builtin_ctzll(bits);
+    for (; at < end; at++)
+        if (p[at] != p[at - 1])
+            start[many++] = (uint32_t)at;
+    return many;
+}
+
+/* Calls `run(with, byte, how many are behind it)` for all. */
+typedef void run_fn(void *with, unsigned char byte, uint32_t behind);
+static inline __attribute__((always_inline)) void each_run(const unsigned char *p, size_t n,
+                                                           run_fn *run, void *with)
+{
+    uint32_t start[RUNS_AT_ONCE], last = 0;
+    for (size_t at = 0; at < n; at += RUNS_AT_ONCE) {
+        const int many = run_starts(p, at, n, start);
+        for (int k = at == 0; k < many; k++) {
+            run(with, p[last], start[k] - last - 1);
+            last = start[k];
+        }
+    }
+    run(with, p[last], (uint32_t)n - last - 1);
+}
+
+/* The symbol of a length, and how many bits follow it: the lowest ones of length - 3. */
+static int length_symbol(unsigned length, unsigned *bits)
+{
+    const unsigned v = length - LEAST_RUN;
+    *bits = 0;
+    if (length == MOST_RUN)
+        return SYMBOLS - 1;
+    if (v < 4)
+        return 257 + (int)v;
+    *bits = 29 - (unsigned)__builtin_clz(v);
+    return 257 + (int)(4 * (*bits + 1) + (v >> *bits & 3));
+}
+
+typedef struct run_counts {
+    uint32_t *byte, length[MOST_RUN + 1];
+} run_counts;
+
+static inline void count_run(void *with, unsigned char byte, uint32_t behind)
+{
+    run_counts *c = with;
+    for (; behind > MOST_RUN; behind -= MOST_RUN)
+        c->length[MOST_RUN]++;
+    c->byte[byte] += 1 + (behind < LEAST_RUN ? behind : 0);
+    c->length[behind]++;
+}
+
+/* Counts symbols, and returns the bits that lengths have besides: those above, one for the
+ * distance. */
+static uint64_t count_runs(uint32_t count[SYMBOLS], const unsigned char *p, size_t n)
+{
+    run_counts c = {.byte = count};
+    uint64_t more = 0;
+    each_run(p, n, count_run, &c);
+    for (unsigned l = LEAST_RUN; l <= MOST_RUN; l++) {
+        unsigned bits;
+        count[length_symbol(l, &bits)] += c.length[l];
+        more += (uint64_t)c.length[l] * (bits + 1);
+    }
+    return more;
+}
+
+/* Bits, and above the lowest 32 of them how many. */
+typedef struct run_writer {
+    writer w;
+    const uint32_t *code;
+    uint64_t few[256][LEAST_RUN], length[MOST_RUN + 1];
+} run_writer;
+
+static inline void put_entry(writer *w, uint64_t e)
+{
+    put_bits(w, e & 0xffffffff, (unsigned)(e >> 32));
+}
+
+static inline void put_run(void *with, unsigned char byte, uint32_t behind)
+{
+    run_writer *r = with;
+    put_bits(&r->w, r->code[byte] & 0xffff, r->code[byte] >> 16);
+    for (; behind > MOST_RUN; behind -= MOST_RUN) {
+        put_entry(&r->w, r->length[MOST_RUN]);
+        flush_bits(&r->w);
+    }
+    put_entry(&r->w, behind < LEAST_RUN ? r->few[byte][behind] : r->length[behind]);
+    flush_bits(&r->w); /* of 7, 15 and 30 */
+}
+
+static void put_runs(writer *w, const uint32_t code[SYMBOLS], const unsigned char *p, size_t n)
+{
+    run_writer r = {.w = *w, .code = code};
+    for (int v = 0; v < 256; v++) {
+        const uint64_t c = code[v] & 0xffff, size = code[v] >> 16;
+        r.few[v][1] = c | size << 32;
+        r.few[v][2] = c | c << size | 2 * size << 32;
+    }
+    for (unsigned l = LEAST_RUN; l <= MOST_RUN; l++) {
+        unsigned bits;
+        const uint32_t c = code[length_symbol(l, &bits)], size = c >> 16;
+        const uint64_t low = (l - LEAST_RUN) & ((1u << bits) - 1);
+        r.length[l] = (c & 0xffff) | low << size | (uint64_t)(size + bits + 1) << 32;
+    }
+    each_run(p, n, put_run, &r);
+    *w = r.w;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void put_bytes(writer *w, const uint32_t code[SYMBOLS], const unsigned char *p, size_t n)
+{
     size_t i = 0;
     for (; i + 3 <= n; i += 3) { /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
         uint32_t a = code[p[i]], b = code[p[i + 1]], c = code[p[i + 2]];
@@ -198,17 +325,44 @@ static bool put_coded(writer *w, const unsigned char *p, size_t n)
         put_bits(w, code[p[i]] & 0xffff, code[p[i]] >> 16);
         flush_bits(w);
     }
+}
+
+/* Writes one block of up to LAT_CODED bytes, unless storing them is shorter: then false. */
+static bool put_coded(writer *w, bool runs, const unsigned char *p, size_t n)
+{
+    const int symbols = runs ? SYMBOLS : BYTES;
+    uint32_t four[4][256] = {{0}}, count[SYMBOLS] = {0}, code[SYMBOLS];
+    uint8_t length[SYMBOLS];
+    uint64_t bits = CODE_BITS((uint64_t)symbols);
+    if (runs)
+        bits += count_runs(count, p, n);
+    else
+        lat_count_bytes(four, p, n);
+    for (int v = 0; v < 256; v++)
+        count[v] += four[0][v] + four[1][v] + four[2][v] + four[3][v];
+    count[256] = 1;
+    code_lengths(count, length);
+    for (int v = 0; v < symbols; v++)
+        bits += (uint64_t)count[v] * length[v];
+    if (bits / 8 + 8 > lat_stored_size(n))
+        return false;
+    make_codes(length, code);
+    put_code(w, symbols, length);
+    if (runs)
+        put_runs(w, code, p, n);
+    else
+        put_bytes(w, code, p, n);
     put_bits(w, code[256] & 0xffff, code[256] >> 16);
     flush_bits(w);
     return true;
 }
 
-unsigned char *lat_put_huffman(unsigned char *out, const unsigned char *p, size_t n)
+unsigned char *lat_put_huffman(unsigned char *out, bool runs, const unsigned char *p, size_t n)
 {
     for (size_t at = 0; at < n; at += LAT_CODED) {
         size_t m = n - at < LAT_CODED ? n - at : LAT_CODED;
         writer w = {.out = out};
-        if (!put_coded(&w, p + at, m)) {
+        if (!put_coded(&w, runs, p + at, m)) {
             out = lat_put_stored(out, p + at, m);
             continue;
         }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* huffman_internal.h: two kinds of block of deflate (RFC 1951): stored bytes, and bytes in
- * Huffman's code without a search for repetitions. Any inflate reads them. zlib's deflate writes
- * the same at a third of the rate (bench/NOTES.md). For codec.c. */
+ * Huffman's code without a search for repetitions, but for runs of one byte. Any inflate reads
+ * them. zlib's deflate writes the same at a third of the rate (bench/NOTES.md). For codec.c. */
 #ifndef LAT_HUFFMAN_INTERNAL_H
 #define LAT_HUFFMAN_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,10 @@ size_t lat_stored_size(size_t n);
 unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t n);
 
 /* Writes n bytes as blocks of up to LAT_CODED bytes, each with a code of its own, or stored where
- * that is shorter. None is marked as the last; the last bits are padded to a byte. Writes at most
- * lat_stored_size(n) + 5 (n / LAT_CODED + 1) bytes, and may overwrite up to 8 bytes behind them.
- * Returns the end of what was written. */
-unsigned char *lat_put_huffman(unsigned char *out, const unsigned char *p, size_t n);
+ * that is shorter. `runs`: bytes that are as the one before, 3 to 258 of them, are one symbol. None
+ * is marked as the last; the last bits are padded to a byte. Writes at most lat_stored_size(n) + 5
+ * (n / LAT_CODED + 1) bytes, and may overwrite up to 8 bytes behind them. Returns the end of what
+ * was written. */
+unsigned char *lat_put_huffman(unsigned char *out, bool runs, const unsigned char *p, size_t n);
 
 #endif

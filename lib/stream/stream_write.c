@@ -43,7 +43,7 @@ static void encode(const lat_pipeline *p, lat_block *b)
                                    b->packed);
         b->payload = b->packed;
         if (b->stored == 0) {
-            b->error = "could not be compressed (out of memory)";
+            b->error = "could not be compressed";
             return;
         }
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import StreamError, demand
 
-NOISE = 7.85  # bits of entropy a byte above which deflate gains nothing
+NOISE = 7  # bits of entropy a byte above which deflate gains less than it costs
 RUNS = 0.8  # share of one byte above which run lengths are enough
 
 

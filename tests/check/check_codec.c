@@ -36,6 +36,20 @@ static uint64_t golden(void)
     return bits;
 }
 
+/* Runs of one value, short ones and long ones: beyond 258, which deflate has at once, and beyond
+ * what is looked at together. */
+static uint64_t run(size_t i)
+{
+    static uint64_t value;
+    static size_t left;
+    if (i == 0 || left == 0) {
+        value = random64();
+        left = 1 + (size_t)(random64() % 8 ? random64() % 6 : random64() % 2000);
+    }
+    left--;
+    return value;
+}
+
 /* The bits of one real of a kind. */
 static uint64_t make(int kind, int real, size_t i)
 {
@@ -55,10 +69,11 @@ static uint64_t make(int kind, int real, size_t i)
     case 5: return exponent | sign;            /* infinite */
     case 6:
         x = (2 * uniform() - 1) * (1 + 1e-7 * uniform());
-        break;                                      /* like links, noise to the last bit */
-    case 7: x = i % 18 % 8 == 0; break;             /* unit matrices */
-    case 8: return i % 2 ? random64() : 0;          /* noise every other */
-    case 9: return golden();                        /* Huffman codes of all lengths, and longer */
+        break;                             /* like links, noise to the last bit */
+    case 7: x = i % 18 % 8 == 0; break;    /* unit matrices */
+    case 8: return i % 2 ? random64() : 0; /* noise every other */
+    case 9: return golden();               /* Huffman codes of all lengths, and longer */
+    case 10: return run(i);
     default: x = (float)(2 * uniform() - 1); break; /* single precision in double */
     }
     if (real == 8)
@@ -69,7 +84,7 @@ static uint64_t make(int kind, int real, size_t i)
     }
     return bits;
 }
-#define KINDS 11
+#define KINDS 12
 
 static void fill(int kind, int real, size_t n)
 {
@@ -183,14 +198,16 @@ static void check_damage(int real)
 
 /* Numbers evenly in [-1, 1] have an exponent e = -1, -2, ... with probability 2^e: 2 bits of
  * entropy, of the 8 or 11 that it takes; all else is noise. A coder of single symbols can save
- * 6 of 32 and 9 of 64 bits; this one is to reach 99 % of that bound. */
+ * 6 of 32 and 9 of 64 bits, of which one is in a plane with 7 bits of entropy, which may be stored.
+ * This one is to reach 99 % of the rest. */
 static void check_ratio(int real)
 {
     size_t n = MAX_N / (size_t)real * (size_t)real;
-    double bound = real == 4 ? 32. / 26 : 64. / 55;
+    const double bound = real == 4 ? 32. / 26 : 64. / 55, least = real == 4 ? bound : 64. / 56;
     fill(6, real, n);
     double ratio = (double)n / (double)lat_codec_pack(raw, n, real, work, packed);
-    CHECK(ratio > 0.99 * bound && ratio < 1.001 * bound, "ratio %.4f, bound %.4f", ratio, bound);
+    CHECK(ratio > 0.99 * least && ratio < 1.001 * bound, "ratio %.4f, bounds %.4f, %.4f", ratio,
+          least, bound);
     fill(7, real, n);
     ratio = (double)n / (double)lat_codec_pack(raw, n, real, work, packed);
     CHECK(ratio > 20, "ratio %.4f of unit matrices", ratio);
