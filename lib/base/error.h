@@ -53,9 +53,11 @@ const char *lat_error(void);
 void lat_error_name(const char *name, const char *other);
 void lat_error_clear(void);
 
-/* A thread that works ahead of the others keeps its sentences apart, since they are to be said when
- * its work is asked for: from here on all of the above that this thread calls is about *own, which
- * is empty at first. Then any thread that finds out keeps what is there, if it has none itself. */
+/* A thread that works ahead of others keeps its sentence apart: it is to be said when its work is
+ * asked for, and not if the run fails before.
+ *   apart      from here on the functions above are about *own where this thread calls them; it is
+ *              empty at first
+ *   take_over  keeps that sentence for this thread, as lat_fail would */
 typedef struct lat_sentence {
     char text[LAT_SENTENCE];
     int code; /* of the exit, where the sentence decides it; else LAT_DONE */
