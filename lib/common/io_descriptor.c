@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "stop.h"
@@ -75,29 +77,43 @@ ssize_t lat_io_read(int fd, void *buf, size_t n)
     return got;
 }
 
-/* Bytes that one call may write. Where a run is watched for signals, it is not to sleep in the
- * call: a pipe that can be written takes PIPE_BUF bytes at once. 0: asked to stop. */
-static size_t writable(int fd, off_t at)
+/* A run that is watched for signals is not to sleep in a call that writes to a pipe. */
+static bool stays_awake(int fd, off_t at)
 {
     struct stat st;
 
-    if (!lat_stop_watched() || at >= 0 || fstat(fd, &st) < 0 || S_ISREG(st.st_mode))
-        return MAX_CALL;
-    return lat_stop_wait(fd, true) ? PIPE_BUF : 0;
+    return lat_stop_watched() && at < 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* What a pipe that can be written takes at once: PIPE_BUF bytes where the kernel cannot say. */
+static ssize_t write_awake(int fd, const unsigned char *p, size_t n)
+{
+#ifdef RWF_NOWAIT
+    const struct iovec all = {(void *)(uintptr_t)p, n};
+    const ssize_t put = pwritev2(fd, &all, 1, -1, RWF_NOWAIT);
+
+    if (put >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+        return put;
+#endif
+    return write(fd, p, n < PIPE_BUF ? n : PIPE_BUF);
 }
 
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 {
-    while (n > 0) {
-        const size_t most = writable(fd, at), some = n < most ? n : most;
+    const bool awake = stays_awake(fd, at);
 
-        if (most == 0) {
+    while (n > 0) {
+        const size_t some = n < MAX_CALL ? n : MAX_CALL;
+
+        if (awake && !lat_stop_wait(fd, true)) { /* asked to stop */
             errno = EINTR;
             return -1;
         }
-        ssize_t put = at < 0 ? write(fd, p, some) : pwrite(fd, p, some, at);
+        ssize_t put = awake    ? write_awake(fd, p, some)
+                      : at < 0 ? write(fd, p, some)
+                               : pwrite(fd, p, some, at);
 
-        if (put < 0 && retry(fd, POLLOUT))
+        if (put < 0 && ((awake && errno == EAGAIN) || retry(fd, POLLOUT)))
             continue;
         if (put == 0)
             errno = ENOSPC; /* write has returned 0 without an error: no endless loop */
