@@ -85,7 +85,8 @@ static bool stays_awake(int fd, off_t at)
     return lat_stop_watched() && at < 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* What a pipe that can be written takes at once: PIPE_BUF bytes where the kernel cannot say. */
+/* What a pipe that can be written takes at once: PIPE_BUF bytes where the kernel cannot say. A full
+ * one, where nobody has waited for it (lat_stop_hold): EAGAIN. */
 static ssize_t write_awake(int fd, const unsigned char *p, size_t n)
 {
 #ifdef RWF_NOWAIT
@@ -113,7 +114,7 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
                       : at < 0 ? write(fd, p, some)
                                : pwrite(fd, p, some, at);
 
-        if (put < 0 && ((awake && errno == EAGAIN) || retry(fd, POLLOUT)))
+        if (put < 0 && retry(fd, POLLOUT))
             continue;
         if (put == 0)
             errno = ENOSPC; /* write has returned 0 without an error: no endless loop */
