@@ -210,6 +210,10 @@ stop() {
     [ "$got" -eq 140 ]
     $run --checkpoint ck --resume ck two.lat -o cut.lat
     cmp straight.lat cut.lat
+    # It is taken late.
+    $run two.lat | cat >straight.raw
+    $run --checkpoint ck two.lat | (sleep .5 && cat) >late.raw
+    cmp straight.raw late.raw
     # The reader dies.
     got=0
     env --default-signal=PIPE bash -c 'lat-orelax --omega 1.5 --theta 1e-10 --checkpoint ck -0 two.lat 2>err; echo $? >code' | true
