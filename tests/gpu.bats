@@ -536,14 +536,13 @@ ROWS
     "${solve[@]}" three.lat | cat >whole.raw
     # Bad links come after a solution, which is there.
     head -c $(($(wc -c <three.lat) - 20000)) three.lat >cut.lat
-    local rc=0
     "${solve[@]}" cut.lat 2>said | cat >cut.raw
     [ "${PIPESTATUS[0]}" -eq 1 ]
     [ "$(wc -l <said)" -eq 1 ]
     grep -q '^lat-solve: cut.lat: .*truncated' said || { cat said; return 1; }
     [ "$(wc -c <cut.raw)" -gt $(($(wc -c <whole.raw) / 2)) ]
     cmp -n "$(wc -c <cut.raw)" cut.raw whole.raw
-    rc=0
+    local rc=0
     "${solve[@]}" cut.lat -o cut.out.lat 2>again || rc=$?
     [ $rc -eq 1 ]
     cmp said again

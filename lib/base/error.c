@@ -10,8 +10,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SENTENCE LAT_SENTENCE
-
 const char *lat_tool_name = "lat";
 bool lat_mute;
 
@@ -130,12 +128,13 @@ static bool begins_with(const char *text, const char *name)
 
 void lat_error_name(const char *name, const char *other)
 {
-    char sentence[SENTENCE];
+    char sentence[LAT_SENTENCE];
     char *const text = kept()->text;
     pthread_mutex_lock(&lock);
     if (text[0] && !begins_with(text, name) && !begins_with(text, other)) {
         memcpy(sentence, text, sizeof sentence);
-        snprintf(text, SENTENCE, "%.*s: %.*s", SENTENCE / 2 - 8, name, SENTENCE / 2, sentence);
+        snprintf(text, LAT_SENTENCE, "%.*s: %.*s", LAT_SENTENCE / 2 - 8, name, LAT_SENTENCE / 2,
+                 sentence);
         lat_make_plain(text);
     }
     pthread_mutex_unlock(&lock);
@@ -188,7 +187,7 @@ static bool transient; /* the cursor is at the end of a line that the next one r
 
 static void print_line(const char *sentence, const char *after, bool stays)
 {
-    char line[SENTENCE + 256];
+    char line[LAT_SENTENCE + 256];
     int n;
 
     pthread_mutex_lock(&printing);
@@ -219,7 +218,7 @@ static void cut_to_width(char *sentence)
 
 void lat_stderr_print(bool stays, const char *format, va_list ap)
 {
-    char sentence[SENTENCE];
+    char sentence[LAT_SENTENCE];
     int saved = errno;
 
     if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {

@@ -22,6 +22,8 @@ void lat_threads_set(int n) { (void)n; }
 static int processors(void) { return 1; }
 #endif
 
+int lat_threads_beside(void) { return lat_threads() > 1 ? lat_threads() - 1 : 1; }
+
 int lat_threads_widen(int times)
 {
     const int before = lat_threads(), most = processors() > before ? processors() : before;

@@ -9,6 +9,9 @@
 int lat_threads(void);
 void lat_threads_set(int n);
 
+/* All but one, for work beside a thread that waits for a device; one at least. */
+int lat_threads_beside(void);
+
 /* Multiplies the number of threads by `times`, but does not go beyond the processors that this
  * process may use. Returns the number before, for lat_threads_set. */
 int lat_threads_widen(int times);

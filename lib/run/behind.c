@@ -57,14 +57,14 @@ int lat_behind_keep(lat_behind *w, lat_output *out, const lat_header *head, int 
     return 0;
 }
 
-int lat_behind_begin(lat_behind *w, int threads)
+int lat_behind_begin(lat_behind *w)
 {
     if (!w->kept)
         return 0;
     if (lat_mirror_lend(w->mirror))
         return -1;
     pthread_mutex_init(&w->lock, NULL);
-    w->threads = threads;
+    w->threads = lat_threads_beside();
     w->over = w->kept = false;
     w->running = lat_thread_start(&w->thread, write_behind, w) == 0;
     if (w->running)
@@ -77,14 +77,16 @@ int lat_behind_begin(lat_behind *w, int threads)
 
 void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, int store)
 {
-    bool now = !w->kept;
-    if (w->running) {
+    bool now = true;
+    if (w->kept) {
+        w->expects = true;
+        now = false;
+    } else if (w->running) {
         pthread_mutex_lock(&w->lock);
         now = w->over;
         w->expects = true;
         pthread_mutex_unlock(&w->lock);
     }
-    w->expects = w->expects || w->kept;
     if (now)
         lat_stream_preallocate(out, head, store);
 }

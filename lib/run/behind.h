@@ -25,8 +25,8 @@ typedef struct lat_behind {
 int lat_behind_keep(lat_behind *w, lat_output *out, const lat_header *head, int store,
                     lat_mirror *mirror);
 
-/* Begins to write what is kept, if something is, in a thread, by so many threads. */
-int lat_behind_begin(lat_behind *w, int threads);
+/* Begins to write what is kept, if something is, in a thread, by all threads but one. */
+int lat_behind_begin(lat_behind *w);
 
 /* lat_stream_preallocate for a field that will come, once nothing is to be written any more. */
 void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, int store);

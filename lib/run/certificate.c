@@ -23,14 +23,14 @@ static void *compute_beside(void *with)
 void lat_certificate_begin(lat_certificate *c, lat_plain *plain, const lat_field *x,
                            const lat_field *b, int columns, const int *column, bool beside)
 {
-    const int all = lat_threads();
     c->plain = plain;
     c->x = x;
     c->b = b;
     c->columns = columns;
-    c->threads = all > 1 ? all - 1 : 1;
+    c->threads = lat_threads_beside();
     memcpy(c->column, column, (size_t)columns * sizeof *column);
-    c->running = beside && all > 1 && lat_thread_start(&c->thread, compute_beside, c) == 0;
+    c->running = beside && lat_threads() > 1
+                 && lat_thread_start(&c->thread, compute_beside, c) == 0;
     if (!c->running)
         compute(c);
 }

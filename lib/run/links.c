@@ -49,12 +49,12 @@ static void *read_ahead(void *with)
     return NULL;
 }
 
-void lat_links_ahead(lat_links *l, int threads)
+void lat_links_ahead(lat_links *l)
 {
     lat_links_reader *r;
     if (l->reader || lat_opts.comm->size > 1 || !(r = calloc(1, sizeof *r)))
         return;
-    r->threads = threads;
+    r->threads = lat_threads_beside();
     r->in = l->in;
     if (lat_thread_start(&r->thread, read_ahead, r) == 0)
         l->reader = r;

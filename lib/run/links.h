@@ -42,9 +42,10 @@ typedef struct lat_links {
  */
 int lat_links_next(lat_links *l);
 
-/* On one rank: the next links are read from here on, by so many threads, while u is used; nobody
- * else reads l->in before lat_links_next has them. What is wrong with them it says then. A hint. */
-void lat_links_ahead(lat_links *l, int threads);
+/* On one rank: the next links are read from here on, by all threads but one, while u is used;
+ * nobody else reads l->in before lat_links_next has them. What is wrong with them it says then. A
+ * hint. */
+void lat_links_ahead(lat_links *l);
 
 /* Have they been read ahead, and are there any? */
 bool lat_links_ready(const lat_links *l);

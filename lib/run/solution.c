@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "stream/stream.h"
 
 enum { ROUNDS = 4, NUMBERS = 7 };
@@ -101,9 +100,6 @@ static int certify(lat_solution *s, int columns, const int *column)
     return 0;
 }
 
-/* Leaves one to the thread that solves. */
-static int threads_beside(void) { return lat_threads() > 1 ? lat_threads() - 1 : 1; }
-
 /* ---- a column -------------------------------------------------------------------------------- */
 
 int lat_solution_save(lat_solution *s, const lat_field *x, int c)
@@ -188,7 +184,7 @@ int lat_solution_progress(void *solution, long iterations, int active, double ra
 static int loaded(void *solution)
 {
     lat_solution *s = solution;
-    return lat_behind_begin(&s->behind, threads_beside());
+    return lat_behind_begin(&s->behind);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -370,7 +366,7 @@ int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon)
     if (lat_behind_keep(&s->behind, out, &s->x->head, store, s->mirror))
         return -1;
     if (!lat_output_is_file(out)) /* a pipe takes one thread, and its time */
-        return lat_behind_begin(&s->behind, threads_beside());
+        return lat_behind_begin(&s->behind);
     return soon ? 0 : lat_behind_end(&s->behind);
 }
 

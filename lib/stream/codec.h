@@ -3,8 +3,9 @@
  *
  * Filter: the bits of each real are rotated left by one, so that the exponent fills the highest
  * bits and the sign is the lowest one; then bytes are transposed into byte planes: the highest byte
- * of all reals, then the second one of all, ... Each plane is stored, Huffman-coded or run-length
- * coded, by its histogram, in one ordinary zlib stream, which any inflate reads. */
+ * of all reals, then the second one of all, ... Each plane is stored or Huffman-coded, with or
+ * without runs of one byte, by a sample of it, in one ordinary zlib stream, which any inflate
+ * reads. */
 #ifndef LAT_CODEC_H
 #define LAT_CODEC_H
 

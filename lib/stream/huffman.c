@@ -68,6 +68,9 @@ static inline void flush_bits(writer *w)
     w->used %= 8;
 }
 
+/* A symbol, as make_codes has it. */
+static inline void put_symbol(writer *w, uint32_t code) { put_bits(w, code & 0xffff, code >> 16); }
+
 typedef struct leaf {
     uint32_t count;
     int symbol;
@@ -282,7 +285,7 @@ static inline void put_entry(writer *w, uint64_t e)
 static inline void put_run(void *with, unsigned char byte, uint32_t behind)
 {
     run_writer *r = with;
-    put_bits(&r->w, r->code[byte] & 0xffff, r->code[byte] >> 16);
+    put_symbol(&r->w, r->code[byte]);
     for (; behind > MOST_RUN; behind -= MOST_RUN) {
         put_entry(&r->w, r->length[MOST_RUN]);
         flush_bits(&r->w);
@@ -315,14 +318,13 @@ static void put_bytes(writer *w, const uint32_t code[SYMBOLS], const unsigned ch
 {
     size_t i = 0;
     for (; i + 3 <= n; i += 3) { /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
-        uint32_t a = code[p[i]], b = code[p[i + 1]], c = code[p[i + 2]];
-        put_bits(w, a & 0xffff, a >> 16);
-        put_bits(w, b & 0xffff, b >> 16);
-        put_bits(w, c & 0xffff, c >> 16);
+        put_symbol(w, code[p[i]]);
+        put_symbol(w, code[p[i + 1]]);
+        put_symbol(w, code[p[i + 2]]);
         flush_bits(w);
     }
     for (; i < n; i++) {
-        put_bits(w, code[p[i]] & 0xffff, code[p[i]] >> 16);
+        put_symbol(w, code[p[i]]);
         flush_bits(w);
     }
 }
@@ -352,7 +354,7 @@ static bool put_coded(writer *w, bool runs, const unsigned char *p, size_t n)
         put_runs(w, code, p, n);
     else
         put_bytes(w, code, p, n);
-    put_bits(w, code[256] & 0xffff, code[256] >> 16);
+    put_symbol(w, code[256]);
     flush_bits(w);
     return true;
 }

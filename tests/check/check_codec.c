@@ -36,8 +36,8 @@ static uint64_t golden(void)
     return bits;
 }
 
-/* Runs of one value, short ones and long ones: beyond 258, which deflate has at once, and beyond
- * what is looked at together. */
+/* Runs of one value, short ones and long ones: beyond 258, the longest match of deflate, and beyond
+ * RUNS_AT_ONCE of huffman.c. */
 static uint64_t run(size_t i)
 {
     static uint64_t value;

@@ -10,7 +10,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -443,7 +442,7 @@ static void read_ahead(void *with)
 {
     run *r = with;
     if (r->v.device->gpu)
-        lat_links_ahead(&r->v.links, lat_threads() > 1 ? lat_threads() - 1 : 1);
+        lat_links_ahead(&r->v.links);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
