@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/bytes.h"
+#include "base/jobs.h"
 #include "deflate.h"
 #include "lattice/field.h"
 #include "lattice/reals.h"
@@ -37,6 +38,7 @@ typedef struct lat_block {
     uint32_t crc;                  /* of the raw bytes */
     uint64_t largest;              /* bits of the largest modulus of a real */
     const char *error;             /* what is wrong with it, or NULL */
+    lat_job job;                   /* decoding; or encoding, then copying to the output */
 } lat_block;
 
 /* All blocks of one field. Of its raw bytes those from `begin` up to `end` are in memory: all of

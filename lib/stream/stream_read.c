@@ -43,9 +43,11 @@ static unsigned char *decode_raw(const lat_pipeline *p, lat_block *b)
     return raw;
 }
 
-/* Run by any thread; b->error says what is wrong. */
-static void decode(const lat_pipeline *p, lat_block *b)
+/* A job; b->error says what is wrong. */
+static void decode(void *pipeline, void *block)
 {
+    const lat_pipeline *p = pipeline;
+    lat_block *b = block;
     unsigned char *raw = decode_raw(p, b);
     if (!raw)
         return;
@@ -142,26 +144,23 @@ int lat_blocks_check_size(const lat_input *in, const lat_pipeline *p, size_t *tr
     return 0;
 }
 
-/* While one block is read, those before it are decoded. Run by the first thread of a team. A task
- * with if (0) runs at once, but after the task that decodes its block. */
-static int read_blocks(lat_input *in, lat_pipeline *p, size_t from, size_t end)
+/* While one block is read, those before it are decoded. */
+static int read_blocks(lat_input *in, lat_pipeline *p, size_t from, size_t end, lat_jobs *jobs)
 {
     int rc = 0;
-    for (size_t i = from; rc == 0 && i < end; i++) {
-        lat_block *b = lat_pipeline_block(p, i);
-        if (i - from >= p->ring_size) {
+    for (size_t i = from; rc == 0 && i < end + p->ring_size; i++) {
+        if (i >= from + p->ring_size) {
             lat_block *before = lat_pipeline_block(p, i - p->ring_size);
-#pragma omp task depend(inout : before[0]) if (0) shared(rc)
+            lat_jobs_wait(jobs, &before->job);
             rc = lat_pipeline_verify_block(p, before);
         }
-        if (rc == 0 && (rc = read_block(in, p, b, i)) == 0) {
-#pragma omp task depend(inout : b[0]) firstprivate(b)
-            decode(p, b);
+        if (rc == 0 && i < end) {
+            lat_block *b = lat_pipeline_block(p, i);
+            rc = read_block(in, p, b, i);
+            if (rc == 0)
+                lat_jobs_give(jobs, &b->job, decode, p, b);
         }
     }
-#pragma omp taskwait
-    for (size_t i = end - from > p->ring_size ? end - p->ring_size : from; rc == 0 && i < end; i++)
-        rc = lat_pipeline_verify_block(p, lat_pipeline_block(p, i));
     return rc;
 }
 
@@ -204,9 +203,12 @@ int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end)
     int rc = 0;
     if (!p->compressed && lat_input_size(in) >= 0 && (from = pread_blocks(in, p, from, end)) >= end)
         return from == end ? 0 : -1;
+    lat_jobs jobs = LAT_JOBS;
 #pragma omp parallel if (end - from > 1) num_threads(p->threads)
-#pragma omp master
-    rc = read_blocks(in, p, from, end);
+    if (lat_jobs_enter(&jobs)) {
+        rc = read_blocks(in, p, from, end, &jobs);
+        lat_jobs_end(&jobs);
+    }
     return rc;
 }
 

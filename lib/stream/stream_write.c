@@ -20,9 +20,11 @@ bool lat_blocks_compressed(const lat_output *out, int store)
     return store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
 }
 
-/* Raw bytes of the partial block are in `plain` already. */
-static void encode(const lat_pipeline *p, lat_block *b)
+/* A job. Raw bytes of the partial block are in `plain` already. */
+static void encode(void *pipeline, void *block)
 {
+    const lat_pipeline *p = pipeline;
+    lat_block *b = block;
     const bool partial = b == &p->partial;
     unsigned char *raw = b->given                ? (unsigned char *)b->given
                          : p->direct && !partial ? lat_block_memory(p, b)
@@ -71,9 +73,11 @@ static int write_block(lat_output *out, lat_pipeline *p, lat_block *b)
                : 0;
 }
 
-/* By any thread. */
-static void write_reserved(lat_output *out, const lat_block *b)
+/* A job. */
+static void write_reserved(void *output, void *block)
 {
+    lat_output *out = output;
+    const lat_block *b = block;
     lat_output_write_at(out, b->output_at, b->head, LAT_FRAME);
     lat_output_write_at(out, b->output_at + LAT_FRAME, b->payload, b->stored);
 }
@@ -97,33 +101,44 @@ static int begin_block(lat_pipeline *p, lat_block *b, size_t i, const source *s)
     return b->given ? 0 : -1;
 }
 
-/* Writes blocks number `from` up to `end`: while one is written, those after it are encoded. Run by
- * the first thread of a team. A task with if (0) runs at once, but after the task before it on the
- * same block. */
-static int write_blocks(lat_output *out, lat_pipeline *p, size_t from, size_t end, const source *s)
+/* Writes blocks number `from` up to `end`: while one is written, those after it are encoded, and
+ * those before it copied to where they belong, where the output is mapped. */
+static int write_blocks(lat_output *out, lat_pipeline *p, size_t from, size_t end, const source *s,
+                        lat_jobs *jobs)
 {
-    const size_t delay = p->ring_size - 1; /* block i is written when block i + delay is encoded */
+    /* Block i is written when block i + delay is under way; a third of the ring may be copied. */
+    const size_t delay = p->ring_size - (p->ring_size + 2) / 3;
     int rc = 0;
     for (size_t i = from; rc == 0 && i < end + delay; i++) {
         if (i < end) {
             lat_block *b = lat_pipeline_block(p, i);
+            lat_jobs_wait(jobs, &b->job); /* of the block before it in its place */
             rc = begin_block(p, b, i, s);
             if (rc)
                 break;
-#pragma omp task depend(inout : b[0]) firstprivate(b)
-            encode(p, b);
+            lat_jobs_give(jobs, &b->job, encode, p, b);
         }
         if (i >= from + delay) {
             lat_block *b = lat_pipeline_block(p, i - delay);
-#pragma omp task depend(inout : b[0]) if (0) shared(rc)
+            lat_jobs_wait(jobs, &b->job);
             rc = write_block(out, p, b);
-            if (rc == 0 && b->output_at) {
-#pragma omp task depend(inout : b[0]) firstprivate(b)
-                write_reserved(out, b);
-            }
+            if (rc == 0 && b->output_at)
+                lat_jobs_give(jobs, &b->job, write_reserved, out, b);
         }
     }
-#pragma omp taskwait
+    return rc;
+}
+
+/* The same, by a team. */
+static int write_by_all(lat_output *out, lat_pipeline *p, size_t from, size_t end, const source *s)
+{
+    lat_jobs jobs = LAT_JOBS;
+    int rc = 0;
+#pragma omp parallel if (end - from > 1) num_threads(p->threads)
+    if (lat_jobs_enter(&jobs)) {
+        rc = write_blocks(out, p, from, end, s, &jobs);
+        lat_jobs_end(&jobs);
+    }
     return rc;
 }
 
@@ -209,37 +224,26 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
     w->offset = p->end;
     if (first * p->block_bytes < p->begin)
         fill_partial(p, first);
-    if (first < end) {
-#pragma omp parallel if (end - first > 1) num_threads(p->threads)
-#pragma omp master
-        rc = write_blocks(w->out, p, first, end, NULL);
-    }
+    if (first < end)
+        rc = write_by_all(w->out, p, first, end, NULL);
     if (rc == 0 && end * p->block_bytes < p->end
         && (end > first || first * p->block_bytes == p->begin))
         fill_partial(p, end);
     return rc;
 }
 
-/* A block is given back when it is written. Without compression its bytes are read until the next
- * one but one in its place is begun: threads may still copy them into a mapped file. */
-size_t lat_stream_held(const lat_stream_writer *w)
-{
-    return (w->p.compressed ? 1 : 2) * w->p.ring_size * w->p.block_bytes;
-}
+/* A block is given back when the next one in its place is begun. */
+size_t lat_stream_held(const lat_stream_writer *w) { return w->p.ring_size * w->p.block_bytes; }
 
 int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with)
 {
     lat_pipeline *p = &w->p;
     const source s = {bytes, with, lat_stream_held(w)};
-    int rc = 0;
     if (!p->direct || w->offset)
         return lat_fail("%s: expected a whole field in natural order with all reals", p->name);
     p->begin = 0;
     p->end = w->offset = p->bytes;
-#pragma omp parallel if (p->blocks > 1) num_threads(p->threads)
-#pragma omp master
-    rc = write_blocks(w->out, p, 0, p->blocks, &s);
-    return rc;
+    return write_by_all(w->out, p, 0, p->blocks, &s);
 }
 
 void lat_stream_abort(lat_stream_writer *w)
