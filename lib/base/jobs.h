@@ -10,9 +10,10 @@
  *         lat_jobs_end(&jobs);             // and they leave
  *     }
  *
- * Not by tasks of OpenMP that depend on each other: LLVM's runtime, up to version 15, loses count
- * of those that run at once (if(0), taskwait depend): it aborts or changes the stack, once in some
- * thousand fields. Nothing is allocated: a job lies in what it is about. */
+ * Not by tasks of OpenMP that depend on each other: LLVM's runtime, up to version 18 (its issue
+ * 85963), counts the tasks that run at once (if(0), taskwait depend) on a stack that has been left:
+ * it aborts, or changes what is there now, once in some thousand fields. Nothing is allocated: a
+ * job lies in what it is about. */
 #ifndef LAT_JOBS_H
 #define LAT_JOBS_H
 
