@@ -302,7 +302,7 @@ assert k == 1'
     local size offset said
     size=$(wc -c <x.lat)
     # Another byte, or no more of them, in the first and the last slice; of either input.
-    for offset in 3000 $((size - 3000)); do
+    for offset in $((size - 3000)) 3000; do
         (head -c "$offset" x.lat && printf '\125\252' && tail -c +$((offset + 3)) x.lat) >bad.lat
         run -1 lat-corr bad.lat
         said=${output//bad.lat/<stdin>}

@@ -50,6 +50,12 @@ void lat_io_guard(void);
 lat_input *lat_input_open(const char *path, const lat_comm *comm);
 void lat_input_close(lat_input *in);
 
+/* A thread that reads may wait for a pipe for ever, when another one has failed and wants to end.
+ *   may_end   before the thread begins; where there is no descriptor left, _end has no effect
+ *   end       by any thread: a read that waits, and all later ones, fail */
+void lat_input_may_end(lat_input *in);
+void lat_input_end(lat_input *in);
+
 /* The name for messages: the path, or "<stdin>". */
 const char *lat_input_name(const lat_input *in);
 

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "comm/comm.h"
@@ -63,7 +65,8 @@ lat_input *lat_input_open(const char *path, const lat_comm *comm)
 
     if (!in)
         return NULL;
-    *in = (lat_input){.comm = comm, .fd = -1, .standard = lat_io_is_standard(path), .size = -1};
+    *in = (lat_input){
+        .comm = comm, .fd = -1, .end_fd = -1, .standard = lat_io_is_standard(path), .size = -1};
     if (!lat_io_elsewhere(comm) && (in->fd = input_descriptor(path, in->standard)) < 0)
         goto fail;
     in->name = strdup(in->standard ? "<stdin>" : path);
@@ -87,6 +90,8 @@ void lat_input_close(lat_input *in)
     lat_input_unregister(in);
     if (in->fd >= 0 && !in->standard)
         close(in->fd);
+    if (in->end_fd >= 0)
+        close(in->end_fd);
     free(in->name);
     free(in->buf);
     for (int i = 0; i < LAT_ATTACHMENTS; i++)
@@ -107,6 +112,33 @@ uint64_t lat_input_offset(const lat_input *in) { return in->offset; }
 
 int64_t lat_input_size(const lat_input *in) { return in->size; }
 
+void lat_input_may_end(lat_input *in)
+{
+    if (in->end_fd < 0)
+        in->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+void lat_input_end(lat_input *in)
+{
+    const uint64_t one = 1;
+
+    if (in->end_fd >= 0)
+        (void)!write(in->end_fd, &one, sizeof one);
+}
+
+/* Waits until there is something to read; false if reading is to end. */
+static bool input_await(const lat_input *in)
+{
+    struct pollfd p[] = {{in->fd, POLLIN, 0}, {in->end_fd, POLLIN, 0}};
+
+    if (in->end_fd < 0)
+        return true;
+    while (poll(p, 2, -1) < 0)
+        if (errno != EINTR)
+            return true;
+    return !p[1].revents;
+}
+
 /* Reads once into p; 0 at the end, -1 with a sentence. */
 static ssize_t input_read(lat_input *in, void *p, size_t n)
 {
@@ -114,6 +146,8 @@ static ssize_t input_read(lat_input *in, void *p, size_t n)
 
     if (in->ended || n == 0)
         return 0;
+    if (!input_await(in))
+        return lat_fail("%s: is not wanted any more", in->name);
     got = lat_io_read(in->fd, p, n);
     if (got < 0)
         return lat_fail("%s: cannot be read: %s", in->name, strerror(errno));

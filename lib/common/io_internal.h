@@ -69,6 +69,7 @@ struct lat_input {
     lat_input *next; /* in the list of open inputs */
     const lat_comm *comm;
     int fd;
+    int end_fd;    /* can be read when reading is to end; -1: there is none */
     bool standard; /* stdin, which is not closed */
     bool regular;
     struct stat file; /* when it was opened */

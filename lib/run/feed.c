@@ -71,12 +71,13 @@ static void free_ahead(ahead *a)
 }
 
 /* NULL with lat_error set. */
-static ahead *begin_ahead(struct lat_stream_reader *reader, int slices, size_t bytes)
+static ahead *begin_ahead(lat_input *in, struct lat_stream_reader *reader, int slices, size_t bytes)
 {
     ahead *a = lat_alloc(1, sizeof *a, "slices of a pipe");
     if (!a)
         return NULL;
     *a = (ahead){.reader = reader, .threads = lat_threads(), .slices = slices};
+    lat_input_may_end(in);
     for (int i = 0; i < AHEAD; i++)
         if (!(a->raw[i] = lat_alloc(bytes, 1, "a slice of a propagator"))) {
             free_ahead(a);
@@ -112,7 +113,7 @@ static void give_back(ahead *a)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* What is being read is read to its end: it is on its way. */
+/* Where not all was used the run has failed, and what is on its way may never come. */
 static void end_ahead(lat_feed *d)
 {
     ahead *a = d->ahead;
@@ -120,6 +121,8 @@ static void end_ahead(lat_feed *d)
         return;
     pthread_mutex_lock(&a->lock);
     a->stop = true;
+    if (a->used < a->slices)
+        lat_input_end(d->in);
     pthread_cond_signal(&a->change);
     pthread_mutex_unlock(&a->lock);
     pthread_join(a->thread, NULL);
@@ -165,7 +168,7 @@ int lat_feed_start(lat_feed *d)
     if (!(d->reader = lat_stream_begin(d->in, head)))
         return -1;
     if (lat_input_size(d->in) < 0)
-        return (d->ahead = begin_ahead(d->reader, lat_slices(head), bytes)) ? 0 : -1;
+        return (d->ahead = begin_ahead(d->in, d->reader, lat_slices(head), bytes)) ? 0 : -1;
     return (d->raw = lat_alloc(bytes, 1, "a slice of a propagator")) ? 0 : -1;
 }
 
