@@ -152,10 +152,13 @@ int lat_mirror_begin(lat_mirror *m, size_t held)
     if (!m->there)
         return lat_fail("out of memory: solutions");
     m->places = places;
-    for (size_t k = 0; k < places; k++)
-        if (failed(cudaEventCreateWithFlags(&m->there[k], cudaEventDisableTiming)))
-            return -1;
-    return failed(cudaMallocHost((void **)&m->pinned, places * LAT_MIRROR_PIECE));
+    bool bad = false;
+    for (size_t k = 0; k < places && !bad; k++)
+        bad = failed(cudaEventCreateWithFlags(&m->there[k], cudaEventDisableTiming));
+    if (!bad && !failed(cudaMallocHost((void **)&m->pinned, places * LAT_MIRROR_PIECE)))
+        return 0;
+    forget_pieces(m);
+    return -1;
 }
 
 /* Piece k sets out. */

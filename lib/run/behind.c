@@ -34,6 +34,7 @@ static void *write_behind(void *with)
     lat_behind *w = with;
     die_of_pipes();
     lat_threads_set(w->threads);
+    lat_error_apart(&w->why);
     w->rc = write_mirror(w);
     lat_mirror_give_back(w->mirror);
     pthread_mutex_lock(&w->lock);
@@ -108,6 +109,8 @@ int lat_behind_end(lat_behind *w)
     if (w->running) {
         pthread_join(w->thread, NULL);
         pthread_mutex_destroy(&w->lock);
+        if (w->rc)
+            lat_error_take_over(&w->why);
     } else
         w->rc = write_mirror(w);
     lat_header_free(&w->head);

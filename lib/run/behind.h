@@ -4,6 +4,7 @@
 #define LAT_RUN_BEHIND_H
 
 #include <pthread.h>
+#include "base/error.h"
 #include "common/io.h"
 #include "dirac/mirror.h"
 
@@ -17,6 +18,7 @@ typedef struct lat_behind {
     lat_header head;
     pthread_mutex_t lock;
     bool over, expects; /* the thread has ended; a field is expected after this one */
+    lat_sentence why;   /* the thread's */
 } lat_behind;
 
 /* What is in the mirror is to be written, with this header, as lat_stream_write has it. Until it is
@@ -31,7 +33,7 @@ int lat_behind_begin(lat_behind *w);
 /* lat_stream_preallocate for a field that will come, once nothing is to be written any more. */
 void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, int store);
 
-/* Could it not be written? */
+/* Could it not be written, as far as is known? lat_behind_end says why. */
 bool lat_behind_failed(lat_behind *w);
 
 /* Waits for the thread, or writes what is kept: 0, or -1 with lat_error set. */

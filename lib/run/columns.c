@@ -240,7 +240,6 @@ const char *lat_columns_keep(lat_columns *k) { return k->path && saved(k) ? k->p
 lat_columns *lat_columns_open(const char *path, const char *resume, const lat_comm *comm)
 {
     lat_columns *k = calloc(1, sizeof *k);
-    lat_checkpoint_usage(path, resume);
     if (!k)
         lat_fail("out of memory: a checkpoint");
     if (!k || !(k->run = lat_resume_text())) {

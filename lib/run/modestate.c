@@ -306,7 +306,6 @@ lat_modestate *lat_modestate_open(const char *path, const char *resume, const la
 {
     struct stat st;
     lat_modestate *k = calloc(1, sizeof *k);
-    lat_checkpoint_usage(path, resume);
     if (!k)
         lat_fail("out of memory: a checkpoint");
     if (!k || !(k->run = lat_resume_text())) {

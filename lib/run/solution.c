@@ -164,11 +164,17 @@ bool lat_solution_asked(lat_solution *s)
     return s->stopped != 0;
 }
 
+/* Could the solution before not be written? Then lat_error says why. */
+static bool lost(lat_solution *s)
+{
+    return lat_behind_failed(&s->behind) && lat_solution_written(s) < 0;
+}
+
 int lat_solution_progress(void *solution, long iterations, int active, double ratio)
 {
     lat_solution *s = solution;
     char left[LAT_LEFT];
-    if (lat_solution_asked(s) || lat_behind_failed(&s->behind))
+    if (lat_solution_asked(s) || lost(s))
         return -1;
     if (s->meanwhile)
         s->meanwhile(s->with);
@@ -215,7 +221,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
     }
     s->batch_report = report;
     if (s->overlap.fast ? lat_overlap_solve(s->overlap.fast, &job, report, cost)
-                        : lat_wilson_solve(s->wilson, &job, report, cost))
+                        : lat_wilson_solve(s->wilson, &job, report, cost) || lost(s))
         return -1;
     for (int i = 0; i < columns; i++) {
         s->report[s->of_batch[i]] = report[i];
@@ -370,7 +376,12 @@ int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon)
     return soon ? 0 : lat_behind_end(&s->behind);
 }
 
-int lat_solution_written(lat_solution *s) { return lat_behind_end(&s->behind); }
+int lat_solution_written(lat_solution *s)
+{
+    const int rc = lat_behind_end(&s->behind);
+    s->lost = s->lost || rc < 0;
+    return rc;
+}
 
 void lat_solution_expect(lat_solution *s, lat_output *out, int store)
 {

@@ -51,6 +51,7 @@ typedef struct lat_solution {
     double *true_residual;
 
     bool mirrored; /* the solution is in the mirror: x has no numbers */
+    bool lost;     /* a solution could not be written; lat_error is about that */
     int left;      /* columns that are not done, for progress */
     int stopped;   /* the run was asked to stop, by this signal */
 

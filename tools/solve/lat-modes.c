@@ -21,6 +21,7 @@
 #include "run/links.h"
 #include "run/modefile.h"
 #include "run/modestate.h"
+#include "run/resume.h"
 #include "run/tool.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
@@ -634,7 +635,8 @@ static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
     const bool text = tsv || json;
-    if (lat_device_begin(&device, comm) /* a GPU starts while the links are read */
+    lat_checkpoint_usage(checkpoint, resume); /* ends the process: before there are threads */
+    if (lat_device_begin(&device, comm)       /* a GPU starts while the links are read */
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
         || !(r->out = lat_output_open(
                  lat_opts.output, lat_output_flags() | (text ? LAT_OUTPUT_TEXT : LAT_OUTPUT_OTHER),
