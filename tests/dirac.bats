@@ -64,6 +64,19 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     lat-solve -@ 1 --mass 1 --source noise:z2 v.0001.lat -o d.lat
     lat-dirac --check --residual 1e-9 -U u.lat d.lat >found
     lat-dirac --check --residual 1e-9 -U v.0001.lat d.lat | cmp - found
+    # Its header says which numbers it has; nothing but these takes it.
+    local noise=noise:z2,t=1,dilute=spin-colour
+    lat-solve -@ 1 --mass 1 --source $noise u.lat | lat-convert --split -o n.lat
+    lat-info n.0000.lat | grep -qx "source *$noise"
+    lat-info n.0001.lat | grep -qx "source *$noise,config=1"
+    lat-dirac --check --residual 1e-9 -U v.0001.lat n.0001.lat >found
+    lat-solve -@ 1 --mass 1 --source $noise,config=1 v.0001.lat -o same.lat
+    lat-diff --tolerance 0 n.0001.lat same.lat >difference
+    lat-corr --channels pion --second same.lat n.0001.lat >found
+    lat-solve -@ 1 --mass .9 --source $noise v.0001.lat -o other.lat
+    refuses 1 "other.lat: expected the source of the first propagator, $noise,config=1, found $noise (--force takes it)" \
+        lat-corr --channels pion --second other.lat n.0001.lat
+    refuses 2 "config=N (some of these, each once), found 'config=-1'" lat-source noise:z2,config=-1 u.lat
     run -1 lat-dirac --check --source momentum:0,0,1,.5 -U u.lat a.lat
     [[ $output == *"--source momentum:0,0,1,.5: expected one of 1 columns"* ]]
 }

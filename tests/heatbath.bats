@@ -51,6 +51,7 @@ END
         # shellcheck disable=SC2154 # stderr is set by run
         [[ $stderr == "${tool%% *}: expected xi to be that of the last direction, found that of x (info.xi_axis)"* ]]
     done
+    refuses 1 'found that of x (info.xi_axis)' lat-solve --kappa .1 --xi 2.5 --source point:0,0,0,0 turned.lat -o never
     lat-plaq turned.lat >/dev/null
     lat-reorder --axes y,z,t,x turned.lat -o back.lat
     cmp <(lat-plaq --sd a.lat) <(lat-plaq --sd back.lat)

@@ -94,13 +94,18 @@ END
     lat-convert --join --to chroma-prop [01]?.lat -o joined.cprop
     lat-convert joined.cprop | lat-diff --tolerance 0 s.lat - >difference
     run -1 --separate-stderr lat-convert --join 0[0-7].lat -o x.lat
-    [ "$stderr" = "lat-convert: expected 12 spinors for a propagator, found 8" ]
+    [ "$stderr" = "lat-convert: --join: expected 12 spinors for a propagator, found 8" ]
+    for option in "--normalisation kappa" "--basis milc" "--kappa .12" --no-checksum; do
+        # shellcheck disable=SC2086 # words
+        refuses 1 "s.lat: is in format lat, and --basis, --normalisation, --kappa, --dataset and --no-checksum are for spinors" \
+            lat-convert $option s.lat -o never
+    done
     run -1 --separate-stderr lat-convert --join 00.lat 02.lat -o x.lat
     [ "$stderr" = "lat-convert: 02.lat: expected column 1 of the propagator, found column 2" ]
     refuses 1 '01.openqcd-sfld: expected column 2 of the propagator, found column 1 again' \
         lat-convert --join --from openqcd-sfld --dims 3,4,2,5 00.openqcd-sfld 01.openqcd-sfld 01.openqcd-sfld
     run -1 --separate-stderr lat-convert --join 00.lat psi.lat -o x.lat
-    [[ $stderr == "lat-convert: psi.lat: expected the operator of column 0, found another" ]]
+    [[ $stderr == "lat-convert: psi.lat: expected the operator of column 0, kappa "*", boundary "*", found none" ]]
     run -1 --separate-stderr lat-convert --join s.lat -o x.lat
     [ "$stderr" = "lat-convert: s.lat: expected a spinor, to be joined with others, found a quark propagator" ]
     cat [01]?.lat [01]?.lat >twice

@@ -313,6 +313,12 @@ assert k == 1'
         run -1 timeout 20 bash -c "(cat bad.lat; cat x.lat) | lat-corr --second <(cat x.lat bad.lat)"
         run -1 timeout 20 bash -c "cat x.lat | lat-corr --second <(cat bad.lat)"
     done
+    # A run that fails does not wait for what may never come through another pipe.
+    mkfifo two
+    (head -c 100000 x.lat && exec sleep 60) >two &
+    run -1 timeout 20 bash -c "cat bad.lat | lat-corr --second two"
+    [[ $output == "lat-corr: <stdin>: "*damaged* ]]
+    kill $! 2>/dev/null || true
 }
 
 @test "what is not of the kind of its input does not replace it: tables, propagators, sources, modes, legs, flowed links" {
@@ -396,6 +402,14 @@ assert k == 1'
     refuses 2 '--second: expected a channel with a second quark' lat-corr --channels nucleon,delta --second a.lat a.lat
     refuses 2 "found 'kaon'" lat-corr --channels pion,kaon a.lat
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
+    refuses 2 'expected momenta' lat-corr --momenta -99999999999999999999,0,0 a.lat
+    refuses 2 'expected different momenta, found 1,0,0 twice' lat-corr --momenta 1,0,0/0,1,0/1,0,0 a.lat
+    refuses 2 'only one of the inputs can be stdin' lat-source sequential:g5,1/gauss:1,20 -U - -
+    refuses 2 'only one of the inputs can be stdin' lat-overlap --gw --modes - -
+    refuses 2 'only one of the inputs can be stdin' lat-solve --operator overlap --mu .1 --modes - --source point:0,0,0,0 -
+    refuses 2 'expected sequential:GAMMA,t' lat-source sequential:g5,0,-99999999999999999999,0,0 a.lat
+    refuses 2 'expected momenta from -1e6 to 1e6, found 1e+300' lat-source wall:0,0,1e300,0 u.lat
+    refuses 2 'expected momenta from -1e6 to 1e6, found -1e+09' lat-source momentum:0,0,0,-1e9 u.lat
     refuses 2 'origin' lat-corr --origin 4,0,0,0 a.lat
     # A header that has the place of the source is not overridden in silence; what it does not have is said by --origin.
     lat-solve --mass 1 --source point:1,2,3,0 u.lat -o placed.lat

@@ -287,6 +287,11 @@ END
     grep -q 'mass -0.6,' found
     grep -q 'mass -0.7,' found
     run -2 lat-solve --masses .1,x "${point[@]}" u.lat
+    refuses 2 "--kappas: expected different numbers, found 0.12 twice" lat-solve --kappas .12,.13,.120 "${point[@]}" u.lat -o never
+    refuses 2 "--masses: expected parameters of operator wilson from -1e6 to 1e6, found 1e+07" lat-solve --masses .1,1e7 "${point[@]}" u.lat -o never
+    refuses 2 "--kappas: expected parameters" lat-solve --kappas .1,1e-300 "${point[@]}" u.lat -o never
+    refuses 2 "--twists: expected parameters" lat-solve --mass .5 --twists .1,1e7 "${point[@]}" u.lat -o never
+    refuses 2 "expected mu between -1 and 1" lat-solve --operator overlap --masses .1,4 "${point[@]}" u.lat -o never
     run -2 lat-solve --masses .1 --kappa .1 "${point[@]}" u.lat
 }
 

@@ -46,6 +46,7 @@ static int fits(const lat_join *j, const char *name, const lat_field *psi, const
 {
     const lat_header *head = &j->whole.head, *mine = &psi->head;
     const char *known = head->quark.source ? head->quark.source : "";
+    char first[LAT_FERMION_TEXT], its[LAT_FERMION_TEXT];
     if (column >= 0 && column != j->count)
         return lat_fail("%s: expected column %d of the propagator, found column %d", name, j->count,
                         column);
@@ -55,7 +56,9 @@ static int fits(const lat_join *j, const char *name, const lat_field *psi, const
         return lat_fail("%s: expected the lattice and the precision of column 0, found others",
                         name);
     if (!lat_fermion_same(&head->quark.fermion, &mine->quark.fermion))
-        return lat_fail("%s: expected the operator of column 0, found another", name);
+        return lat_fail("%s: expected the operator of column 0, %s, found %s", name,
+                        lat_fermion_text(&head->quark.fermion, first),
+                        lat_fermion_text(&mine->quark.fermion, its));
     if (strcmp(head->quark.links, mine->quark.links) != 0)
         return lat_fail("%s: expected links of CRC %s, as of column 0, found %s", name,
                         *head->quark.links ? head->quark.links : "unknown",
@@ -122,7 +125,7 @@ int lat_join_add(lat_join *j, const char *name, const lat_field *psi)
 int lat_join_end(const lat_join *j)
 {
     return j->count == 0 ? 0
-                         : lat_fail("expected %d spinors for a propagator, found %d",
+                         : lat_fail("--join: expected %d spinors for a propagator, found %d",
                                     j->whole.head.quark.columns, j->count);
 }
 

@@ -105,3 +105,27 @@ char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOU
     }
     return buf;
 }
+
+/* ---- as text --------------------------------------------------------------------------------- */
+
+const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
+{
+    char boundary[LAT_BOUNDARY_TEXT];
+    if (!lat_fermion_known(f))
+        return "none";
+    int n = strcmp(f->name, "overlap")
+                ? snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)",
+                           lat_kappa_of_mass(f->mass), f->mass)
+                : snprintf(buf, LAT_FERMION_TEXT, "overlap, m0 %.10g, mu %.10g", f->m0, f->mass);
+    if (f->csw != 0 || f->csw_t != 0)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", csw %.10g", f->csw);
+    if (f->csw_t != f->csw)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, " and %.10g with t", f->csw_t);
+    if (f->xi != 1 || f->nu != 1)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", xi %.6g, nu %.6g", f->xi, f->nu);
+    if (f->twist != 0)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", twist %.10g", f->twist);
+    snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", boundary %s",
+             lat_boundary_text(f->boundary, boundary));
+    return buf;
+}

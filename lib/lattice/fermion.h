@@ -63,4 +63,9 @@ double lat_mass_of_kappa(double kappa);
 int lat_boundary_parse(const char *text, lat_phase boundary[LAT_MAX_DIMS]);
 char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOUNDARY_TEXT]);
 
+/* "kappa 0.11 (mass 0.5454545455), csw 1.2, boundary p,p,p,a" in buf; "none". For people: numbers
+ * have 10 digits. */
+#define LAT_FERMION_TEXT 256
+const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT]);
+
 #endif

@@ -177,6 +177,14 @@ static triple *momenta_upto(long n2, const lat_geometry *geom, int *count)
 
 enum { MOST_N = 1000000 }; /* of a momentum 2 pi n / L */
 
+static bool small(const long n[3])
+{
+    bool good = true;
+    for (int i = 0; i < 3; i++)
+        good = good && n[i] >= -MOST_N && n[i] <= MOST_N;
+    return good;
+}
+
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3]
 {
     char *end;
@@ -195,8 +203,15 @@ int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))
             break;
         for (int i = 0; i < 3; i++)
             list[*count][i] = (int)n[i];
-        if (labs(n[0]) > MOST_N || labs(n[1]) > MOST_N || labs(n[2]) > MOST_N)
+        if (!small(n))
             break;
+        for (int m = 0; m < *count; m++)
+            if (!memcmp(list[m], list[*count], sizeof *list)) {
+                free(list);
+                lat_fail_usage("expected different momenta, found %ld,%ld,%ld twice", n[0], n[1],
+                               n[2]);
+                return NULL;
+            }
         ++*count;
         if (!p[used])
             return list;

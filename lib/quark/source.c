@@ -49,7 +49,8 @@ struct lat_source {
     lat_gauss_fn *gauss; /* with `with`; NULL: lat_gauss_slice */
     void *with;
     const lat_field *u;
-    long config;
+    long config;   /* random numbers depend on it */
+    bool numbered; /* the text says it */
 };
 
 /* ---- reading text ---------------------------------------------------------------------------- */
@@ -114,7 +115,7 @@ static int read_gauss(lat_source *s, double width, double times)
 static int noise_word(lat_source *s, char *word, unsigned *given)
 {
     static const char *const names[] = {"spin", "colour", "time", "evenodd"};
-    static const char keys[] = "ztsd";
+    static const char keys[] = "ztsdc";
     const char *key = *word ? strchr(keys, *word) : NULL;
     const unsigned bit = key ? 1u << (key - keys) : 0;
     char *end;
@@ -134,6 +135,12 @@ static int noise_word(lat_source *s, char *word, unsigned *given)
         errno = 0;
         s->seed = strtoull(word + 5, &end, 10);
         return !isdigit((unsigned char)word[5]) || *end || errno;
+    }
+    if (!strncmp(word, "config=", 7)) {
+        errno = 0;
+        s->config = strtol(word + 7, &end, 10);
+        s->numbered = true;
+        return !isdigit((unsigned char)word[7]) || *end || errno || s->config > INT_MAX;
     }
     if (strncmp(word, "dilute=", 7))
         return 1;
@@ -157,7 +164,7 @@ static int read_noise(lat_source *s, char *list)
         const int rc = noise_word(s, word, &given);
         if (rc > 0)
             return lat_fail_usage("source %s: expected z2 or z4, t=T, seed=S, dilute=spin-colour-"
-                                  "time-evenodd (some of these, each once), found '%s'",
+                                  "time-evenodd, config=N (some of these, each once), found '%s'",
                                   s->text, word);
         if (rc)
             return -1;
@@ -183,12 +190,24 @@ static const struct kind {
              {"noise", "z4,t=T,seed=S,dilute=..", NOISE, 0, 0, -1}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+static int read_momentum(lat_source *s, const double *v, int count)
+{
+    const double most = 1e6; /* n x of a phase keeps its digits */
+    for (int i = 0; i < count; i++) {
+        if (!(fabs(v[i]) <= most))
+            return lat_fail_usage("source %s: expected momenta from -1e6 to 1e6, found %g", s->text,
+                                  v[i]);
+        s->n[i] = v[i];
+    }
+    return 0;
+}
+
 static int read_wall(lat_source *s, int count, const double *v)
 {
-    for (int i = 1; i < count; i++)
-        s->n[i - 1] = v[i];
     if (count != 1 && count != 4)
         return 1;
+    if (read_momentum(s, v + 1, count - 1))
+        return -1;
     return coordinate(s, 3, v[0], &s->x[3]);
 }
 
@@ -217,7 +236,7 @@ static int read_kind(lat_source *s, const struct kind *k, char *list)
         case WALL: rc = read_wall(s, count, v); break;
         case BOX: rc = read_box(s, v); break;
         case GAUSS: rc = read_site(s, v + 2) || read_gauss(s, v[0], v[1]) ? -1 : 0; break;
-        case MOMENTUM: memcpy(s->n, v, 4 * sizeof *v); break;
+        case MOMENTUM: rc = read_momentum(s, v, 4); break;
         case BALL:
             s->r = v[0];
             rc = v[0] > 0 ? read_site(s, v + 1) : 1;
@@ -364,9 +383,13 @@ int lat_source_check_steps(const lat_source *s)
 char *lat_source_text(const lat_source *s, int field)
 {
     char *text = NULL;
-    const int fields = lat_source_fields(s);
-    const int rc = fields > 1 ? asprintf(&text, "%s field %d of %d", s->text, field, fields)
-                              : asprintf(&text, "%s", s->text);
+    char number[32] = "", part[64] = "";
+    const int fields = lat_source_fields(s), source = (int)strcspn(s->text, "/");
+    if (s->shape == NOISE && !s->numbered && s->config > 0)
+        snprintf(number, sizeof number, ",config=%ld", s->config);
+    if (fields > 1)
+        snprintf(part, sizeof part, " field %d of %d", field, fields);
+    const int rc = asprintf(&text, "%.*s%s%s%s", source, s->text, number, s->text + source, part);
     if (rc < 0)
         lat_fail("out of memory: the text of a source");
     return rc < 0 ? NULL : text;
@@ -666,7 +689,7 @@ int lat_source_begin(lat_source *s, const lat_field *u, long config)
     if (s->steps && (u->head.kind != LAT_GAUGE || !u->data))
         return lat_fail("source %s: smearing needs links", s->text);
     s->u = u;
-    s->config = config;
+    s->config = s->numbered ? s->config : config;
     const lat_field *links = u;
     for (int i = 0; i < s->steps; i++)
         if (!s->step[i].gauss) {

@@ -9,8 +9,9 @@
  *   box:x,y,z,t,lx,ly,lz              1 on lx by ly by lz sites of slice t from (x,y,z) on
  *   ball:r,x,y,z,t                    exp(-d^2/r^2) on slice t, d the distance on the torus
  *   gauss:w,n,x,y,z,t                 point:x,y,z,t/gauss:w,n
- *   noise:z2|z4[,t=T][,seed=S][,dilute=D]   random numbers of modulus 1 on slice T, or everywhere;
- *                                     D of spin, colour, time, evenodd with "-" between
+ *   noise:z2|z4[,t=T][,seed=S][,dilute=D][,config=N]   random numbers of modulus 1 on slice T, or
+ *                                     everywhere; D of spin, colour, time, evenodd with "-"
+ *                                     between; of configuration N, or that of lat_source_begin
  *   /gauss:w,n                        Gaussian smearing (gauss.h)
  *   /ape:.. /stout:.. /hyp:..         smears the links that later steps use (smear/smear.h)
  *
@@ -62,8 +63,9 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi);
  * take no memory (base/pages.h). 0, or -1. */
 int lat_source_field(const lat_source *s, int field, lat_field *b);
 
-/* The text of a header: of field number `field`, where there are several (" field 3 of 8").
- * The caller frees it. NULL without memory. */
+/* The text of a header: of field number `field`, where there are several (" field 3 of 8"); noise
+ * says of which configuration it is, if not 0 (",config=3"): other numbers are another source. The
+ * caller frees it. NULL without memory. */
 char *lat_source_text(const lat_source *s, int field);
 
 /* The source that the text of a header names, its field, and its column where ", column 7" follows,

@@ -54,11 +54,11 @@ int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const
                             "across it are missing (boundary_%d = OPEN; --force takes another)",
                             name, mu == 3 ? " or o" : "", "xyzt"[mu], mu + 1))
             return -1;
-    if (lat_opt_given("xi"))
+    if (lat_opt_given("xi") && f->xi == 1) /* as isotropic ones */
         return 0;
     if (lat_anisotropy(links, &xi))
         return -1;
-    return xi == 1
+    return xi == 1 || lat_opt_given("xi")
                ? 0
                : lat_mismatch(lat_opts.force,
                               "%s: expected --xi of the quarks, as the links have anisotropy %g "
@@ -108,24 +108,4 @@ void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fe
     head->functional = links->functional;
     head->theta = links->theta;
     head->sweeps = links->sweeps;
-}
-
-const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
-{
-    char boundary[LAT_BOUNDARY_TEXT];
-    int n = strcmp(f->name, "overlap")
-                ? snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)",
-                           lat_kappa_of_mass(f->mass), f->mass)
-                : snprintf(buf, LAT_FERMION_TEXT, "overlap, m0 %.10g, mu %.10g", f->m0, f->mass);
-    if (f->csw != 0 || f->csw_t != 0)
-        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", csw %.10g", f->csw);
-    if (f->csw_t != f->csw)
-        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, " and %.10g with t", f->csw_t);
-    if (f->xi != 1 || f->nu != 1)
-        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", xi %.6g, nu %.6g", f->xi, f->nu);
-    if (f->twist != 0)
-        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", twist %.10g", f->twist);
-    snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", boundary %s",
-             lat_boundary_text(f->boundary, boundary));
-    return buf;
 }

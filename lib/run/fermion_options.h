@@ -67,8 +67,4 @@ void lat_header_no_operator(lat_header *head);
  * in place of what it said of another one. How links are smeared is for the caller to add. */
 void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f);
 
-/* "kappa 0.11 csw 1.2 boundary p,p,p,a" */
-#define LAT_FERMION_TEXT 256
-const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT]);
-
 #endif

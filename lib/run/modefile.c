@@ -31,8 +31,7 @@ static int check(const char *name, const lat_header *head, const lat_header *lin
                         lat_dims_text(&head->geom, b), head->nc);
     if (!lat_fermion_same(found, fermion))
         return lat_fail("%s: expected modes of the operator %s, found those of %s", name,
-                        lat_fermion_text(fermion, a),
-                        lat_fermion_known(found) ? lat_fermion_text(found, b) : "none");
+                        lat_fermion_text(fermion, a), lat_fermion_text(found, b));
     if (strcmp(its ? its : "", smearing ? smearing : ""))
         return lat_fail("%s: expected modes on links with the smearing '%s', found '%s'", name,
                         smearing ? smearing : "none", its ? its : "none");

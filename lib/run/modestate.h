@@ -19,8 +19,8 @@
 
 typedef struct lat_modestate lat_modestate;
 
-/* Writes to `path` (NULL: nowhere; a usage error if there is such a file, unless it is the one to
- * resume from) and has what is in the file `resume` (NULL: nothing). */
+/* Writes to `path` (NULL: nowhere; after lat_checkpoint_usage, resume.h) and has what is in the
+ * file `resume` (NULL: nothing). */
 lat_modestate *lat_modestate_open(const char *path, const char *resume, const lat_comm *comm);
 void lat_modestate_free(lat_modestate *k); /* NULL is allowed */
 

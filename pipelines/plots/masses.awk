@@ -43,7 +43,7 @@ function shape(source,    steps, kind, list, n, k) {
     sub(/ field [0-9]+ of.*/, "", source)
     steps = match(source, "/") ? substr(source, RSTART) : ""
     source = substr(source, 1, length(source) - length(steps))
-    if (source ~ /^noise:/) { gsub(/,(t|seed)=[^,]*/, "", source); return source steps }
+    if (source ~ /^noise:/) { gsub(/,(t|seed|config)=[^,]*/, "", source); return source steps }
     if (!match(source, ":")) return source steps
     kind = substr(source, 1, RSTART - 1)
     n = split(substr(source, RSTART + 1), list, ",")

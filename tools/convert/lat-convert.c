@@ -162,6 +162,12 @@ static bool raw_options_given(void)
     return order || group || type != AS_READ || endian != AS_READ;
 }
 
+/* One that only spinors of other programs take? */
+static bool quark_options_given(void)
+{
+    return basis || normalisation >= 0 || lat_opt_given("kappa") || quarks.dataset || no_checksum;
+}
+
 /* Of the numbers that are written; 0: as they are. */
 static int wanted_real(void)
 {
@@ -309,6 +315,10 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail(
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
+    if (!bad && quark_options_given() && !format->quarks && !lat_formats[to]->quarks)
+        bad = lat_fail("%s: is in format %s, and --basis, --normalisation, --kappa, --dataset and "
+                       "--no-checksum are for spinors of other programs",
+                       lat_input_name(in), format->name);
     if (!bad && split && format->quarks)
         bad = lat_fail("%s: --split is for streams and files of gauge fields, found spinors",
                        lat_input_name(in));

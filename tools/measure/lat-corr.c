@@ -229,7 +229,9 @@ static int check_source(run *r)
     bool moves = false;
     for (int m = 0; m < r->job.momenta; m++)
         moves = moves || r->momentum[m][0] || r->momentum[m][1] || r->momentum[m][2];
-    if (moves && !second && !r->spread && lat_source_place(text, site) == 1U << 3) {
+    const char *other = second ? r->second.f.head.quark.source : text;
+    const bool one = text && other && !strcmp(text, other);
+    if (moves && one && !r->spread && lat_source_place(text, site) == 1U << 3) {
         lat_warn("%s: expected momentum 0 alone, as the source is on a whole slice, %.200s: the "
                  "mean of others is 0",
                  name, text);

@@ -99,7 +99,7 @@ static double choose_every(void)
 {
     const double unit = fixed_step > 0 ? fixed_step : NAN;
     if (!(unit > 0))
-        return until > 0 ? until / ceil(until / .1 - 1e-9) : .1;
+        return until > 0 ? until / fmax(1, ceil(until / .1 - 1e-9)) : .1;
     double n = ceil(.1 / unit - 1e-9);
     while (until > 0 && !divides(n * unit, until) && n * unit < until)
         n++;

@@ -193,7 +193,7 @@ static int momenta_listed(measured *m)
         for (int mu = 0; mu < nd; mu++, at += mu < nd) {
             char *end;
             const long value = strtol(at, &end, 10);
-            if (end == at || labs(value) > 65535
+            if (end == at || value < -65535 || value > 65535
                 || *end
                        != (mu + 1 < nd                   ? ','
                            : (size_t)m->count + 1 < most ? '/'

@@ -685,7 +685,8 @@ static void check_usage(run *r)
         lat_usage("--smear-links: %s", lat_error());
     if (smear_text && identify)
         lat_usage("--smear-links is for --apply and --check");
-    lat_usage_if_stdin_twice((const char *const[]){gauge_file, source_file}, 2);
+    lat_usage_if_stdin_twice((const char *const[]){gauge_file, source_file, lat_overlap_opts.modes},
+                             3);
     if (source_file && source_text)
         lat_usage("--source and --source-file exclude each other");
     if (code_of == PLAIN && apply > M_DAGGER)

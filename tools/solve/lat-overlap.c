@@ -320,6 +320,7 @@ static void check_usage(void)
     if (lat_fermion_check(&fermion, "the operator"))
         lat_usage("%s", lat_error());
     lat_overlap_check_options(&fermion);
+    lat_usage_if_stdin_twice((const char *const[]){lat_overlap_opts.modes}, 1);
     if (save_modes && !spectrum)
         lat_usage("--save-modes is for --spectrum");
     if (save_modes && !strcmp(save_modes, "-"))

@@ -18,6 +18,7 @@
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/inverter.h"
+#include "run/resume.h"
 #include "run/smearer.h"
 #include "run/tool.h"
 #include "run/twists.h"
@@ -238,8 +239,9 @@ static int solve_one(run *r, lat_solution_start from)
     }
     if ((r->masses > 1 || r->v.twists || !(r->v.s.wilson || r->v.s.overlap.fast))
         && lat_inverter_open(&r->v)) {
-        lat_error_name(lat_input_name(r->v.links.in),
-                       r->v.modes ? lat_input_name(r->v.modes) : lat_overlap_opts.modes);
+        if (!r->v.s.lost)
+            lat_error_name(lat_input_name(r->v.links.in),
+                           r->v.modes ? lat_input_name(r->v.modes) : lat_overlap_opts.modes);
         return LAT_FAILED;
     }
     if (!r->v.columns)
@@ -458,6 +460,9 @@ static int parse_list(const char *name, const char *text, double list[MOST_MASSE
             lat_usage("%s: expected numbers with commas between, found '%.80s'", name, text);
         if (n == MOST_MASSES)
             lat_usage("%s: expected at most %d numbers", name, MOST_MASSES);
+        for (int i = 0; i < n; i++)
+            if (list[i] == v)
+                lat_usage("%s: expected different numbers, found %g twice", name, v);
         list[n] = v;
         text = *end ? end + 1 : end;
     }
@@ -484,6 +489,12 @@ static void parse_masses(run *r)
             lat_usage("--kappas: expected numbers other than 0");
         r->mass[i] = lat_mass_of_kappa(r->mass[i]);
     }
+    lat_fermion f = r->v.fermion;
+    for (int i = 0; i < r->masses; i++) {
+        f.mass = r->mass[i];
+        if (lat_fermion_check(&f, name))
+            lat_usage("%s", lat_error());
+    }
 }
 
 /* Multi-shift CG is in double, of M itself. */
@@ -496,6 +507,12 @@ static void parse_twists(run *r)
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
+    lat_fermion f = r->v.fermion;
+    for (int i = 0; i < r->v.twists; i++) {
+        f.twist = r->v.twist[i];
+        if (lat_fermion_check(&f, "--twists"))
+            lat_usage("%s", lat_error());
+    }
 }
 
 static void parse_columns(run *r)
@@ -545,8 +562,12 @@ static void check_overlap(run *r)
     if (lat_inverter_overlap(&r->v) && solving.precision == LAT_INNER_HALF)
         lat_usage("--precision half is for --operator wilson");
     r->form = lat_propagator_of_options(masses_text);
-    for (int m = 0; masses_text && m < r->masses; m++)
-        r->mass[m] = lat_mass_of_options(&r->v.fermion, r->mass[m]);
+    lat_fermion f = r->v.fermion;
+    for (int m = 0; masses_text && m < r->masses; m++) {
+        f.mass = r->mass[m] = lat_mass_of_options(&r->v.fermion, r->mass[m]);
+        if (lat_inverter_overlap(&r->v))
+            lat_overlap_check_options(&f);
+    }
 }
 
 static void check_usage(run *r)
@@ -566,7 +587,8 @@ static void check_usage(run *r)
     if (source_text && gauge_file)
         lat_usage("--source makes sources on the links of the input; --gauge-file is for sources "
                   "that come with the input");
-    lat_usage_if_stdin_twice((const char *const[]){gauge_file, deflate_path}, 2);
+    lat_usage_if_stdin_twice(
+        (const char *const[]){gauge_file, deflate_path, lat_overlap_opts.modes}, 3);
     if (log_path)
         lat_usage_if_input("log", log_path);
 }
@@ -574,6 +596,7 @@ static void check_usage(run *r)
 static int open_all(run *r)
 {
     const lat_comm *comm = lat_opts.comm;
+    lat_checkpoint_usage(checkpoint, resume);   /* ends the process: before there are threads */
     if (lat_device_begin(&solving.device, comm) /* a GPU starts while the links are read */
         || !(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->v.links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)

@@ -139,7 +139,9 @@ static void parse_sequential(run *r)
     const int found = sscanf(list, "%31[^,],%ld%n,%ld,%ld,%ld%n", gamma, &r->t, &used, &r->n[0],
                              &r->n[1], &r->n[2], &used);
     const char end = used < 0 ? 'x' : list[used];
-    const bool far = labs(r->n[0]) > MOST_N || labs(r->n[1]) > MOST_N || labs(r->n[2]) > MOST_N;
+    bool far = false;
+    for (int i = 0; i < 3; i++)
+        far = far || r->n[i] < -MOST_N || r->n[i] > MOST_N;
     if ((found != 2 && found != 5) || (end && end != '/') || far)
         lat_usage("expected sequential:GAMMA,t or sequential:GAMMA,t,nx,ny,nz, found '%s'",
                   r->text);
@@ -265,6 +267,8 @@ int main(int argc, char **argv)
         lat_usage("--gauge-file is for the steps of a sequential source, and needed there");
     if (file && strcmp(file, "-") == 0)
         file = NULL;
+    if (gauge_file && !file && !strcmp(gauge_file, "-"))
+        lat_usage("only one of the inputs can be stdin");
     if (!dims)
         r.in = lat_input_open(file, lat_opts.comm);
     int rc = (dims || r.in)
