@@ -178,6 +178,8 @@ END
         run -2 --separate-stderr lat-ghost --momenta "$bad" a.lat
         [[ $stderr == "lat-ghost: --momenta $bad: "* ]]
     done
+    refuses 2 '--accuracy is for --modes' lat-ghost --accuracy 1e-3 a.lat
+    refuses 2 '--modes measures eigenvalues' lat-ghost --modes 2 --residual 1e-3 a.lat
     run -2 --separate-stderr lat-ghost --gauge coulomb --momenta 1,0,0,1 a.lat
     [[ $stderr == *"component along time"* ]]
     for bad in 1,0,0 4,0,0,0 -1,0,0,0 0,0,0,0,0; do

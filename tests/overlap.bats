@@ -131,6 +131,7 @@ PY
     lat-start --start weak --dims 2,2,2,4 --seed 3 -o u.lat
     refuses 2 'one of --index, --gw and --spectrum' lat-overlap -@ 1 u.lat
     refuses 2 'one of --index, --gw and --spectrum' lat-overlap -@ 1 --gw --index u.lat
+    refuses 2 '--follow is for --index' lat-overlap -@ 1 --gw --follow 3 u.lat
     refuses 2 'expected m0 between 0 and 2' lat-overlap -@ 1 --gw --m0 2 u.lat
     refuses 2 'expected m0 between 0 and 2' lat-overlap -@ 1 --index --m0 -.1 u.lat
     refuses 2 '--sign-error: expected' lat-overlap -@ 1 --gw --sign-error 2 u.lat
@@ -206,6 +207,7 @@ PY
     run -1 lat-dirac -@ 1 --check --residual 1e-8 -U other.lat p.lat
     lat-solve -@ 1 --kappa .1 --source point:0,0,0,0 u.lat -o w.lat
     refuses 1 'a header that says what is written of an overlap propagator' lat-dirac --check --operator overlap --mu .2 -U u.lat w.lat
+    refuses 2 '--even-odd is for --apply schur' lat-dirac --apply M --even-odd sym --kappa .1 -U u.lat p.lat -o no
     refuses 2 '--apply sign is for --operator overlap' lat-dirac --apply sign --kappa .1 -U u.lat p.lat -o no
     refuses 2 '--operator overlap is for --check and --apply M, Mdag' lat-dirac --operator overlap --mu .1 --apply hop -U u.lat p.lat -o no
     refuses 2 'expected m0 between 0 and 2' lat-dirac --operator overlap --mu .1 --m0 2 --apply M -U u.lat p.lat -o no

@@ -81,7 +81,7 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
      "write each field to a file of its own, with its number in the name: of -o cfg.lat "
-     "cfg.0000.lat, cfg.0001.lat, ..",
+     "cfg.0000.lat, cfg.0001.lat, .. (those before a failure are complete, and stay)",
      true},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "

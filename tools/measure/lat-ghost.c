@@ -596,9 +596,13 @@ int main(int argc, char **argv)
 {
     lat_require_theta = 1e-10;
     lat_options_parse(&tool, argc, argv);
-    if (modes && (point || lat_opt_given("momenta") || lat_opt_given("orbits")))
-        lat_usage("--modes measures eigenvalues: --momenta, --orbits and --point are for the "
-                  "propagator");
+    if (modes
+        && (point || lat_opt_given("momenta") || lat_opt_given("orbits")
+            || lat_opt_given("residual")))
+        lat_usage("--modes measures eigenvalues: --momenta, --orbits, --point and --residual are "
+                  "for the propagator");
+    if (!modes && lat_opt_given("accuracy"))
+        lat_usage("--accuracy is for --modes, and there is no --modes");
     if (lat_device_begin(&device, lat_opts.comm)
         || !(opened = lat_device_open(&device, lat_opts.comm)))
         return lat_report(LAT_FAILED);

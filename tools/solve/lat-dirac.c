@@ -40,7 +40,8 @@ static const lat_option options[] = {
      "in sites; inverse: of clover; schur: on odd sites, even ones become 0; sign: of --operator "
      "overlap",
      false},
-    {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym", &even_odd, 0, 0, "which Schur complement", false},
+    {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym", &even_odd, 0, 0,
+     "of --apply schur: which Schur complement", false},
     {LAT_OPT_CHOICE, "code", 0, "fast|plain", &code_of, 0, 0,
      "plain: by the code that certifies solutions (M and Mdag alone, of overlap M)", false},
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
@@ -689,6 +690,8 @@ static void check_usage(run *r)
                              3);
     if (source_file && source_text)
         lat_usage("--source and --source-file exclude each other");
+    if (lat_opt_given("even-odd") && apply != SCHUR)
+        lat_usage("--even-odd is for --apply schur");
     if (code_of == PLAIN && apply > M_DAGGER)
         lat_usage("--code plain applies M and Mdag alone");
     if (check || identify)

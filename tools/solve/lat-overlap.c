@@ -321,6 +321,8 @@ static void check_usage(void)
         lat_usage("%s", lat_error());
     lat_overlap_check_options(&fermion);
     lat_usage_if_stdin_twice((const char *const[]){lat_overlap_opts.modes}, 1);
+    if (lat_opt_given("follow") && !index_of)
+        lat_usage("--follow is for --index");
     if (save_modes && !spectrum)
         lat_usage("--save-modes is for --spectrum");
     if (save_modes && !strcmp(save_modes, "-"))
