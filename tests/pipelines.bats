@@ -623,7 +623,7 @@ END
     [ "$(cat said)" = "10000 of 10000 fixed" ]
     { time ls -lR . >list; } 2>>spent
     cat spent
-    # Once or twice what a look at all files takes; a process for a tenth of them would make it five times.
+    # Once or twice what `ls` takes for all files; a process for a tenth of them would make it five times.
     awk '{ spent[NR] = $1 + $2 } END { exit !(spent[1] < 4 * spent[2]) }' spent
 }
 

@@ -36,7 +36,7 @@ static void do_taken(lat_jobs *j, lat_job *job)
 static void do_or_wait(lat_jobs *j, pthread_cond_t *condition)
 {
     lat_job *job = j->first;
-    if (job && take(j, job))
+    if (take(j, job))
         do_taken(j, job);
     else
         pthread_cond_wait(condition, &j->lock);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,6 +12,7 @@
 #include "comm/comm.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "stop.h"
 
 #define PEEK ((size_t)1 << 16)   /* bytes that lat_input_peek can show */
 #define DIRECT ((size_t)1 << 16) /* bytes that are read without the buffer */
@@ -126,19 +126,6 @@ void lat_input_end(lat_input *in)
         (void)!write(in->end_fd, &one, sizeof one);
 }
 
-/* Waits until there is something to read; false if reading is to end. */
-static bool input_await(const lat_input *in)
-{
-    struct pollfd p[] = {{in->fd, POLLIN, 0}, {in->end_fd, POLLIN, 0}};
-
-    if (in->end_fd < 0)
-        return true;
-    while (poll(p, 2, -1) < 0)
-        if (errno != EINTR)
-            return true;
-    return !p[1].revents;
-}
-
 /* Reads once into p; 0 at the end, -1 with a sentence. */
 static ssize_t input_read(lat_input *in, void *p, size_t n)
 {
@@ -146,7 +133,7 @@ static ssize_t input_read(lat_input *in, void *p, size_t n)
 
     if (in->ended || n == 0)
         return 0;
-    if (!input_await(in))
+    if (!lat_stop_wait_for(in->fd, false, in->end_fd))
         return lat_fail("%s: is not wanted any more", in->name);
     got = lat_io_read(in->fd, p, n);
     if (got < 0)

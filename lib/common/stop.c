@@ -82,9 +82,14 @@ bool lat_stop_watched(void) { return event_fd >= 0; }
 
 bool lat_stop_wait(int fd, bool writing)
 {
-    struct pollfd p[] = {{fd, writing ? POLLOUT : POLLIN, 0}, {event_fd, POLLIN, 0}};
+    return held || lat_stop_wait_for(fd, writing, event_fd);
+}
 
-    if (event_fd < 0 || fd < 0 || held)
+bool lat_stop_wait_for(int fd, bool writing, int event)
+{
+    struct pollfd p[] = {{fd, writing ? POLLOUT : POLLIN, 0}, {event, POLLIN, 0}};
+
+    if (event < 0 || fd < 0)
         return true;
     while (poll(p, 2, -1) < 0)
         if (errno != EINTR)

@@ -32,6 +32,9 @@ void lat_stop_hold(bool on);
  * does not read, or would have to wait before it can write. */
 bool lat_stop_wait(int fd, bool writing);
 
+/* The same for another reason than a signal: that the descriptor `event` can be read; -1: never. */
+bool lat_stop_wait_for(int fd, bool writing, int event);
+
 /* "SIGTERM". */
 const char *lat_stop_name(int signal);
 

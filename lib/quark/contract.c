@@ -175,14 +175,13 @@ static triple *momenta_upto(long n2, const lat_geometry *geom, int *count)
     return list;
 }
 
-enum { MOST_N = 1000000 }; /* of a momentum 2 pi n / L */
-
-static bool small(const long n[3])
+bool lat_momentum_small(const long n[3])
 {
-    bool good = true;
+    enum { MOST = 1000000 };
+    bool small = true;
     for (int i = 0; i < 3; i++)
-        good = good && n[i] >= -MOST_N && n[i] <= MOST_N;
-    return good;
+        small = small && n[i] >= -MOST && n[i] <= MOST;
+    return small;
 }
 
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3]
@@ -203,7 +202,7 @@ int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))
             break;
         for (int i = 0; i < 3; i++)
             list[*count][i] = (int)n[i];
-        if (!small(n))
+        if (!lat_momentum_small(n))
             break;
         for (int m = 0; m < *count; m++)
             if (!memcmp(list[m], list[*count], sizeof *list)) {

@@ -79,4 +79,7 @@ int lat_contract_slice(const lat_contraction *c, const double *first, const doub
  * freed; NULL with a sentence about usage. */
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3];
 
+/* Is a momentum 2 pi n / L of a user within 1e6? Products with coordinates are numbers, then. */
+bool lat_momentum_small(const long n[3]);
+
 #endif

@@ -380,12 +380,14 @@ int lat_source_check_steps(const lat_source *s)
     return 0;
 }
 
+bool lat_source_counts(const lat_source *s) { return s->shape == NOISE && !s->numbered; }
+
 char *lat_source_text(const lat_source *s, int field)
 {
     char *text = NULL;
     char number[32] = "", part[64] = "";
     const int fields = lat_source_fields(s), source = (int)strcspn(s->text, "/");
-    if (s->shape == NOISE && !s->numbered && s->config > 0)
+    if (lat_source_counts(s) && s->config > 0)
         snprintf(number, sizeof number, ",config=%ld", s->config);
     if (fields > 1)
         snprintf(part, sizeof part, " field %d of %d", field, fields);

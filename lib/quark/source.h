@@ -42,6 +42,7 @@ int lat_source_check_steps(const lat_source *s);
 int lat_source_columns(const lat_source *s);     /* of a field: 4 N, or 1 */
 int lat_source_fields(const lat_source *s);      /* 1, or more of diluted noise */
 int lat_source_gauss_steps(const lat_source *s); /* of all its gauss:w,n together */
+bool lat_source_counts(const lat_source *s);     /* it depends on the number of lat_source_begin */
 
 /* Gaussian steps are done by fn(with, ..), which is as lat_gauss_slice (gauss.h), in place of it.
  */

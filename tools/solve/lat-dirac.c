@@ -79,8 +79,8 @@ typedef struct run {
     lat_overlap_known known;
     lat_device *device;
     long field;
-    long config; /* the number that noise of the present source depends on */
-    bool noise;  /* it does */
+    long config;  /* the number that noise of the present source depends on */
+    bool counted; /* it does, and its text does not say the number */
 } run;
 
 static const char *name_of(const run *r) { return lat_input_name(r->in); }
@@ -325,7 +325,7 @@ static int make_source(run *r, const char *text, lat_field *b)
     lat_source *s = text ? lat_source_named(text, &r->links.u.head, &field, &column) : NULL;
     const size_t columns = !s ? 0 : column < 0 ? (size_t)lat_source_columns(s) : 1;
     int rc = 0;
-    r->noise = s && !strncmp(text, "noise:", 6);
+    r->counted = s && lat_source_counts(s);
     if (s && columns == lat_header_objects(&b->head))
         rc = fill_source(r, s, field, column, b) ? -1 : 1;
     else if (s && source_text)
@@ -343,7 +343,7 @@ static int make_source(run *r, const char *text, lat_field *b)
 static int find_source(run *r, const lat_field *x, lat_field *b)
 {
     *b = (lat_field){.comm = x->comm};
-    r->noise = false;
+    r->counted = false;
     if (r->sources) {
         const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
         const int rc = lat_fields_read_as(r->sources, b, &h);
@@ -506,7 +506,7 @@ static int check_one(run *r, lat_field *x)
     if (choose_fermion(r, x, &f) || lat_field_exchange(x)
         || find_residuals(r, x, &f, found, &without))
         return LAT_FAILED;
-    if (r->noise && r->config > 0 && !all_good(n, found)) { /* of links in a file of their own */
+    if (r->counted && r->config > 0 && !all_good(n, found)) { /* of links in a file of their own */
         r->config = 0;
         if (find_residuals(r, x, &f, found, &without))
             return LAT_FAILED;

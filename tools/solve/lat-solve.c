@@ -489,12 +489,6 @@ static void parse_masses(run *r)
             lat_usage("--kappas: expected numbers other than 0");
         r->mass[i] = lat_mass_of_kappa(r->mass[i]);
     }
-    lat_fermion f = r->v.fermion;
-    for (int i = 0; i < r->masses; i++) {
-        f.mass = r->mass[i];
-        if (lat_fermion_check(&f, name))
-            lat_usage("%s", lat_error());
-    }
 }
 
 /* Multi-shift CG is in double, of M itself. */
@@ -507,12 +501,6 @@ static void parse_twists(run *r)
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
-    lat_fermion f = r->v.fermion;
-    for (int i = 0; i < r->v.twists; i++) {
-        f.twist = r->v.twist[i];
-        if (lat_fermion_check(&f, "--twists"))
-            lat_usage("%s", lat_error());
-    }
 }
 
 static void parse_columns(run *r)
@@ -562,12 +550,21 @@ static void check_overlap(run *r)
     if (lat_inverter_overlap(&r->v) && solving.precision == LAT_INNER_HALF)
         lat_usage("--precision half is for --operator wilson");
     r->form = lat_propagator_of_options(masses_text);
-    lat_fermion f = r->v.fermion;
-    for (int m = 0; masses_text && m < r->masses; m++) {
-        f.mass = r->mass[m] = lat_mass_of_options(&r->v.fermion, r->mass[m]);
-        if (lat_inverter_overlap(&r->v))
-            lat_overlap_check_options(&f);
+    for (int m = 0; masses_text && m < r->masses; m++)
+        r->mass[m] = lat_mass_of_options(&r->v.fermion, r->mass[m]);
+}
+
+/* May each number of a list stand in place of that one of the operator? Before the first solve. */
+static void check_list(run *r, const char *name, double *number, const double *list, int count)
+{
+    const double own = *number;
+    for (int i = 0; i < count; i++) {
+        *number = list[i];
+        if (lat_fermion_check(&r->v.fermion, name)
+            || (lat_inverter_overlap(&r->v) && lat_overlap_check(&r->v.fermion)))
+            lat_usage("%s", lat_error());
     }
+    *number = own;
 }
 
 static void check_usage(run *r)
@@ -578,6 +575,8 @@ static void check_usage(run *r)
     parse_masses(r);
     parse_twists(r);
     check_overlap(r);
+    check_list(r, masses_text ? "--masses" : "--kappas", &r->v.fermion.mass, r->mass, r->masses);
+    check_list(r, "--twists", &r->v.fermion.twist, r->v.twist, r->v.twists);
     check_deflation(r);
     parse_columns(r);
     r->v.whole = r->masses == 1 && whole_x_is_written(r);

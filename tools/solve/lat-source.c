@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "formats/fields.h"
+#include "quark/contract.h"
 #include "quark/gamma.h"
 #include "quark/source.h"
 #include "run/feed.h"
@@ -126,7 +127,6 @@ static int without_links(run *r)
 /* ---- sequential ------------------------------------------------------------------------------ */
 
 #define SEQUENTIAL "sequential:"
-enum { MOST_N = 1000000 }; /* of a momentum 2 pi n / L */
 
 /* "sequential:GAMMA,t[,nx,ny,nz][/STEPS]" */
 static void parse_sequential(run *r)
@@ -139,10 +139,7 @@ static void parse_sequential(run *r)
     const int found = sscanf(list, "%31[^,],%ld%n,%ld,%ld,%ld%n", gamma, &r->t, &used, &r->n[0],
                              &r->n[1], &r->n[2], &used);
     const char end = used < 0 ? 'x' : list[used];
-    bool far = false;
-    for (int i = 0; i < 3; i++)
-        far = far || r->n[i] < -MOST_N || r->n[i] > MOST_N;
-    if ((found != 2 && found != 5) || (end && end != '/') || far)
+    if ((found != 2 && found != 5) || (end && end != '/') || !lat_momentum_small(r->n))
         lat_usage("expected sequential:GAMMA,t or sequential:GAMMA,t,nx,ny,nz, found '%s'",
                   r->text);
     if (lat_gamma_parse(gamma, &r->gamma))
