@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grid/cuda_fetch.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
@@ -25,11 +26,7 @@ struct lat_mirror {
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool lent;
-    /* pieces on their way to the host, by a stream of their own, in `places` of memory there: */
-    cudaStream_t stream;
-    char *pinned;
-    cudaEvent_t *there;
-    size_t places, begun, arrived; /* begun, arrived: how many so far */
+    lat_fetch fetch;
 };
 
 bool lat_mirror_takes(const lat_device *dev, const lat_header *head)
@@ -51,33 +48,18 @@ lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head)
     m->objects = lat_header_objects(head);
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->change, NULL);
-    if (!failed(cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking))
-        && lat_cuda_malloc((void **)&m->data, m->bytes, "solutions") == 0)
+    if (lat_cuda_malloc((void **)&m->data, m->bytes, "solutions") == 0)
         return m;
     lat_mirror_close(m);
     return NULL;
-}
-
-static void forget_pieces(lat_mirror *m)
-{
-    for (size_t k = 0; k < m->places; k++)
-        if (m->there[k])
-            cudaEventDestroy(m->there[k]);
-    cudaFreeHost(m->pinned);
-    free(m->there);
-    m->pinned = NULL;
-    m->there = NULL;
-    m->places = 0;
 }
 
 void lat_mirror_close(lat_mirror *m)
 {
     if (!m)
         return;
-    forget_pieces(m);
+    lat_fetch_close(&m->fetch);
     cudaFree(m->data);
-    if (m->stream)
-        cudaStreamDestroy(m->stream);
     pthread_mutex_destroy(&m->lock);
     pthread_cond_destroy(&m->change);
     free(m);
@@ -140,54 +122,27 @@ int lat_mirror_take(lat_mirror *m, lat_spinor_space *space, const lat_spinor_par
 int lat_mirror_begin(lat_mirror *m, size_t held)
 {
     const size_t all = (m->bytes + LAT_MIRROR_PIECE - 1) / LAT_MIRROR_PIECE,
-                 wanted = (held + LAT_MIRROR_PIECE - 1) / LAT_MIRROR_PIECE + 2,
-                 places = wanted < all ? wanted : all;
-    m->begun = m->arrived = 0;
-    if (failed(cudaSetDevice(lat_cuda_device_number()))) /* in a thread */
-        return -1;
-    if (m->places >= places)
-        return 0;
-    forget_pieces(m);
-    m->there = (cudaEvent_t *)calloc(places, sizeof *m->there);
-    if (!m->there)
-        return lat_fail("out of memory: solutions");
-    m->places = places;
-    bool bad = false;
-    for (size_t k = 0; k < places && !bad; k++)
-        bad = failed(cudaEventCreateWithFlags(&m->there[k], cudaEventDisableTiming));
-    if (!bad && !failed(cudaMallocHost((void **)&m->pinned, places * LAT_MIRROR_PIECE)))
-        return 0;
-    forget_pieces(m);
-    return -1;
-}
-
-/* Piece k sets out. */
-static int send(const lat_mirror *m, size_t k)
-{
-    const size_t at = k * LAT_MIRROR_PIECE, left = m->bytes - at,
-                 n = left < LAT_MIRROR_PIECE ? left : LAT_MIRROR_PIECE, place = k % m->places;
-    return failed(cudaMemcpyAsync(m->pinned + place * LAT_MIRROR_PIECE, (const char *)m->data + at,
-                                  n, cudaMemcpyDeviceToHost, m->stream))
-                   || failed(cudaEventRecord(m->there[place], m->stream))
-               ? -1
-               : 0;
+                 wanted = (held + LAT_MIRROR_PIECE - 1) / LAT_MIRROR_PIECE + 2;
+    return lat_fetch_open(&m->fetch, wanted < all ? wanted : all, LAT_MIRROR_PIECE);
 }
 
 const void *lat_mirror_bytes(void *mirror, size_t from, size_t n, size_t done)
 {
     lat_mirror *const m = (lat_mirror *)mirror;
-    const size_t k = from / LAT_MIRROR_PIECE, free_below = done / LAT_MIRROR_PIECE + m->places;
-    for (; m->begun < free_below && m->begun * LAT_MIRROR_PIECE < m->bytes; m->begun++)
-        if (send(m, m->begun))
+    lat_fetch *const f = &m->fetch;
+    const size_t k = from / LAT_MIRROR_PIECE, free_below = done / LAT_MIRROR_PIECE + f->places;
+    for (size_t at; f->begun < free_below && (at = f->begun * LAT_MIRROR_PIECE) < m->bytes;) {
+        const size_t left = m->bytes - at;
+        if (lat_fetch_send(f, (const char *)m->data + at,
+                           left < LAT_MIRROR_PIECE ? left : LAT_MIRROR_PIECE))
             return NULL;
-    if (from + n > m->bytes || (from + n - 1) / LAT_MIRROR_PIECE != k || k >= m->begun) {
+    }
+    if (from + n > m->bytes || (from + n - 1) / LAT_MIRROR_PIECE != k || k >= f->begun) {
         lat_fail("solutions: %zu bytes from %zu on are not there", n, from);
         return NULL;
     }
-    for (; m->arrived <= k; m->arrived++)
-        if (failed(cudaEventSynchronize(m->there[m->arrived % m->places])))
-            return NULL;
-    return m->pinned + k % m->places * LAT_MIRROR_PIECE + from % LAT_MIRROR_PIECE;
+    const char *const piece = lat_fetch_wait(f, k);
+    return piece ? piece + from % LAT_MIRROR_PIECE : NULL;
 }
 
 int lat_mirror_get(lat_mirror *m, lat_field *host)

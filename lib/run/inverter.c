@@ -76,6 +76,7 @@ void lat_inverter_close(lat_inverter *v)
 static int close_mirror(lat_inverter *v)
 {
     const int rc = v->s.mirror ? lat_solution_written(&v->s) : 0;
+    lat_behind_close(&v->s.behind);
     lat_mirror_close(v->s.mirror);
     v->s.mirror = NULL;
     return rc;
@@ -178,6 +179,7 @@ static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t mod
         wide->columns = columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
     return lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, wide, &use, true)
                + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
+               + (v->s.behind.packer ? 0 : lat_packer_bytes())
            <= bytes_for(v, on);
 }
 

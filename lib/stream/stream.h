@@ -154,6 +154,24 @@ typedef const void *lat_stream_bytes(void *with, size_t from, size_t n, size_t d
 int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with);
 size_t lat_stream_held(const lat_stream_writer *w);
 
+/* The same where whole blocks are packed already, as lat_codec_pack has them: `packed` gives block
+ * after block, 0 or -1, and `bytes` the raw bytes of a shorter last one. For doubles that are
+ * compressed, lat_stream_packs. */
+typedef struct lat_packed {
+    const void *payload;
+    size_t stored;     /* its bytes */
+    uint32_t crc;      /* of the raw bytes */
+    uint64_t largest;  /* bits of the largest modulus of a real */
+    size_t not_finite; /* the first real that is not finite, if `largest` says that one is */
+} lat_packed;
+typedef int lat_stream_packed(void *with, size_t block, size_t done, lat_packed *is);
+int lat_stream_put_packed(lat_stream_writer *w, lat_stream_packed *packed, lat_stream_bytes *bytes,
+                          void *with);
+bool lat_stream_packs(const lat_output *out, const lat_header *head, int store);
+
+/* The most that lat_stream_held says with the present threads. */
+size_t lat_stream_most_held(void);
+
 /* Writes the header once more, as it is now, over the one that lat_stream_open wrote; between open
  * and close, of an output that lat_output_is_hidden. 0, or -1; or 1 if the new header has another
  * length: then the output holds no stream any more. */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "lattice/iterate.h"
+#include "stream.h"
 #include "stream_reduced_internal.h"
 
 #define MAX_RING_BYTES ((size_t)1 << 29) /* of the buffers of a ring of more than one block */
@@ -35,6 +36,11 @@ size_t lat_first_not_finite(const void *data, size_t n, lat_real real)
 static void set_buffers(lat_block *b, unsigned char *memory, size_t packed)
 {
     *b = (lat_block){.packed = memory, .plain = memory + aligned(packed)};
+}
+
+size_t lat_stream_most_held(void)
+{
+    return BLOCKS_A_THREAD * (size_t)lat_threads() * LAT_STREAM_BLOCK;
 }
 
 int lat_pipeline_init(lat_pipeline *p)

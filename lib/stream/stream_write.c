@@ -12,12 +12,33 @@
 #include "common/options.h"
 #include "lattice/slices.h"
 #include "stream_blocks_internal.h"
+#include "stream_reduced_internal.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 bool lat_blocks_compressed(const lat_output *out, int store)
 {
     return store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
+}
+
+/* The block's head, in front of a payload whose CRC that is. */
+static void make_head(lat_block *b, uint32_t payload)
+{
+    memcpy(b->head, LAT_BLOCK_TAG, 4);
+    lat_store_le32(b->head + 4, (uint32_t)b->stored);
+    lat_store_le32(b->head + 8, (uint32_t)b->raw);
+    lat_store_le32(b->head + 12, lat_crc_join(lat_crc(0, b->head, 12), payload, b->stored));
+}
+
+static const char not_finite[] = "holds a number that is not finite";
+
+/* A job: of a block that is packed already. */
+static void finish(void *pipeline, void *block)
+{
+    const lat_pipeline *p = pipeline;
+    lat_block *b = block;
+    if (b->largest < lat_infinity_bits(p->head->real))
+        make_head(b, lat_crc(0, b->payload, b->stored));
 }
 
 /* A job. Raw bytes of the partial block are in `plain` already. */
@@ -34,7 +55,7 @@ static void encode(void *pipeline, void *block)
         lat_block_gather(p, b);
     b->largest = lat_reals_largest(raw, b->raw / (size_t)real, real);
     if (b->largest >= lat_infinity_bits(real)) {
-        b->error = "holds a number that is not finite";
+        b->error = not_finite;
         b->stored = lat_first_not_finite(raw, b->raw, real);
         return;
     }
@@ -52,11 +73,7 @@ static void encode(void *pipeline, void *block)
     if (p->swapped)
         lat_reals_swap_bytes(raw, raw, b->raw / (size_t)real, real);
     b->crc = lat_crc(0, raw, b->raw);
-    memcpy(b->head, LAT_BLOCK_TAG, 4);
-    lat_store_le32(b->head + 4, (uint32_t)b->stored);
-    lat_store_le32(b->head + 8, (uint32_t)b->raw);
-    uint32_t payload = p->compressed ? lat_crc(0, b->payload, b->stored) : b->crc;
-    lat_store_le32(b->head + 12, lat_crc_join(lat_crc(0, b->head, 12), payload, b->stored));
+    make_head(b, p->compressed ? lat_crc(0, b->payload, b->stored) : b->crc);
 }
 
 /* Writes the block, or reserves bytes for it: then b->output_at is not 0, and write_reserved
@@ -82,23 +99,39 @@ static void write_reserved(void *output, void *block)
     lat_output_write_at(out, b->output_at + LAT_FRAME, b->payload, b->stored);
 }
 
-/* Where raw bytes come from; NULL: p->data has them. */
+/* Where raw bytes come from, and whole blocks if they are packed already; NULL: p->data has them.
+ */
 typedef struct source {
     lat_stream_bytes *bytes;
+    lat_stream_packed *packed; /* or NULL */
     void *with;
     size_t held;
 } source;
 
-/* Block i begins; -1 if its bytes do not come. */
-static int begin_block(lat_pipeline *p, lat_block *b, size_t i, const source *s)
+/* Block i begins, with the job that it needs; NULL if its bytes do not come. */
+static lat_job_fn *begin_block(lat_pipeline *p, lat_block *b, size_t i, const source *s)
 {
     if (b != &p->partial)
         lat_block_init(p, b, i);
     if (!s)
-        return 0;
-    const size_t end = b->offset + p->block_bytes;
-    b->given = s->bytes(s->with, b->offset, b->raw, end > s->held ? end - s->held : 0);
-    return b->given ? 0 : -1;
+        return encode;
+    const size_t end = b->offset + p->block_bytes, done = end > s->held ? end - s->held : 0;
+    if (!s->packed || b->raw < p->block_bytes) {
+        b->given = s->bytes(s->with, b->offset, b->raw, done);
+        return b->given ? encode : NULL;
+    }
+    lat_packed is;
+    if (s->packed(s->with, i, done, &is))
+        return NULL;
+    b->payload = (unsigned char *)is.payload; /* read only */
+    b->stored = is.stored;
+    b->crc = is.crc;
+    b->largest = is.largest;
+    if (b->largest >= lat_infinity_bits(p->head->real)) {
+        b->error = not_finite;
+        b->stored = is.not_finite;
+    }
+    return finish;
 }
 
 /* Writes blocks number `from` up to `end`: while one is written, those after it are encoded, and
@@ -113,10 +146,10 @@ static int write_blocks(lat_output *out, lat_pipeline *p, size_t from, size_t en
         if (i < end) {
             lat_block *b = lat_pipeline_block(p, i);
             lat_jobs_wait(jobs, &b->job); /* of the block before it in its place */
-            rc = begin_block(p, b, i, s);
-            if (rc)
-                break;
-            lat_jobs_give(jobs, &b->job, encode, p, b);
+            lat_job_fn *job = begin_block(p, b, i, s);
+            if (!job)
+                return -1;
+            lat_jobs_give(jobs, &b->job, job, p, b);
         }
         if (i >= from + delay) {
             lat_block *b = lat_pipeline_block(p, i - delay);
@@ -237,8 +270,20 @@ size_t lat_stream_held(const lat_stream_writer *w) { return w->p.ring_size * w->
 
 int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with)
 {
+    return lat_stream_put_packed(w, NULL, bytes, with);
+}
+
+bool lat_stream_packs(const lat_output *out, const lat_header *head, int store)
+{
+    return lat_blocks_compressed(out, store) && head->real == LAT_F64 && !lat_big_endian()
+           && !lat_reduced(head) && lat_order_natural(&head->order);
+}
+
+int lat_stream_put_packed(lat_stream_writer *w, lat_stream_packed *packed, lat_stream_bytes *bytes,
+                          void *with)
+{
     lat_pipeline *p = &w->p;
-    const source s = {bytes, with, lat_stream_held(w)};
+    const source s = {bytes, packed, with, lat_stream_held(w)};
     if (!p->direct || w->offset)
         return lat_fail("%s: expected a whole field in natural order with all reals", p->name);
     p->begin = 0;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_fetch.cu: pieces of device memory on their way to the host. */
+#include "cuda_fetch.cuh"
+#include <stdlib.h>
+extern "C" {
+#include "base/error.h"
+}
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, "pieces on their way to the host"); }
+
+static void forget_places(lat_fetch *f)
+{
+    for (size_t k = 0; k < f->places; k++)
+        if (f->there[k])
+            cudaEventDestroy(f->there[k]);
+    cudaFreeHost(f->pinned);
+    free(f->there);
+    f->pinned = NULL;
+    f->there = NULL;
+    f->places = f->bytes = 0;
+}
+
+int lat_fetch_open(lat_fetch *f, size_t places, size_t bytes)
+{
+    f->begun = f->arrived = 0;
+    if (failed(cudaSetDevice(lat_cuda_device_number())) /* in a thread */
+        || (!f->stream && failed(cudaStreamCreateWithFlags(&f->stream, cudaStreamNonBlocking))))
+        return -1;
+    if (f->places >= places && f->bytes >= bytes)
+        return 0;
+    forget_places(f);
+    f->there = (cudaEvent_t *)calloc(places, sizeof *f->there);
+    if (!f->there)
+        return lat_fail("out of memory: events");
+    f->places = places;
+    f->bytes = bytes;
+    bool bad = false;
+    for (size_t k = 0; k < places && !bad; k++)
+        bad = failed(cudaEventCreateWithFlags(&f->there[k], cudaEventDisableTiming));
+    if (!bad && !failed(cudaMallocHost((void **)&f->pinned, places * bytes)))
+        return 0;
+    forget_places(f);
+    return -1;
+}
+
+void lat_fetch_close(lat_fetch *f)
+{
+    forget_places(f);
+    if (f->stream)
+        cudaStreamDestroy(f->stream);
+    f->stream = NULL;
+}
+
+int lat_fetch_send(lat_fetch *f, const void *from, size_t n)
+{
+    const size_t place = f->begun++ % f->places;
+    return failed(cudaMemcpyAsync(f->pinned + place * f->bytes, from, n, cudaMemcpyDeviceToHost,
+                                  f->stream))
+                   || failed(cudaEventRecord(f->there[place], f->stream))
+               ? -1
+               : 0;
+}
+
+const char *lat_fetch_wait(lat_fetch *f, size_t k)
+{
+    for (; f->arrived <= k; f->arrived++)
+        if (failed(cudaEventSynchronize(f->there[f->arrived % f->places])))
+            return NULL;
+    return f->pinned + k % f->places * f->bytes;
+}
