@@ -42,12 +42,21 @@ static void map(lat_output *out)
     p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, (off_t)from);
     out->map = p == MAP_FAILED ? NULL : p;
     out->mapped = from;
+    if (out->map) /* else the kernel keeps a list of pages that were used, behind one lock */
+        (void)madvise(out->map, out->expected - from, MADV_SEQUENTIAL);
 }
 
+/* By all threads, as munmap with one would take as long as all copies; and not block by block, as
+ * every call interrupts all threads. */
 static void unmap(lat_output *out)
 {
-    if (out->map)
-        munmap(out->map, out->expected - out->mapped);
+    const uint64_t n = out->map ? out->expected - out->mapped : 0;
+
+#pragma omp parallel for num_threads(lat_threads()) if (n > STEP)
+    for (uint64_t at = 0; at < n; at += STEP)
+        (void)madvise(out->map + at, n - at < STEP ? n - at : STEP, MADV_DONTNEED);
+    if (n)
+        munmap(out->map, n);
     out->map = NULL;
 }
 
@@ -130,17 +139,6 @@ void lat_output_unmap(lat_output *out)
     unmap(out);
 }
 
-/* Removes whole pages of the bytes from this process' map, by the thread that has copied them.
- * munmap at the end would do it with one thread, and take as long as all copies. */
-static void drop_pages(unsigned char *p, size_t n)
-{
-    const uintptr_t size = (uintptr_t)page(), from = ((uintptr_t)p + size - 1) / size * size,
-                    to = ((uintptr_t)p + n) / size * size;
-
-    if (from < to)
-        (void)madvise((void *)from, to - from, MADV_DONTNEED);
-}
-
 bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at)
 {
     lat_output_stop_preallocation(out);
@@ -159,7 +157,6 @@ bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf
         return false;
     to = out->map + (at - out->mapped);
     memcpy(to, buf, n);
-    drop_pages(to, n);
     return true;
 }
 

@@ -208,12 +208,15 @@ static __global__ void choose(const byte *planes, plane *all)
 
 enum { BYTES = 257, SYMBOLS = 286, LONGEST = 15, LEAST_RUN = 3, MOST_RUN = 258 };
 
+enum { COPIES = 4 }; /* of a histogram, so that equal symbols wait less for each other */
+
 typedef struct coder {
-    uint32_t count[SYMBOLS], code[SYMBOLS]; /* as make_codes has it */
-    uint32_t key[SYMBOLS], weight[2 * SYMBOLS];
+    uint32_t counts[COPIES * SYMBOLS], count[SYMBOLS], key[SYMBOLS];
+    uint32_t code[SYMBOLS]; /* as make_codes has it */
+    uint32_t weight[2 * SYMBOLS];
     uint16_t leaf[SYMBOLS], parent[2 * SYMBOLS];
-    byte length[SYMBOLS], level[2 * SYMBOLS];
-    uint32_t leaves, bits, sum[WIDE / 32];
+    byte length[SYMBOLS];
+    uint32_t leaves, many[LONGEST + 1], first[LONGEST + 1], bits, sum[WIDE / 32];
     uint32_t next[WIDE]; /* where the first run begins in a thread's bytes, or behind them */
 } coder;
 
@@ -243,53 +246,82 @@ static __device__ __forceinline__ void put_run(byte v, uint32_t behind, Put &put
             put.byte(v);
 }
 
-/* The symbols of the bytes, or runs, that begin in this thread's PLANE / WIDE bytes. */
+/* Which of a thread's bytes are not as the one before: runs begin there. */
+enum { OWN = PLANE / WIDE, MASKS = OWN / 32 };
+typedef struct run_masks {
+    uint32_t of[MASKS];
+} run_masks;
+
+/* The symbols of the bytes, or runs, that begin in this thread's bytes. */
 template <class Put>
-static __device__ void each_symbol(const byte *p, bool runs, const coder &c, Put &put)
+static __device__ __forceinline__ void each_symbol(const byte *p, bool runs, const run_masks &m,
+                                                   const coder &c, Put &put)
 {
-    const uint32_t from = threadIdx.x * (PLANE / WIDE), to = from + PLANE / WIDE;
+    const uint32_t from = threadIdx.x * OWN;
     if (!runs) {
-        for (uint32_t i = from; i < to; i++)
+        for (uint32_t i = from; i < from + OWN; i++)
             put.byte(p[i]);
         return;
     }
-    uint32_t last = c.next[threadIdx.x];
-    if (last >= to)
-        return;
-    for (uint32_t i = last + 1; i < to; i++)
-        if (p[i] != p[i - 1]) {
-            put_run(p[last], i - last - 1, put);
-            last = i;
+    uint32_t last = PLANE;
+#pragma unroll
+    for (int k = 0; k < MASKS; k++)
+        for (uint32_t bits = m.of[k]; bits; bits &= bits - 1) {
+            const uint32_t start = from + 32 * k + __ffs(bits) - 1;
+            if (last < PLANE)
+                put_run(p[last], start - last - 1, put);
+            last = start;
         }
-    const uint32_t end = threadIdx.x + 1 < WIDE ? c.next[threadIdx.x + 1] : PLANE;
-    put_run(p[last], end - last - 1, put);
+    if (last < PLANE)
+        put_run(p[last], (threadIdx.x + 1 < WIDE ? c.next[threadIdx.x + 1] : PLANE) - last - 1,
+                put);
 }
 
-/* c.next, by all threads. */
-static __device__ void find_runs(const byte *p, coder *c)
+/* Also c->next; by all threads. */
+static __device__ run_masks find_runs(const byte *p, coder *c)
 {
-    const uint32_t from = threadIdx.x * (PLANE / WIDE), to = from + PLANE / WIDE;
-    uint32_t first = from;
-    while (first < to && first && p[first] == p[first - 1])
-        first++;
-    c->next[threadIdx.x] = first < to ? first : PLANE;
+    const uint32_t t = threadIdx.x;
+    const uint4 *const from = (const uint4 *)(p + t * OWN);
+    uint32_t before = t ? (uint32_t)p[t * OWN - 1] << 24 : 0, first = PLANE;
+    run_masks m = {};
+#pragma unroll
+    for (int k = OWN / 16 - 1; k >= 0; k--) {
+        const uint4 v = from[k];
+        const uint32_t word[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int j = 3; j >= 0; j--) {
+            const uint32_t left = j   ? word[j - 1]
+                                  : k ? from[k - 1].w
+                                      : before,
+                           differs = __vsetne4(word[j], __funnelshift_l(left, word[j], 8)),
+                           bits = differs * 0x10204080u >> 28, at = 16 * k + 4 * j;
+            m.of[at / 32] |= bits << (at % 32);
+        }
+    }
+    if (t == 0)
+        m.of[0] |= 1;
+#pragma unroll
+    for (int k = MASKS - 1; k >= 0; k--)
+        first = m.of[k] ? t * OWN + 32 * k + __ffs(m.of[k]) - 1 : first;
+    c->next[t] = first;
     for (uint32_t step = 1; step < WIDE; step *= 2) { /* the least of those from here on */
         __syncthreads();
-        const uint32_t there = threadIdx.x + step < WIDE ? c->next[threadIdx.x + step] : PLANE;
+        const uint32_t there = t + step < WIDE ? c->next[t + step] : PLANE;
         __syncthreads();
-        if (there < c->next[threadIdx.x])
-            c->next[threadIdx.x] = there;
+        if (there < c->next[t])
+            c->next[t] = there;
     }
     __syncthreads();
+    return m;
 }
 
 struct count_symbols {
-    coder *c;
-    __device__ void byte(uint32_t v) { atomicAdd(&c->count[v], 1); }
+    uint32_t *count;
+    __device__ void byte(uint32_t v) { atomicAdd(&count[v], 1); }
     __device__ void length(uint32_t l)
     {
         uint32_t bits;
-        atomicAdd(&c->count[length_symbol(l, &bits)], 1);
+        byte(length_symbol(l, &bits));
     }
 };
 
@@ -339,11 +371,11 @@ struct put_bits {
     }
 };
 
-/* One thread: levels of leaves, as tree_depths has it. Returns the largest. */
-static __device__ uint32_t tree_depths(coder *c)
+/* One thread: parents, as tree_depths has it. */
+static __device__ void make_tree(coder *c)
 {
     const uint32_t n = c->leaves;
-    uint32_t next_leaf = 0, next_node = n, largest = 0;
+    uint32_t next_leaf = 0, next_node = n;
     for (uint32_t node = n; node < 2 * n - 1; node++) {
         uint32_t sum = 0;
         for (int child = 0; child < 2; child++) {
@@ -356,14 +388,6 @@ static __device__ uint32_t tree_depths(coder *c)
         }
         c->weight[node] = sum;
     }
-    /* A level beyond 255 would need more than 2^176 bytes. */
-    c->level[2 * n - 2] = 0;
-    for (int i = (int)(2 * n) - 3; i >= 0; i--) {
-        c->level[i] = (byte)(c->level[c->parent[i]] + 1);
-        if (i < (int)n && c->level[i] > largest)
-            largest = c->level[i];
-    }
-    return largest;
 }
 
 /* Lengths of codes, and codes, of c->count. */
@@ -374,6 +398,8 @@ static __device__ void make_codes(coder *c)
         c->key[t] = c->count[t] ? c->count[t] << 9 | t : 0xffffffff;
         c->length[t] = 0;
     }
+    if (t <= LONGEST)
+        c->many[t] = 0;
     if (t == 0)
         c->leaves = 0;
     __syncthreads();
@@ -386,21 +412,38 @@ static __device__ void make_codes(coder *c)
         atomicAdd(&c->leaves, 1);
     }
     __syncthreads();
+    const uint32_t n = c->leaves;
+    uint32_t level;
+    for (;;) {
+        if (t == 0)
+            make_tree(c);
+        __syncthreads();
+        level = 0;
+        for (uint32_t i = t; t < n && i != 2 * n - 2; i = c->parent[i])
+            level++;
+        if (!__syncthreads_or(level > LONGEST))
+            break;
+        if (t < n) /* closer to each other; their order stays */
+            c->weight[t] = c->weight[t] / 2 + 1;
+        __syncthreads();
+    }
+    if (t < n) {
+        c->length[c->leaf[t]] = (byte)level;
+        atomicAdd(&c->many[level], 1);
+    }
+    __syncthreads();
     if (t == 0) {
-        while (tree_depths(c) > LONGEST)
-            for (uint32_t i = 0; i < c->leaves; i++)
-                c->weight[i] = c->weight[i] / 2 + 1;
-        uint32_t many[LONGEST + 1] = {}, next[LONGEST + 1] = {};
-        for (uint32_t i = 0; i < c->leaves; i++)
-            c->length[c->leaf[i]] = c->level[i];
-        for (uint32_t i = 0; i < c->leaves; i++)
-            many[c->level[i]]++;
+        c->first[0] = 0;
         for (int l = 1; l <= LONGEST; l++)
-            next[l] = (next[l - 1] + many[l - 1]) << 1;
-        for (int v = 0; v < SYMBOLS; v++) {
-            const uint32_t l = c->length[v];
-            c->code[v] = l ? __brev(next[l]++) >> (32 - l) | l << 16 : 0;
-        }
+            c->first[l] = (c->first[l - 1] + (l > 1 ? c->many[l - 1] : 0)) << 1;
+    }
+    __syncthreads();
+    if (t < SYMBOLS) {
+        const uint32_t l = c->length[t];
+        uint32_t code = c->first[l];
+        for (uint32_t v = 0; v < t; v++)
+            code += c->length[v] == l;
+        c->code[t] = l ? __brev(code) >> (32 - l) | l << 16 : 0;
     }
     __syncthreads();
 }
@@ -470,17 +513,22 @@ static __global__ void __launch_bounds__(WIDE) code(const byte *planes, byte *co
             all[number].coded = 0;
         return;
     }
-    if (t < SYMBOLS)
-        c.count[t] = t == 256;
-    if (runs)
-        find_runs(p, &c);
+    for (uint32_t i = t; i < COPIES * SYMBOLS; i += WIDE)
+        c.counts[i] = i == 256; /* the end of the block */
     __syncthreads();
-    count_symbols counter = {&c};
-    each_symbol(p, runs, c, counter);
+    const run_masks m = runs ? find_runs(p, &c) : run_masks();
+    count_symbols counter = {c.counts + t % COPIES * SYMBOLS};
+    each_symbol(p, runs, m, c, counter);
+    __syncthreads();
+    if (t < SYMBOLS) {
+        c.count[t] = 0;
+        for (int k = 0; k < COPIES; k++)
+            c.count[t] += c.counts[k * SYMBOLS + t];
+    }
     __syncthreads();
     make_codes(&c);
     count_bits length = {&c, 0};
-    each_symbol(p, runs, c, length);
+    each_symbol(p, runs, m, c, length);
     const uint32_t at = head + bits_before(&c, length.bits), end = head + c.bits + c.length[256],
                    aligned = (end + 3 + 7) / 8 * 8, bytes = aligned / 8 + 4;
     if (end / 8 + 8 > stored_size(PLANE)) {
@@ -492,7 +540,7 @@ static __global__ void __launch_bounds__(WIDE) code(const byte *planes, byte *co
         out[i] = 0;
     __syncthreads();
     put_bits w(&c, out, at);
-    each_symbol(p, runs, c, w);
+    each_symbol(p, runs, m, c, w);
     w.end();
     if (t)
         return;
@@ -589,6 +637,7 @@ static __global__ void assemble(const byte *planes, const byte *coded, const pla
 /* ---- the host -------------------------------------------------------------------------------- */
 
 struct lat_packer {
+    cudaStream_t stream; /* of the kernels */
     lat_fetch fetch;
     byte *planes, *coded, *packed[2], *last; /* of a batch; `last`: of the host, the rest */
     plane *plane;
@@ -608,7 +657,8 @@ static int get_memory(lat_packer *p)
     if (lat_cuda_malloc((void **)&p->planes, (size_t)BATCH * BLOCK, what)
         || lat_cuda_malloc((void **)&p->coded, (size_t)BATCH * PLANES * CODED, what)
         || lat_cuda_malloc((void **)&p->plane, BATCH * PLANES * sizeof *p->plane, what)
-        || failed(cudaMallocHost((void **)&p->last, BLOCK)))
+        || failed(cudaMallocHost((void **)&p->last, BLOCK))
+        || failed(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking)))
         return -1;
     for (int k = 0; k < 2; k++)
         if (lat_cuda_malloc((void **)&p->packed[k], (size_t)BATCH * ROOM, what)
@@ -648,6 +698,8 @@ void lat_packer_close(lat_packer *p)
     cudaFree(p->plane);
     cudaFreeHost(p->last);
     free(p->sent);
+    if (p->stream)
+        cudaStreamDestroy(p->stream);
     for (int k = 0; k < 2; k++) {
         cudaFree(p->packed[k]);
         cudaFree(p->found[k]);
@@ -667,7 +719,8 @@ int lat_packer_begin(lat_packer *p, const void *data, size_t bytes)
     return lat_fetch_open(&p->fetch, p->fetch.places, p->fetch.bytes);
 }
 
-/* The next batch is packed. */
+/* The next batch is packed, when the last piece of the batch before the one before has been sent.
+ */
 static int pack(lat_packer *p)
 {
     enum { PARTS = 4 };
@@ -675,11 +728,14 @@ static int pack(lat_packer *p)
     const int k = (int)(p->batches % 2),
               n = (int)(p->blocks - first < (size_t)BATCH ? p->blocks - first : (size_t)BATCH);
     const byte *const raw = p->data + first * BLOCK;
-    const cudaStream_t s = p->fetch.stream;
+    const cudaStream_t s = p->stream;
+    const lat_fetch *const sent = &p->fetch;
     found *const f = p->found[k];
     if (first >= p->blocks)
         return 0;
-    p->batches++;
+    if (p->batches++ >= 2
+        && failed(cudaStreamWaitEvent(s, sent->there[(sent->begun - 1) % sent->places], 0)))
+        return -1;
     if (failed(cudaMemsetAsync(f, 0, (size_t)n * sizeof *f, s)))
         return -1;
     filter<<<dim3(PLANE / 8 / 256, n), 256, 0, s>>>(raw, p->planes, f);
