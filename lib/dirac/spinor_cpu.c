@@ -285,6 +285,7 @@ static int cpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfie
         .lanes = view(x), .nc = s->nc, .part = p, .object = object, .to = host, .g = gauge_of(s)};
     if (check_host(s, p, host, object))
         return -1;
+    host->zeros = (struct lat_zero_slices){0};
     each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->get);
     return 0;
 }

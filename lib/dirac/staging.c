@@ -58,6 +58,8 @@ bool lat_stage_zero(const lat_field *f, int n, const int *object, size_t first, 
     const size_t objects = lat_header_objects(&f->head),
                  bytes = lat_header_full_reals(&f->head) * (size_t)f->head.real;
     bool zero = true;
+    if (lat_field_zero(f, first, count))
+        return true;
 #pragma omp parallel for schedule(static) reduction(&& : zero)
     for (size_t from = 0; from < count; from += SOME)
         for (size_t i = from; i < count && i < from + SOME && zero; i++)
@@ -72,6 +74,7 @@ void lat_unstage_spinors(lat_field *f, int n, const int *object, size_t first, s
                          const double *from)
 {
     const size_t objects = lat_header_objects(&f->head), row = 2 * (size_t)f->head.nc;
+    f->zeros = (struct lat_zero_slices){0};
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < (size_t)n; k++) {

@@ -18,6 +18,7 @@ int lat_field_alloc(lat_field *f, const lat_comm *comm)
     char text[64];
     f->comm = comm;
     f->data = NULL;
+    f->zeros = (struct lat_zero_slices){0};
     if (comm && lat_slices(&f->head) < comm->size)
         return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d",
                               lat_dims_text(&f->head.geom, text), lat_slices(&f->head), comm->size);
@@ -71,6 +72,13 @@ size_t lat_field_index(const lat_field *f, size_t site)
     const lat_slab s = lat_field_slab(f);
     const size_t t = (site / slice + slices - (size_t)s.first) % slices;
     return site % slice + slice * (t <= (size_t)s.count ? t : (size_t)s.count + 1);
+}
+
+bool lat_field_zero(const lat_field *f, size_t first, size_t count)
+{
+    const size_t slice = lat_slice_sites(&f->head), own = lat_field_sites(f);
+    return first + count <= slice * (size_t)f->zeros.first
+           || (first + slice * (size_t)f->zeros.last >= own && first + count <= own);
 }
 
 size_t lat_field_next(const lat_field *f, size_t i, int mu, int step)
@@ -138,6 +146,7 @@ void lat_field_free(lat_field *f)
 {
     free(f->data);
     f->data = NULL;
+    f->zeros = (struct lat_zero_slices){0};
     lat_header_free(&f->head);
 }
 

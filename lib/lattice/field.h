@@ -24,6 +24,12 @@ typedef struct lat_field {
     lat_header head;      /* of the whole field, on every rank */
     void *data;           /* lat_field_held(f) matrices, lat_header_full_reals reals each */
     const lat_comm *comm; /* the ranks that share it; NULL: this one alone */
+
+    /* So many own slices, the first and the last ones, hold nothing but zeros, as far as somebody
+     * has said so. Who writes spinors there sets both to 0. */
+    struct lat_zero_slices {
+        int first, last;
+    } zeros;
 } lat_field;
 
 /* Allocates the data for f->head, which must be filled in and checked, shared by the ranks of
@@ -70,6 +76,9 @@ static inline size_t lat_field_site(const lat_field *f, size_t i)
     return i + lat_slice_sites(&f->head) * (size_t)lat_field_slab(f).first;
 }
 size_t lat_field_index(const lat_field *f, size_t site);
+
+/* Do these own sites hold nothing but zeros, by f->zeros? False: nobody knows. */
+bool lat_field_zero(const lat_field *f, size_t first, size_t count);
 
 /* The neighbour of local site i one step (+1, -1) along mu. From an own site in any direction, from
  * a ghost within its slice. */

@@ -436,6 +436,7 @@ int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, 
     run_fn *const run = runs[lat_isa_widest()];
     if (check(m, x) || check(m, out) || make_clover(m))
         return -1;
+    out->zeros = (struct lat_zero_slices){0};
 #pragma omp parallel for schedule(static)
     for (size_t c = 0; c < chunks; c++)
         run(&t, c * LAT_CHUNK, c + 1 < chunks ? (c + 1) * LAT_CHUNK : sites, NULL);

@@ -640,6 +640,8 @@ static int make_columns(const lat_source *s, int field, lat_field *b)
                  first = slice * (size_t)slab.first, n = 8 * (size_t)s->nc;
     const int columns = lat_source_columns(s);
     lat_pages_zero(b->data, lat_field_reals(b) * sizeof(double));
+    b->zeros.first = slab.first;
+    b->zeros.last = lat_field_slab(b).count - slab.first - slab.count;
     if (slab.count == 0)
         return 0;
     double *psi = lat_alloc(sites, n * sizeof *psi, "a source");

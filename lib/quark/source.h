@@ -61,7 +61,7 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi);
 
 /* The whole field as a stream has it: a spinor or a propagator, in double, whose header has the
  * text, and of links their CRC and gauge; *b is to be freed. Slices on which the source is zero
- * take no memory (base/pages.h). 0, or -1. */
+ * take no memory (base/pages.h), and b->zeros says which they are. 0, or -1. */
 int lat_source_field(const lat_source *s, int field, lat_field *b);
 
 /* The text of a header: of field number `field`, where there are several (" field 3 of 8"); noise

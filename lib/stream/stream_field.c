@@ -139,6 +139,7 @@ int lat_stream_body(lat_input *in, lat_field *f)
 {
     lat_stream_state *s = lat_stream_state_of(in);
     f->data = NULL;
+    f->zeros = (struct lat_zero_slices){0};
     if (!s)
         return -1;
     f->comm = NULL;

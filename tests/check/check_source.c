@@ -3,8 +3,11 @@
 #include <math.h>
 #include <string.h>
 #include "check.h"
+#include "dirac/spinor.h"
+#include "dirac/staging.h"
 #include "fields.h"
 #include "quark/gauss.h"
+#include "quark/plain.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 
@@ -385,7 +388,78 @@ static void check_refusals(const lat_header *head)
     CHECK(!lat_source_place(NULL, x) && !lat_source_place("SHELL_SOURCE", x), "foreign");
 }
 
-/* The field has memory for the slices of the source alone; the columns are made on all. */
+/* Spinors of b that it says are zero and are not; *slices: how many slices are said to be. */
+static size_t wrong_zeros(const lat_field *b, int *slices)
+{
+    const size_t slice = lat_slice_sites(&b->head), all = lat_field_sites(b),
+                 objects = lat_header_objects(&b->head);
+    double psi[24];
+    size_t wrong = 0;
+    *slices = 0;
+    for (size_t t = 0; t < all; t += slice)
+        *slices += lat_field_zero(b, t, slice);
+    for (size_t i = 0; i < all * objects; i++) {
+        bool zero = true;
+        lat_field_get(b, i, psi);
+        for (int k = 0; k < 24; k++)
+            zero = zero && psi[k] == 0;
+        wrong += !zero && lat_field_zero(b, i / objects, 1);
+    }
+    return wrong;
+}
+
+/* Whoever writes to a field takes back what was said of its slices; a copy has no such word. */
+static void check_overwritten(const lat_field *u)
+{
+    static const int column[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    const lat_fermion f = {.name = "wilson", .mass = .1, .nu = 1, .xi = 1};
+    const lat_spinor_part all = {LAT_BOTH, 12, column};
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
+    lat_device *device = lat_device_open(&cpu, &lat_comm_self);
+    lat_grid *grid = device ? lat_grid_new(device, &spec) : NULL;
+    lat_spinor_space *s = grid ? lat_spinor_open(grid, 3, 12) : NULL;
+    lat_dfield *x = s ? lat_spinor_new(s, "spinors") : NULL;
+    lat_plain *m = lat_plain_new(u, &f);
+    lat_source *point = lat_source_new("point:0,0,0,1", &u->head);
+    double *piece = calloc(12 * lat_field_sites(u), 24 * sizeof *piece);
+    need(x && m && piece && lat_source_begin(point, u, 0) == 0, "an operator");
+    for (int how = 0; how < 5; how++) {
+        lat_field b, copy = {.data = NULL};
+        int before = 0, after = 0;
+        need(lat_source_field(point, 0, &b) == 0 && lat_field_duplicate(&b, &copy) == 0, "fields");
+        wrong_zeros(&copy, &after);
+        CHECK(after == 0, "a copy: %d slices", after);
+        CHECK(wrong_zeros(&b, &before) == 0 && before == 3, "%d slices", before);
+        switch (how) {
+        case 0: need(!lat_plain_apply(m, false, &copy, 12, column, &b), "M"); break;
+        case 1: need(!s->ops->put(s, &all, x, &copy, column), "put"); break;
+        case 2: lat_unstage_spinors(&b, 12, column, 0, lat_field_sites(u), piece); break;
+        case 3: need(!lat_field_convert(&b, LAT_F32), "rounded"); break;
+        case 4: lat_field_free(&b); break;
+        }
+        if (how == 1)
+            need(!s->ops->get(s, &all, x, &b, column), "get");
+        if (how < 4)
+            CHECK(wrong_zeros(&b, &after) == 0 && after == (how == 3 ? 3 : 0), "%d: %d", how,
+                  after);
+        else
+            CHECK(b.zeros.first == 0 && b.zeros.last == 0, "freed");
+        lat_field_free(&b);
+        lat_field_free(&copy);
+    }
+    free(piece);
+    lat_source_free(point);
+    lat_plain_free(m);
+    lat_dfield_free(x);
+    lat_spinor_close(s);
+    lat_grid_free(grid);
+    lat_device_close(device);
+}
+
+/* The field has memory for the slices of the source alone, and says which they are; the columns are
+ * made on all. */
 static void check_fields(const lat_field *u)
 {
     static const char *const list[] = {"point:1,2,3,0",
@@ -400,6 +474,8 @@ static void check_fields(const lat_field *u)
     double *psi = spinors(u, 1), found[24];
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         lat_source *s = lat_source_new(list[k], &u->head);
+        const bool everywhere = k == 2 || k == 6;
+        int zeros;
         need(s && lat_source_begin(s, u, 2) == 0, list[k]);
         const int columns = lat_source_columns(s);
         size_t wrong = 0;
@@ -413,6 +489,8 @@ static void check_fields(const lat_field *u)
                     wrong += memcmp(found, psi + 24 * i, sizeof found) != 0;
                 }
             }
+            CHECK(wrong_zeros(&b, &zeros) == 0 && zeros == (everywhere ? 0 : 3),
+                  "%s, field %d: %d slices are zero", list[k], f, zeros);
             lat_field_free(&b);
         }
         CHECK(wrong == 0, "%s: %zu spinors of its fields are not those of its columns", list[k],
@@ -447,6 +525,8 @@ int main(void)
     check_noise(&u);
     check_case("a field has the columns that are made one by one");
     check_fields(&u);
+    check_case("who writes to a field takes back which of its slices are zero");
+    check_overwritten(&u);
     check_case("texts that are no sources are refused; where a source is");
     check_refusals(&u.head);
     lat_field_free(&u);
