@@ -17,8 +17,8 @@ extern "C" {
 #include "grid_internal.h"
 }
 
-/* The start of CUDA takes a fifth of a second: a thread has it behind it while the input is read.
- * Its end takes a tenth: half of it is done while the output is written. */
+/* The start of CUDA takes a fifth of a second: a thread does it, and pins memory, while the input
+ * is read. Its end takes a tenth: half of it is done while the output is written. */
 static struct {
     bool begun, running, closed;
     pthread_t thread;
@@ -27,6 +27,7 @@ static struct {
     cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
     int devices, number;       /* how many there are; the one that is used */
     cudaDeviceProp device;
+    void *pinned[2]; /* staging buffers of the device that is opened first; NULL: it has them */
     char bad_list[160];
 } start;
 
@@ -50,6 +51,16 @@ static cudaError_t choose_device(void)
     return cudaSetDevice(start.number);
 }
 
+/* What fails here is tried again, and reported, when the device is opened. */
+static void pin_buffers(void)
+{
+    for (void *&p : start.pinned)
+        if (cudaMallocHost(&p, LAT_CUDA_STAGE) != cudaSuccess) {
+            p = NULL;
+            (void)cudaGetLastError();
+        }
+}
+
 static void *start_device(void *nothing)
 {
     cudaFuncAttributes attributes;
@@ -63,6 +74,8 @@ static void *start_device(void *nothing)
         if (start.kernel == cudaErrorNoKernelImageForDevice
             && cudaGetDeviceProperties(&start.device, start.number) != cudaSuccess)
             start.kernel = cudaErrorUnknown;
+        if (start.kernel == cudaSuccess)
+            pin_buffers();
     }
     return nothing;
 }
@@ -192,12 +205,16 @@ static int open_device(lat_cuda_device *c)
         snprintf(c->dev.name, sizeof c->dev.name, "gpu %.30s x %d", p.name, start.ranks);
     else
         snprintf(c->dev.name, sizeof c->dev.name, "gpu %.50s", p.name);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        c->pinned[i] = start.pinned[i];
+        start.pinned[i] = NULL;
         if (lat_cuda_malloc(&c->raw[i], LAT_CUDA_STAGE, "staging buffers")
-            || lat_cuda_failed(cudaMallocHost(&c->pinned[i], LAT_CUDA_STAGE), "pinning memory")
+            || (!c->pinned[i]
+                && lat_cuda_failed(cudaMallocHost(&c->pinned[i], LAT_CUDA_STAGE), "pinning memory"))
             || lat_cuda_failed(cudaEventCreateWithFlags(&c->done[i], cudaEventDisableTiming),
                                "making an event"))
             return -1;
+    }
     return 0;
 }
 
