@@ -149,9 +149,10 @@ int lat_output_seek(lat_output *out, uint64_t at, bool cut);
 /* ---- output: space, and writing by threads --------------------------------------------------- */
 
 /* Preallocates space for n bytes in the file system, in a thread, while the caller computes: they
- * are then written sooner, and a warning comes early if there is no space. A hint: it does nothing
- * for small n and where there is no temporary. lat_output_commit gives back what was not used. */
-void lat_output_preallocate(lat_output *out, uint64_t n);
+ * are then written sooner, and a warning comes early if there is no space. More than n, up to
+ * `most` (n at least), are about as fast in tmpfs. A hint: it does nothing for small n and where
+ * there is no temporary. lat_output_commit gives back what was not used, which takes time. */
+void lat_output_preallocate(lat_output *out, uint64_t n, uint64_t most);
 
 /* Reserves the next n bytes of a hidden output for lat_output_write_at, and moves the position
  * behind them; *at: the first of them. False, and nothing has happened, where bytes can only be

@@ -108,12 +108,13 @@ struct lat_output {
     _Atomic uint64_t synced;     /* writing to the disk has begun up to here */
     _Atomic uint64_t written_at; /* bytes written by lat_output_write_at */
     void *attached;
-    /* io_reserve.c: bytes from `position` up to `expected` are preallocated by `thread`. */
+    /* io_reserve.c: bytes from `position` up to `wanted` are preallocated by `thread`; more may be
+     * written, up to `expected`. */
     bool preallocating; /* the thread runs, or has not been joined */
     pthread_t thread;
-    atomic_bool stop;            /* asks the thread to end */
-    int helpers;                 /* threads that populate pages of the map */
-    uint64_t expected, reserved; /* the thread has preallocated up to `reserved` */
+    atomic_bool stop;                    /* asks the thread to end */
+    int helpers;                         /* threads that populate pages of the map */
+    uint64_t wanted, expected, reserved; /* the thread has preallocated up to `reserved` */
     unsigned char *map; /* of the file from byte `mapped` up to `expected`; or NULL. Its pages exist
                          * up to `reserved` */
     uint64_t mapped;

@@ -83,8 +83,8 @@ static bool populate_step(const lat_output *out, uint64_t n)
 /* There is no space: warns, and gives back what was preallocated, which others may need. */
 static void give_back(lat_output *out)
 {
-    lat_warn("%s: %.2f GB may not fit: %s", out->name,
-             (double)(out->expected - out->position) * 1e-9, strerror(errno));
+    lat_warn("%s: %.2f GB may not fit: %s", out->name, (double)(out->wanted - out->position) * 1e-9,
+             strerror(errno));
     unmap(out);
     if (ftruncate(out->fd, (off_t)out->position) == 0)
         out->reserved = out->position;
@@ -96,8 +96,8 @@ static void *preallocate(void *output)
     lat_output *out = output;
     uint64_t n;
 
-    for (map(out); out->reserved < out->expected && !atomic_load(&out->stop); out->reserved += n) {
-        n = out->expected - out->reserved < STEP ? out->expected - out->reserved : STEP;
+    for (map(out); out->reserved < out->wanted && !atomic_load(&out->stop); out->reserved += n) {
+        n = out->wanted - out->reserved < STEP ? out->wanted - out->reserved : STEP;
         if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->reserved, (off_t)n) < 0) {
             if (errno == ENOSPC || errno == EDQUOT)
                 give_back(out);
@@ -109,16 +109,17 @@ static void *preallocate(void *output)
     return NULL;
 }
 
-void lat_output_preallocate(lat_output *out, uint64_t n)
+void lat_output_preallocate(lat_output *out, uint64_t n, uint64_t most)
 {
-    if (out->preallocating && out->expected == out->position + n)
+    if (out->preallocating && out->wanted == out->position + n)
         return;
     lat_output_unmap(out);
     if (lat_io_elsewhere(out->comm) || !lat_output_is_hidden(out) || n < MIN_BYTES
-        || n > INT64_MAX / 2 - out->position)
+        || most > INT64_MAX / 2 - out->position)
         return;
     out->reserved = out->position;
-    out->expected = out->position + n;
+    out->wanted = out->position + n;
+    out->expected = out->position + most;
     out->helpers = lat_threads() < MANY_THREADS ? lat_threads() : MANY_THREADS;
     atomic_store(&out->stop, false);
     out->preallocating = lat_thread_start(&out->thread, preallocate, out) == 0;

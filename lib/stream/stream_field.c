@@ -211,11 +211,18 @@ static int measure(lat_field *f)
     return 0;
 }
 
-/* Compression leaves 0.88 of links in double precision, 0.85 in single; of a propagator 0.895. */
+/* Of 1000 bytes compression leaves 878 of links in double precision, 826 in single; of propagators
+ * 884 to 895, and 825 to 836, the more the faster they fall. One thread frees what is too much, and
+ * all populate what is missing: the least, and a reserve. */
 void lat_stream_preallocate(lat_output *out, const lat_header *head, int store)
 {
-    const uint64_t bytes = lat_header_bytes(head);
-    lat_output_preallocate(out, lat_blocks_compressed(out, store) ? bytes / 32 * 29 : bytes);
+    const bool spinors = lat_header_spinors(head);
+    const uint64_t bytes = lat_header_bytes(head),
+                   left = head->real == LAT_F64 ? (spinors ? 885 : 879) : (spinors ? 826 : 828);
+    if (lat_blocks_compressed(out, store))
+        lat_output_preallocate(out, bytes / 1000 * left, bytes / 32 * 29);
+    else
+        lat_output_preallocate(out, bytes, bytes);
 }
 
 int lat_stream_write(lat_output *out, lat_field *f, int store)

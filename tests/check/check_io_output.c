@@ -148,7 +148,7 @@ static void check_preallocated(void)
 {
     enum { COUNT = 72 };
     const size_t piece = ((size_t)1 << 20) + 17;
-    const int64_t more[] = {0, 10000000, -3000000};
+    const int64_t more[] = {0, 10000000, -3000000, -3000000}, most[] = {0, 0, 0, 3000000};
     char folder[64], name[80];
     struct statfs fs;
 
@@ -170,7 +170,8 @@ static void check_preallocated(void)
         if (!CHECK(out && lat_output_write(out, "head", 4) == 0 && lat_output_flush(out) == 0, "%s",
                    lat_error()))
             break;
-        lat_output_preallocate(out, (uint64_t)((int64_t)(COUNT * piece) + more[i / 2]));
+        const uint64_t n = (uint64_t)((int64_t)(COUNT * piece) + more[i / 2]);
+        lat_output_preallocate(out, n, n + (uint64_t)most[i / 2]);
         if (i % 2)
             usleep(200000);
         const int reserved = put_pieces(out, piece, COUNT);
@@ -178,7 +179,8 @@ static void check_preallocated(void)
         const struct rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
         struct rlimit memory = any;
         getrlimit(RLIMIT_AS, &memory);
-        CHECK(reserved == (more[i / 2] < 0 ? COUNT - 3 : COUNT) || memory.rlim_cur != any.rlim_cur,
+        CHECK(reserved == (more[i / 2] + most[i / 2] < 0 ? COUNT - 3 : COUNT)
+                  || memory.rlim_cur != any.rlim_cur,
               "%d reserved", reserved);
 #else
         (void)reserved;
