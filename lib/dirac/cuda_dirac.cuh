@@ -127,6 +127,10 @@ int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all)
  * but on the lattice's last slice. */
 int lat_gpu_turn_links(const lat_gpu_space *s, bool unit, size_t held, double *all);
 
+/* *most: by how much an element of n links [18] there, or of their adjoints, changes where the last
+ * row is made from the others, as lat_link_reals has it. */
+int lat_gpu_last_rows(const lat_cuda_device *dev, const double *links, size_t n, double *most);
+
 /* Numbers of a packet of sums in a window. */
 static inline size_t lat_gpu_packet_numbers(const lat_gpu_space *s)
 {

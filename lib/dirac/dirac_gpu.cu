@@ -219,6 +219,12 @@ static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat
         return 18;
     if (s->nc == 2 && !asked)
         return 12;
+    if (o->there && s->nc == 3 && !asked && !o->unitary) { /* the same, of links that are there */
+        double most;
+        const int rc = lat_gpu_last_rows(lat_cuda_device_of(s->grid->dev), o->there,
+                                         lat_field_matrices(u), &most);
+        return rc ? -1 : most <= lat_link_bound(s->grid->spec.storage) ? 12 : 18;
+    }
     const int reals = lat_link_reals(u, s->grid->spec.storage, asked, o->unitary);
     return s->nc == 3 || reals < 0 ? reals : reals == 8 ? 18 : 12;
 }

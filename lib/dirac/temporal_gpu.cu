@@ -84,6 +84,57 @@ int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
     return rc;
 }
 
+/* The largest of numbers that `launch` gives to atomicMax, as bits: none is negative, and NaN is
+ * beyond them all. */
+template <class Launch>
+static int largest(const lat_cuda_device *dev, double *most, const char *what, Launch launch)
+{
+    unsigned long long *bits = NULL;
+    int rc = lat_cuda_malloc((void **)&bits, sizeof *bits, what)
+             || failed(cudaMemsetAsync(bits, 0, sizeof *bits, dev->stream));
+    if (!rc) {
+        launch(bits);
+        rc = failed(cudaGetLastError())
+             || failed(
+                 cudaMemcpyAsync(most, bits, sizeof *most, cudaMemcpyDeviceToHost, dev->stream))
+             || failed(cudaStreamSynchronize(dev->stream));
+    }
+    cudaFree(bits);
+    return rc ? -1 : 0;
+}
+
+/* A thread a link. */
+static __global__ void last_rows(const double *links, size_t n, unsigned long long *most)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    double u[18], v[18], m[18], off = 0;
+    for (int k = 0; k < 18; k++)
+        u[k] = links[i * 18 + k];
+    lat_sun_dag(3, v, u);
+    for (int dagger = 0; dagger < 2; dagger++) {
+        const double *const w = dagger ? v : u;
+        for (int k = 0; k < 12; k++)
+            m[k] = w[k];
+        lat_sun_last_row(3, m);
+        for (int k = 12; k < 18; k++) {
+            const double d = fabs(m[k] - w[k]);
+            off = off != off || d <= off ? off : d;
+        }
+    }
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(off);
+    if (bits > *(volatile unsigned long long *)most) /* else it would change nothing */
+        atomicMax(most, bits);
+}
+
+int lat_gpu_last_rows(const lat_cuda_device *dev, const double *links, size_t n, double *most)
+{
+    return largest(dev, most, "links", [&](unsigned long long *bits) {
+        last_rows<<<lat_cuda_blocks(n, THREADS), THREADS, 0, dev->stream>>>(links, n, bits);
+    });
+}
+
 /* G of a slice's site, from slice to slice, as temporal.c makes it, to the last bit (-fmad=false in
  * the Makefile); off: bits of the largest element of |G U_t G^+ - 1|. */
 static __global__ void march(const double *links, size_t sites, size_t slices, double *g,
@@ -121,21 +172,15 @@ int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *la
 {
     const lat_cuda_device *const c = lat_cuda_device_of(dev);
     const size_t slices = (size_t)lattice->dims[3], sites = lat_volume(lattice) / slices;
-    unsigned long long *off = NULL;
-    int rc = lat_cuda_malloc(&t->device, sites * slices * LAT_STAGE_LINK * sizeof(double),
-                             "the temporal gauge")
-             || lat_cuda_malloc((void **)&off, sizeof *off, "the temporal gauge")
-             || failed(cudaMemsetAsync(off, 0, sizeof *off, c->stream));
-    if (!rc) {
-        march<<<lat_cuda_blocks(sites, 64), 64, 0, c->stream>>>(there, sites, slices,
-                                                                (double *)t->device, off);
-        rc = failed(cudaGetLastError())
-             || failed(
-                 cudaMemcpyAsync(&t->off, off, sizeof t->off, cudaMemcpyDeviceToHost, c->stream))
-             || failed(cudaStreamSynchronize(c->stream));
-    }
-    cudaFree(off);
-    return rc ? -1 : 0;
+    return lat_cuda_malloc(&t->device, sites * slices * LAT_STAGE_LINK * sizeof(double),
+                           "the temporal gauge")
+                   || largest(c, &t->off, "the temporal gauge",
+                              [&](unsigned long long *off) {
+                                  march<<<lat_cuda_blocks(sites, 64), 64, 0, c->stream>>>(
+                                      there, sites, slices, (double *)t->device, off);
+                              })
+               ? -1
+               : 0;
 }
 
 void lat_temporal_gpu_close(lat_temporal *t)
