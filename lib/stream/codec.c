@@ -26,22 +26,29 @@ typedef enum { STORED, HUFFMAN, RUNS } method;
 static method choose(const unsigned char *p, size_t n)
 {
     const size_t piece = 1024, step = n < 32 * piece ? piece : 16 * piece;
-    uint32_t count[4][256] = {{0}};
+    uint32_t count[4][256] = {{0}}, largest = 0;
     size_t sample = 0, same = 0;
     double bits = 0;
     for (size_t at = 0; at < n; at += step) {
         const size_t m = n - at < piece ? n - at : piece;
         lat_count_bytes(count, p + at, m);
-        for (size_t i = at + 1; i < at + m; i++)
-            same += p[i] == p[i - 1];
         sample += m;
     }
     for (int v = 0; v < 256; v++) {
-        const uint32_t c = count[0][v] + count[1][v] + count[2][v] + count[3][v];
-        if (c)
-            bits += c * log2((double)sample / c);
+        count[0][v] += count[1][v] + count[2][v] + count[3][v];
+        largest = count[0][v] > largest ? count[0][v] : largest;
     }
-    return bits > 7 * (double)sample ? STORED : 5 * same > 3 * sample ? RUNS : HUFFMAN;
+    if (128 * (size_t)largest < sample) /* no byte has fewer than 7 bits, as in noise */
+        return STORED;
+    for (int v = 0; v < 256; v++)
+        if (count[0][v])
+            bits += count[0][v] * log2((double)sample / count[0][v]);
+    if (bits > 7 * (double)sample)
+        return STORED;
+    for (size_t at = 0; at < n; at += step)
+        for (size_t i = at + 1; i < n && i < at + piece; i++)
+            same += p[i] == p[i - 1];
+    return 5 * same > 3 * sample ? RUNS : HUFFMAN;
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */

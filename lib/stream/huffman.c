@@ -182,31 +182,50 @@ static void put_code(writer *w, int symbols, const uint8_t length[SYMBOLS])
  * it is LEAST_RUN long or longer, another one: parts of MOST_RUN and a rest. Loops without branches
  * that depend on the bytes: where runs are short, those would be guessed wrong. */
 
-/* A bit for each of 64 bytes that is not as the one before it. */
-static inline uint64_t changes(const unsigned char *p)
+/* A bit for each of 8 bytes that is not as the one before it. */
+static inline unsigned changes(const unsigned char *p)
 {
-    uint64_t bits = 0;
-    for (int k = 0; k < 8; k++) {
-        const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f),
-                       x = lat_load_le64(p + 8 * k) ^ lat_load_le64(p + 8 * k - 1),
-                       differs = (((x & low) + low) | x) >> 7 & UINT64_C(0x0101010101010101);
-        bits |= (differs * UINT64_C(0x0102040810204080) >> 56) << 8 * k;
-    }
-    return bits;
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f), x = lat_load_le64(p) ^ lat_load_le64(p - 1),
+                   differs = (((x & low) + low) | x) >> 7 & UINT64_C(0x0101010101010101);
+    return (unsigned)(differs * UINT64_C(0x0102040810204080) >> 56);
 }
+
+/* Which bits of m are set, in order, and how many. */
+typedef struct set_bits {
+    uint32_t which[256][8];
+    uint8_t many[256];
+} set_bits;
+
+static void fill_set_bits(set_bits *s)
+{
+    memset(s, 0, sizeof *s);
+    for (unsigned m = 0; m < 256; m++)
+        for (unsigned bits = m; bits; bits &= bits - 1)
+            s->which[m][s->many[m]++] = (uint32_t)__builtin_ctz(bits);
+}
+
+/* Vectors of 16 bytes: gcc sets longer ones, where the processor may lack them, through memory. */
+typedef uint32_t starts __attribute__((vector_size(16), aligned(4), may_alias));
 
 enum { RUNS_AT_ONCE = 1024 };
 
-/* Where runs begin, from byte `at` on, of RUNS_AT_ONCE bytes at most: how many do. */
-static int run_starts(const unsigned char *p, size_t at, size_t n, uint32_t start[RUNS_AT_ONCE])
+/* Where runs begin, from byte `at` on, of RUNS_AT_ONCE bytes at most: how many do. For 8
+ * bytes 8 numbers are stored, however many of them count. */
+static int run_starts(const set_bits *s, const unsigned char *p, size_t at, size_t n,
+                      uint32_t start[RUNS_AT_ONCE])
 {
     const size_t end = n - at < RUNS_AT_ONCE ? n : at + RUNS_AT_ONCE;
     int many = 0;
     if (at == 0)
         start[many++] = (uint32_t)at++;
-    for (; at + 64 <= end; at += 64)
-        for (uint64_t bits = changes(p + at); bits; bits &= bits - 1)
-            start[many++] = (uint32_t)at + (uint32_t)__builtin_ctzll(bits);
+    for (; at + 8 <= end; at += 8) {
+        const unsigned m = changes(p + at);
+        const starts *which = (const starts *)s->which[m];
+        starts *to = (starts *)(start + many);
+        to[0] = which[0] + (uint32_t)at;
+        to[1] = which[1] + (uint32_t)at;
+        many += s->many[m];
+    }
     for (; at < end; at++)
         if (p[at] != p[at - 1])
             start[many++] = (uint32_t)at;
@@ -219,8 +238,10 @@ static inline __attribute__((always_inline)) void each_run(const unsigned char *
                                                            run_fn *run, void *with)
 {
     uint32_t start[RUNS_AT_ONCE], last = 0;
+    set_bits s;
+    fill_set_bits(&s);
     for (size_t at = 0; at < n; at += RUNS_AT_ONCE) {
-        const int many = run_starts(p, at, n, start);
+        const int many = run_starts(&s, p, at, n, start);
         for (int k = at == 0; k < many; k++) {
             run(with, p[last], start[k] - last - 1);
             last = start[k];
@@ -270,7 +291,8 @@ static uint64_t count_runs(uint32_t count[SYMBOLS], const unsigned char *p, size
     return more;
 }
 
-/* Bits, and above the lowest 32 of them how many. */
+/* Bits, and above the lowest 32 of them how many: none of `few` for 0 bytes, and of `length` for
+ * less than LEAST_RUN. */
 typedef struct run_writer {
     writer w;
     const uint32_t *code;
@@ -290,7 +312,8 @@ static inline void put_run(void *with, unsigned char byte, uint32_t behind)
         put_entry(&r->w, r->length[MOST_RUN]);
         flush_bits(&r->w);
     }
-    put_entry(&r->w, behind < LEAST_RUN ? r->few[byte][behind] : r->length[behind]);
+    put_entry(&r->w, r->few[byte][behind < LEAST_RUN ? behind : 0]);
+    put_entry(&r->w, r->length[behind]);
     flush_bits(&r->w); /* of 7, 15 and 30 */
 }
 
