@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* filter.c: reals into byte planes and back: 8 at a time in words of 64 bits, 32 in vectors where
- * the processor has AVX2. */
+/* filter.c: reals into byte planes and back: 8 at a time in words of 64 bits; 32, or 64, in vectors
+ * where the processor has AVX2. */
 #include <stdint.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/isa.h"
 #include "codec.h"
 
-/* Exchanges those bits of a that `mask << shift` has with those of b that `mask` has; of words, and
- * of vectors of words. */
+/* Exchanges those bits of a that `mask << shift` has with those of b that `mask` has. */
 #define SWAP(a, b, shift, mask) \
     do { \
         __typeof__(a) t_ = ((a) >> (shift) ^ (b)) & UINT64_C(mask); \
@@ -168,169 +167,116 @@ static void unfilter_rest(const unsigned char *planes, size_t count, size_t i, i
 
 #define VECTOR __attribute__((target("avx2"), always_inline)) static inline
 
-/* Eight words of 32 bits, four of 64. */
-typedef uint32_t words __attribute__((vector_size(32), may_alias));
-typedef uint64_t longs __attribute__((vector_size(32), may_alias));
+/* Two halves of 16 bytes, in which the instructions work apart. */
+typedef uint8_t bytes __attribute__((vector_size(32)));
+typedef uint32_t words __attribute__((vector_size(32)));
+typedef uint64_t longs __attribute__((vector_size(32)));
 
-/* The same anywhere in memory; by a load: memcpy would go through memory, in halves. */
-typedef uint64_t stored __attribute__((vector_size(32), aligned(1), may_alias));
+/* Anywhere in memory; by a load: memcpy would go through memory, in halves. */
+typedef uint8_t stored __attribute__((vector_size(32), aligned(1), may_alias));
+typedef uint8_t half __attribute__((vector_size(16), aligned(1), may_alias));
 
-#define PICK(type, a, b, ...) ((longs)__builtin_shufflevector((type)(a), (type)(b), __VA_ARGS__))
+/* Bytes of two vectors in turn: of the low 8 bytes of each half, of the high ones. */
+#define IN_TURN(a, b, i, j) \
+    __builtin_shufflevector(a, b, i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35, i + 4, \
+                            i + 36, i + 5, i + 37, i + 6, i + 38, i + 7, i + 39, j, j + 32, j + 1, \
+                            j + 33, j + 2, j + 34, j + 3, j + 35, j + 4, j + 36, j + 5, j + 37, \
+                            j + 6, j + 38, j + 7, j + 39)
 
-/* Eight words of 64 bits from each of four rows become v[k], the words number k of these rows; and
- * back. In memory m[2 l], m[2 l + 1] are row l. */
-VECTOR void columns64(const longs m[8], longs v[8])
+#define LOW(a, b) IN_TURN(a, b, 0, 16)
+#define HIGH(a, b) IN_TURN(a, b, 8, 24)
+
+/* One half of all vectors, one after the other, has 128 bytes, or 64: w has the first half of these
+ * bytes and the second in turn, so that the bits of a byte's number rotate left by one. */
+VECTOR void in_turn8(const bytes v[8], bytes w[8])
 {
-#pragma GCC unroll 2
-    for (int h = 0; h < 2; h++) {
-        const longs a = PICK(longs, m[h], m[h + 2], 0, 4, 2, 6),
-                    b = PICK(longs, m[h], m[h + 2], 1, 5, 3, 7),
-                    c = PICK(longs, m[h + 4], m[h + 6], 0, 4, 2, 6),
-                    d = PICK(longs, m[h + 4], m[h + 6], 1, 5, 3, 7);
-        v[4 * h] = PICK(longs, a, c, 0, 1, 4, 5);
-        v[4 * h + 1] = PICK(longs, b, d, 0, 1, 4, 5);
-        v[4 * h + 2] = PICK(longs, a, c, 2, 3, 6, 7);
-        v[4 * h + 3] = PICK(longs, b, d, 2, 3, 6, 7);
+    w[0] = LOW(v[0], v[4]), w[1] = HIGH(v[0], v[4]);
+    w[2] = LOW(v[1], v[5]), w[3] = HIGH(v[1], v[5]);
+    w[4] = LOW(v[2], v[6]), w[5] = HIGH(v[2], v[6]);
+    w[6] = LOW(v[3], v[7]), w[7] = HIGH(v[3], v[7]);
+}
+
+VECTOR void in_turn4(const bytes v[4], bytes w[4])
+{
+    w[0] = LOW(v[0], v[2]), w[1] = HIGH(v[0], v[2]);
+    w[2] = LOW(v[1], v[3]), w[3] = HIGH(v[1], v[3]);
+}
+
+/* From two places, and to them. */
+VECTOR bytes load_halves(const unsigned char *p, const unsigned char *q)
+{
+    return __builtin_shufflevector(*(const half *)p, *(const half *)q, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                   10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+                                   26, 27, 28, 29, 30, 31);
+}
+
+VECTOR void store_halves(unsigned char *p, unsigned char *q, bytes v)
+{
+    *(half *)p = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+                                         15);
+    *(half *)q = __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+                                         29, 30, 31);
+}
+
+/* 32 reals of `real` bytes, 16 in each half of the vectors. The number of a byte has four bits for
+ * the real, above two or three for the byte in it; among planes it is the other way round. many_8
+ * and many_4 take 64 reals, as planes of a block are a power of two apart: all of them share the
+ * same few lines of the first cache, so that each is written at once. */
+#define TRANSPOSE_AND_BACK(real, type, to_planes, to_reals) \
+    VECTOR void transpose_##real(const unsigned char *raw, bytes v[real]) \
+    { \
+        bytes w[real]; \
+        _Pragma("GCC unroll 8") for (int k = 0; k < real; k++) \
+        { \
+            const type m = (type)load_halves(raw + 16 * k, raw + 16 * (real + k)); \
+            v[k] = (bytes)(m << 1 | m >> (8 * sizeof m[0] - 1)); \
+        } \
+        to_planes; \
+    } \
+    VECTOR void many_##real(const unsigned char *raw, size_t count, unsigned char *planes) \
+    { \
+        bytes v[real], w[real]; \
+        transpose_##real(raw, v); \
+        transpose_##real(raw + 32 * real, w); \
+        _Pragma("GCC unroll 8") for (int k = 0; k < real; k++) \
+        { \
+            stored *p = (stored *)(planes + (size_t)(real - 1 - k) * count); \
+            p[0] = v[k]; \
+            p[1] = w[k]; \
+        } \
+    } \
+    VECTOR void back_##real(const unsigned char *planes, size_t count, unsigned char *raw) \
+    { \
+        bytes v[real], w[real]; \
+        _Pragma("GCC unroll 8") for (int k = 0; k < real; k++) \
+            v[k] = *(const stored *)(planes + (size_t)(real - 1 - k) * count); \
+        to_reals; \
+        _Pragma("GCC unroll 8") for (int k = 0; k < real; k++) \
+        { \
+            const type m = (type)v[k]; \
+            store_halves(raw + 16 * k, raw + 16 * (real + k), \
+                         (bytes)(m >> 1 | m << (8 * sizeof m[0] - 1))); \
+        } \
     }
-}
-
-VECTOR void rows64(const longs v[8], longs m[8])
-{
-#pragma GCC unroll 2
-    for (int h = 0; h < 2; h++) {
-        const longs a = PICK(longs, v[4 * h], v[4 * h + 1], 0, 4, 2, 6),
-                    b = PICK(longs, v[4 * h], v[4 * h + 1], 1, 5, 3, 7),
-                    c = PICK(longs, v[4 * h + 2], v[4 * h + 3], 0, 4, 2, 6),
-                    d = PICK(longs, v[4 * h + 2], v[4 * h + 3], 1, 5, 3, 7);
-        m[h] = PICK(longs, a, c, 0, 1, 4, 5);
-        m[h + 2] = PICK(longs, b, d, 0, 1, 4, 5);
-        m[h + 4] = PICK(longs, a, c, 2, 3, 6, 7);
-        m[h + 6] = PICK(longs, b, d, 2, 3, 6, 7);
-    }
-}
-
-/* Four words of 32 bits from each of eight rows become v[k], the words number k; and back. In
- * memory m[l] are rows 2 l and 2 l + 1. */
-VECTOR void columns32(const longs m[4], longs v[4])
-{
-    /* rows 0 and 4, 1 and 5, 2 and 6, 3 and 7 */
-    const longs a = PICK(words, m[0], m[2], 0, 1, 2, 3, 8, 9, 10, 11),
-                b = PICK(words, m[0], m[2], 4, 5, 6, 7, 12, 13, 14, 15),
-                c = PICK(words, m[1], m[3], 0, 1, 2, 3, 8, 9, 10, 11),
-                d = PICK(words, m[1], m[3], 4, 5, 6, 7, 12, 13, 14, 15),
-                ab0 = PICK(words, a, b, 0, 8, 1, 9, 4, 12, 5, 13),
-                ab2 = PICK(words, a, b, 2, 10, 3, 11, 6, 14, 7, 15),
-                cd0 = PICK(words, c, d, 0, 8, 1, 9, 4, 12, 5, 13),
-                cd2 = PICK(words, c, d, 2, 10, 3, 11, 6, 14, 7, 15);
-    v[0] = PICK(longs, ab0, cd0, 0, 4, 2, 6);
-    v[1] = PICK(longs, ab0, cd0, 1, 5, 3, 7);
-    v[2] = PICK(longs, ab2, cd2, 0, 4, 2, 6);
-    v[3] = PICK(longs, ab2, cd2, 1, 5, 3, 7);
-}
-
-VECTOR void rows32(const longs v[4], longs m[4])
-{
-    /* a to d as above */
-    const longs p = PICK(words, v[0], v[1], 0, 8, 1, 9, 4, 12, 5, 13),
-                q = PICK(words, v[0], v[1], 2, 10, 3, 11, 6, 14, 7, 15),
-                r = PICK(words, v[2], v[3], 0, 8, 1, 9, 4, 12, 5, 13),
-                s = PICK(words, v[2], v[3], 2, 10, 3, 11, 6, 14, 7, 15),
-                a = PICK(longs, p, r, 0, 4, 2, 6), b = PICK(longs, p, r, 1, 5, 3, 7),
-                c = PICK(longs, q, s, 0, 4, 2, 6), d = PICK(longs, q, s, 1, 5, 3, 7);
-    m[0] = PICK(longs, a, b, 0, 1, 4, 5);
-    m[1] = PICK(longs, c, d, 0, 1, 4, 5);
-    m[2] = PICK(longs, a, b, 2, 3, 6, 7);
-    m[3] = PICK(longs, c, d, 2, 3, 6, 7);
-}
-
-enum { SIDE = 32 };
-
-/* 32 reals of 8 bytes. Word l of v[k] is real 8 l + k; transposed, it is byte k of reals 8 l to
- * 8 l + 7. */
-VECTOR void many64(const unsigned char *raw, size_t count, unsigned char *planes)
-{
-    longs m[8], v[8];
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; k++)
-        m[k] = ((const stored *)raw)[k];
-    columns64(m, v);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; k++)
-        v[k] = v[k] << 1 | v[k] >> 63;
-    TRANSPOSE8(v);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; k++)
-        *(stored *)(planes + (size_t)(7 - k) * count) = v[k];
-}
-
-VECTOR void back64(const unsigned char *planes, size_t count, unsigned char *raw)
-{
-    longs m[8], v[8];
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; k++)
-        v[k] = *(const stored *)(planes + (size_t)(7 - k) * count);
-    TRANSPOSE8(v);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; k++)
-        v[k] = v[k] >> 1 | v[k] << 63;
-    rows64(v, m);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; k++)
-        ((stored *)raw)[k] = m[k];
-}
-
-/* 32 reals of 4 bytes. Word l of v[k] is real 4 l + k; transposed, it is byte k of reals 4 l to
- * 4 l + 3. */
-VECTOR void many32(const unsigned char *raw, size_t count, unsigned char *planes)
-{
-    longs m[4], v[4];
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++)
-        m[k] = ((const stored *)raw)[k];
-    columns32(m, v);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++) {
-        const words w = (words)v[k];
-        v[k] = (longs)(w << 1 | w >> 31);
-    }
-    TRANSPOSE4(v);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++)
-        *(stored *)(planes + (size_t)(3 - k) * count) = v[k];
-}
-
-VECTOR void back32(const unsigned char *planes, size_t count, unsigned char *raw)
-{
-    longs m[4], v[4];
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++)
-        v[k] = *(const stored *)(planes + (size_t)(3 - k) * count);
-    TRANSPOSE4(v);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++) {
-        const words w = (words)v[k];
-        v[k] = (longs)(w >> 1 | w << 31);
-    }
-    rows32(v, m);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++)
-        ((stored *)raw)[k] = m[k];
-}
+TRANSPOSE_AND_BACK(8, longs, (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), in_turn8(w, v)),
+                   (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), memcpy(v, w, sizeof v)))
+TRANSPOSE_AND_BACK(4, words, (in_turn4(v, w), in_turn4(w, v), in_turn4(v, w), in_turn4(w, v)),
+                   (in_turn4(v, w), in_turn4(w, v)))
 
 /* As many reals as vectors take; returns how many. */
-#define IN_VECTORS(name, call) \
+#define IN_VECTORS(name, side, call) \
     __attribute__((target("avx2"))) static size_t name(const unsigned char *from, size_t count, \
                                                        unsigned char *to) \
     { \
         size_t i = 0; \
-        for (; i + SIDE <= count; i += SIDE) \
+        for (; i + side <= count; i += side) \
             call; \
         return i; \
     }
-IN_VECTORS(filter64_in_vectors, many64(from + 8 * i, count, to + i))
-IN_VECTORS(unfilter64_in_vectors, back64(from + i, count, to + 8 * i))
-IN_VECTORS(filter32_in_vectors, many32(from + 4 * i, count, to + i))
-IN_VECTORS(unfilter32_in_vectors, back32(from + i, count, to + 4 * i))
+IN_VECTORS(filter64_in_vectors, 64, many_8(from + 8 * i, count, to + i))
+IN_VECTORS(unfilter64_in_vectors, 32, back_8(from + i, count, to + 8 * i))
+IN_VECTORS(filter32_in_vectors, 64, many_4(from + 4 * i, count, to + i))
+IN_VECTORS(unfilter32_in_vectors, 32, back_4(from + i, count, to + 4 * i))
 
 #define WIDE(name, from, count, to) \
     (lat_isa_widest() >= LAT_ISA_AVX2 ? name##_in_vectors(from, count, to) : 0)
