@@ -18,7 +18,7 @@ extern "C" {
 #include "staging.h"
 }
 
-enum { PLANES = 6, AT_ONCE = 64 /* columns of a launch */ };
+enum { PLANES = 6, AT_ONCE = 64 /* columns of a launch */, SLICES = 4 /* where b is zero */ };
 #define THREADS 128
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "residuals"); }
@@ -187,7 +187,8 @@ static __device__ __forceinline__ void load_spinor(double2 psi[12], const double
 typedef struct residual_args {
     uint32_t extent[4];
     uint32_t objects;
-    size_t first, count; /* sites */
+    size_t first, count;    /* sites */
+    size_t slice, of_slice; /* sites of a slice; its chunks */
     double diagonal, twist, csw, csw_t;
     const double *links, *clover, *x;
     const double *b; /* [column][count][24], or NULL: it is zero there */
@@ -283,17 +284,18 @@ static __device__ __forceinline__ void apply(const residual_args &a, size_t site
     add_hop<3, -1>(a, p, site, column, sum);
 }
 
-/* blockIdx.y: which column. */
+/* Columns of a site side by side, as they lie in x: they have its links in common. */
 static __global__ void __launch_bounds__(THREADS)
-    plain_residual(const __grid_constant__ residual_args a)
+    plain_residual(const __grid_constant__ residual_args a, uint32_t columns)
 {
-    const size_t n = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x, n = i / columns;
+    const uint32_t column = (uint32_t)(i - n * columns);
     if (n >= a.count)
         return;
     double2 mx[12], b[12] = {}, sum = make_double2(0, 0);
-    apply(a, a.first + n, a.column[blockIdx.y], mx);
+    apply(a, a.first + n, a.column[column], mx);
     if (a.b)
-        load_spinor(b, a.b + (blockIdx.y * a.count + n) * LAT_STAGE_SPINOR);
+        load_spinor(b, a.b + (column * a.count + n) * LAT_STAGE_SPINOR);
 #pragma unroll
     for (int k = 0; k < 12; k++) {
         const double re = b[k].x - mx[k].x, im = b[k].y - mx[k].y;
@@ -302,16 +304,17 @@ static __global__ void __launch_bounds__(THREADS)
         sum.y += b[k].x * b[k].x;
         sum.y += b[k].y * b[k].y;
     }
-    a.norms[blockIdx.y * a.count + n] = sum;
+    a.norms[column * a.count + n] = sum;
 }
 
 /* Sites of a chunk one after the other; a thread a chunk of a column. */
 static __global__ void sum_chunks(const __grid_constant__ residual_args a)
 {
-    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x, from = chunk * LAT_CHUNK,
-                 to = from + LAT_CHUNK < a.count ? from + LAT_CHUNK : a.count;
+    const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x, t = chunk / a.of_slice,
+                 in_slice = (chunk - t * a.of_slice) * LAT_CHUNK, from = t * a.slice + in_slice,
+                 to = in_slice + LAT_CHUNK < a.slice ? from + LAT_CHUNK : (t + 1) * a.slice;
     double2 sum = make_double2(0, 0);
-    if (from >= a.count)
+    if (t * a.slice >= a.count)
         return;
     for (size_t i = from; i < to; i++) {
         const double2 v = a.norms[blockIdx.y * a.count + i];
@@ -428,22 +431,28 @@ static int send_slice(const lat_plain_gpu *m, const lat_field *b, int columns, c
                      });
 }
 
-/* Slice after slice of time, at most AT_ONCE columns: to `host`, [column][chunk]. */
+/* Slice after slice of time, and some together where b is zero; at most AT_ONCE columns: to `host`,
+ * [column][chunk]. */
 static int run(const lat_plain_gpu *m, residual_args *a, const lat_field *b, int columns,
                const int *column, double *of_b, double2 *host)
 {
-    const size_t of_slice = a->chunks / m->extent[3];
     const unsigned all = (unsigned)columns;
     const cudaStream_t stream = m->dev->stream;
     memcpy(a->column, column, (size_t)columns * sizeof *column);
-    a->first = a->chunk = 0;
-    for (size_t t = 0; t < m->extent[3]; t++, a->first += a->count, a->chunk += of_slice) {
+    for (size_t t = 0, slices; t < m->extent[3]; t += slices) {
         bool zero;
-        if (send_slice(m, b, columns, column, a->first, a->count, of_b, &zero))
+        a->first = t * a->slice;
+        a->chunk = t * a->of_slice;
+        if (send_slice(m, b, columns, column, a->first, a->slice, of_b, &zero))
             return -1;
+        slices = 1;
+        while (zero && slices < SLICES && t + slices < m->extent[3]
+               && lat_stage_zero(b, columns, column, a->first + slices * a->slice, a->slice))
+            slices++;
         a->b = zero ? NULL : of_b;
-        plain_residual<<<dim3(lat_cuda_blocks(a->count, THREADS), all), THREADS, 0, stream>>>(*a);
-        sum_chunks<<<dim3(lat_cuda_blocks(of_slice, 32), all), 32, 0, stream>>>(*a);
+        a->count = slices * a->slice;
+        plain_residual<<<lat_cuda_blocks(a->count * all, THREADS), THREADS, 0, stream>>>(*a, all);
+        sum_chunks<<<dim3(lat_cuda_blocks(slices * a->of_slice, 32), all), 32, 0, stream>>>(*a);
         if (failed(cudaGetLastError()))
             return -1;
     }
@@ -485,7 +494,8 @@ int lat_plain_gpu_residual(lat_plain_gpu *m, const lat_mirror *x, const lat_fiel
         a.factor[mu] = m->factor[mu];
     }
     a.objects = (uint32_t)lat_header_objects(&b->head);
-    a.count = slice;
+    a.slice = slice;
+    a.of_slice = of_slice;
     a.chunks = chunks;
     a.diagonal = 1 + 3 * f->nu / f->xi + f->mass;
     a.twist = f->twist;
@@ -498,7 +508,8 @@ int lat_plain_gpu_residual(lat_plain_gpu *m, const lat_mirror *x, const lat_fiel
     int rc = host
                      && !lat_cuda_malloc((void **)&of_b,
                                          slice * most * LAT_STAGE_SPINOR * sizeof(double), what)
-                     && !lat_cuda_malloc((void **)&a.norms, slice * most * sizeof(double2), what)
+                     && !lat_cuda_malloc((void **)&a.norms, SLICES * slice * most * sizeof(double2),
+                                         what)
                      && !lat_cuda_malloc((void **)&a.part, chunks * most * sizeof(double2), what)
                  ? 0
                  : -1;

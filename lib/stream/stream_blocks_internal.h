@@ -30,6 +30,7 @@
 typedef struct lat_block {
     size_t offset, raw; /* its first raw byte in the field; number of raw bytes */
     size_t stored;      /* bytes of the payload; after an error the first real that is not finite */
+    uint64_t input_at;  /* byte of a regular file where its payload begins */
     uint64_t output_at; /* byte of the output that is reserved for it; 0: none is */
     unsigned char head[LAT_FRAME];
     unsigned char *payload; /* points to one of the three buffers, or into the field in memory */
@@ -62,7 +63,8 @@ typedef struct lat_pipeline {
     unsigned char *memory; /* buffers of all blocks, and scratch of each thread: */
     unsigned char *work;   /* as long as a block's raw bytes, `pitch` bytes from thread to thread */
     size_t pitch;
-    int threads; /* that may encode and decode */
+    int threads;         /* that may encode and decode */
+    const lat_input *in; /* a regular file, from which threads read their payloads; or NULL */
     /* Results of lat_pipeline_verify_block. */
     uint32_t crc;     /* of all raw bytes so far */
     uint64_t largest; /* bits of the largest modulus so far */

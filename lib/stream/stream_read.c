@@ -95,17 +95,41 @@ static int read_block(lat_input *in, const lat_pipeline *p, lat_block *b, size_t
     return lat_input_read(in, b->payload, b->stored);
 }
 
-/* As read_block, for an uncompressed block i that begins at `offset` of a regular file; by any
- * thread. Returns false, without a sentence, if anything is not as expected. */
-static bool pread_block(const lat_input *in, const lat_pipeline *p, lat_block *b, size_t i,
-                        uint64_t offset)
+static const char cut[] = "is cut off";
+
+/* A job: as decode, of a block in a regular file, whose payload is read by the thread: several of
+ * them are several times as fast where the file is in the page cache (bench/NOTES.md). */
+static void fetch(void *pipeline, void *block)
+{
+    const lat_pipeline *p = pipeline;
+    lat_block *b = block;
+    if (lat_input_pread(p->in, b->input_at, b->payload, b->stored))
+        decode(pipeline, block);
+    else
+        b->error = cut;
+}
+
+/* The file does not have what it should from `offset` on: reads n bytes as of any input, to say so.
+ */
+static int say_cut(lat_input *in, uint64_t offset, void *to, size_t n)
+{
+    return lat_input_skip(in, offset - lat_input_offset(in)) < 0 || lat_input_read(in, to, n) < 0
+               ? -1
+               : lat_fail("%s: has changed while it was read", lat_input_name(in));
+}
+
+/* As read_block, of block i that begins at `offset` of a regular file, but for its payload. */
+static int find_block(lat_input *in, const lat_pipeline *p, lat_block *b, size_t i, uint64_t offset)
 {
     lat_block_init(p, b, i);
-    b->stored = b->raw;
+    if (!lat_input_pread(in, offset, b->head, LAT_FRAME))
+        return say_cut(in, offset, b->head, LAT_FRAME);
+    if (check_head(p, b, i) < 0)
+        return -1;
+    b->stored = lat_load_le32(b->head + 4);
     b->payload = payload_buffer(p, b);
-    return lat_input_pread(in, offset, b->head, LAT_FRAME) && memcmp(b->head, LAT_BLOCK_TAG, 4) == 0
-           && lat_load_le32(b->head + 4) == b->stored && lat_load_le32(b->head + 8) == b->raw
-           && lat_input_pread(in, offset + LAT_FRAME, b->payload, b->stored);
+    b->input_at = offset + LAT_FRAME;
+    return 0;
 }
 
 /* ---- all blocks ------------------------------------------------------------------------------ */
@@ -144,65 +168,34 @@ int lat_blocks_check_size(const lat_input *in, const lat_pipeline *p, size_t *tr
     return 0;
 }
 
-/* While one block is read, those before it are decoded. */
+/* While one block is read, or found, those before it are decoded. */
 static int read_blocks(lat_input *in, lat_pipeline *p, size_t from, size_t end, lat_jobs *jobs)
 {
+    uint64_t offset = lat_input_offset(in);
     int rc = 0;
     for (size_t i = from; rc == 0 && i < end + p->ring_size; i++) {
         if (i >= from + p->ring_size) {
             lat_block *before = lat_pipeline_block(p, i - p->ring_size);
             lat_jobs_wait(jobs, &before->job);
-            rc = lat_pipeline_verify_block(p, before);
+            rc = before->error == cut
+                     ? say_cut(in, before->input_at, before->payload, before->stored)
+                     : lat_pipeline_verify_block(p, before);
         }
         if (rc == 0 && i < end) {
             lat_block *b = lat_pipeline_block(p, i);
-            rc = read_block(in, p, b, i);
+            rc = p->in ? find_block(in, p, b, i, offset) : read_block(in, p, b, i);
             if (rc == 0)
-                lat_jobs_give(jobs, &b->job, decode, p, b);
+                lat_jobs_give(jobs, &b->job, p->in ? fetch : decode, p, b);
+            offset += LAT_FRAME + b->stored;
         }
     }
-    return rc;
-}
-
-/* In a regular file with uncompressed blocks the offset of each block is known: threads read blocks
- * in parallel, several times as fast where the file is in the page cache (bench/NOTES.md).
- *
- * Returns the number of the first block that was not read: `end`, or that of a block that is not as
- * expected, for read_blocks to say why. SIZE_MAX, with lat_error set, on failure. */
-static size_t pread_blocks(lat_input *in, lat_pipeline *p, size_t from, size_t end)
-{
-    for (size_t next; from < end; from = next) {
-        const uint64_t offset = lat_input_offset(in), step = LAT_FRAME + p->block_bytes;
-        uint64_t taken = 0;
-        bool good = true;
-        next = end - from < p->ring_size ? end : from + p->ring_size;
-#pragma omp parallel for schedule(dynamic) reduction(&& : good)
-        for (size_t i = from; i < next; i++) {
-            lat_block *b = lat_pipeline_block(p, i);
-            if (pread_block(in, p, b, i, offset + (i - from) * step))
-                decode(p, b);
-            else
-                good = false;
-        }
-        if (!good)
-            break;
-        for (size_t i = from; i < next; i++) {
-            const lat_block *b = lat_pipeline_block(p, i);
-            taken += LAT_FRAME + b->raw;
-            if (lat_pipeline_verify_block(p, b) < 0)
-                return SIZE_MAX;
-        }
-        if (lat_input_skip(in, taken) < 0)
-            return SIZE_MAX;
-    }
-    return from;
+    return rc == 0 && p->in ? lat_input_skip(in, offset - lat_input_offset(in)) : rc;
 }
 
 int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end)
 {
     int rc = 0;
-    if (!p->compressed && lat_input_size(in) >= 0 && (from = pread_blocks(in, p, from, end)) >= end)
-        return from == end ? 0 : -1;
+    p->in = lat_input_size(in) >= 0 ? in : NULL;
     lat_jobs jobs = LAT_JOBS;
 #pragma omp parallel if (end - from > 1) num_threads(p->threads)
     if (lat_jobs_enter(&jobs)) {
