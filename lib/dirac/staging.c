@@ -3,6 +3,7 @@
 #include "staging.h"
 
 #include <string.h>
+#include "base/threads.h"
 #include "spinor.h"
 
 /* In place: rows of nc complex numbers become rows of 3, zeros behind them. */
