@@ -583,7 +583,7 @@ static __global__ void lay_out(plane *planes, found *all, int blocks)
     __syncthreads();
     uint32_t at = 0;
     for (int b = 0; b < t; b++)
-        at += (stored[b] + 15) / 16 * 16;
+        at += stored[b];
     if (t < blocks) {
         all[t].at = at;
         all[t].stored = stored[t];
