@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* packer_gpu.cu: codec.c and huffman.c on a GPU, for whole blocks of doubles: the same bytes.
  *
- * A batch of blocks goes through five kernels: `filter` makes byte planes and what the checksums
- * need; `choose` finds the method of each plane; `code` makes the bytes of coded planes; `lay_out`
- * says where everything goes; `assemble` puts it there. A plane has LAT_CODED bytes, so that each
- * coded one is a block of deflate with a code of its own. Two batches are under way: one is packed
- * while the other one goes to the host, in pieces of some blocks. */
+ * A batch of blocks goes through six kernels: `filter` makes byte planes and the sums of Adler's
+ * checksum; `checksum` the CRC of the raw bytes; `choose` finds the method of each plane; `code`
+ * makes the bytes of coded planes; `lay_out` says where everything goes; `assemble` puts it there.
+ * A plane has LAT_CODED bytes, so that each coded one is a block of deflate with a code of its own.
+ * Two batches are under way: one is packed while the other one goes to the host, in pieces of some
+ * blocks. */
 #include "grid/cuda_fetch.cuh"
 #include <stdlib.h>
 #include <string.h>
@@ -640,9 +641,9 @@ struct lat_packer {
     cudaStream_t stream; /* of the kernels */
     lat_fetch fetch;
     byte *planes, *coded, *packed[2], *last; /* of a batch; `last`: of the host, the rest */
-    plane *plane;
-    found *found[2], *known[2]; /* on the device; on the host, when `there` says so */
-    struct found *sent;         /* of the blocks of all places */
+    plane *plan;
+    found *of_batch[2], *known[2]; /* on the device; on the host, when `there` says so */
+    found *sent;                   /* of the blocks of all places */
     cudaEvent_t there[2];
     crc_powers powers;
     const byte *data;
@@ -656,13 +657,13 @@ static int get_memory(lat_packer *p)
     static const char what[] = "packing";
     if (lat_cuda_malloc((void **)&p->planes, (size_t)BATCH * BLOCK, what)
         || lat_cuda_malloc((void **)&p->coded, (size_t)BATCH * PLANES * CODED, what)
-        || lat_cuda_malloc((void **)&p->plane, BATCH * PLANES * sizeof *p->plane, what)
+        || lat_cuda_malloc((void **)&p->plan, BATCH * PLANES * sizeof *p->plan, what)
         || failed(cudaMallocHost((void **)&p->last, BLOCK))
         || failed(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking)))
         return -1;
     for (int k = 0; k < 2; k++)
         if (lat_cuda_malloc((void **)&p->packed[k], (size_t)BATCH * ROOM, what)
-            || lat_cuda_malloc((void **)&p->found[k], BATCH * sizeof(found), what)
+            || lat_cuda_malloc((void **)&p->of_batch[k], BATCH * sizeof(found), what)
             || failed(cudaMallocHost((void **)&p->known[k], BATCH * sizeof(found)))
             || failed(cudaEventCreateWithFlags(&p->there[k], cudaEventDisableTiming)))
             return -1;
@@ -695,14 +696,14 @@ void lat_packer_close(lat_packer *p)
     lat_fetch_close(&p->fetch);
     cudaFree(p->planes);
     cudaFree(p->coded);
-    cudaFree(p->plane);
+    cudaFree(p->plan);
     cudaFreeHost(p->last);
     free(p->sent);
     if (p->stream)
         cudaStreamDestroy(p->stream);
     for (int k = 0; k < 2; k++) {
         cudaFree(p->packed[k]);
-        cudaFree(p->found[k]);
+        cudaFree(p->of_batch[k]);
         cudaFreeHost(p->known[k]);
         if (p->there[k])
             cudaEventDestroy(p->there[k]);
@@ -730,7 +731,7 @@ static int pack(lat_packer *p)
     const byte *const raw = p->data + first * BLOCK;
     const cudaStream_t s = p->stream;
     const lat_fetch *const sent = &p->fetch;
-    found *const f = p->found[k];
+    found *const f = p->of_batch[k];
     if (first >= p->blocks)
         return 0;
     if (p->batches++ >= 2
@@ -740,10 +741,10 @@ static int pack(lat_packer *p)
         return -1;
     filter<<<dim3(PLANE / 8 / 256, n), 256, 0, s>>>(raw, p->planes, f);
     checksum<<<n, 1024, 0, s>>>(raw, p->powers, f);
-    choose<<<dim3(PLANES, n), 256, 0, s>>>(p->planes, p->plane);
-    code<<<dim3(PLANES, n), WIDE, 0, s>>>(p->planes, p->coded, p->plane);
-    lay_out<<<1, BATCH, 0, s>>>(p->plane, f, n);
-    assemble<<<dim3(PARTS, n, PLANES), 256, 0, s>>>(p->planes, p->coded, p->plane, f, p->packed[k]);
+    choose<<<dim3(PLANES, n), 256, 0, s>>>(p->planes, p->plan);
+    code<<<dim3(PLANES, n), WIDE, 0, s>>>(p->planes, p->coded, p->plan);
+    lay_out<<<1, BATCH, 0, s>>>(p->plan, f, n);
+    assemble<<<dim3(PARTS, n, PLANES), 256, 0, s>>>(p->planes, p->coded, p->plan, f, p->packed[k]);
     return failed(cudaGetLastError())
                    || failed(cudaMemcpyAsync(p->known[k], f, (size_t)n * sizeof *f,
                                              cudaMemcpyDeviceToHost, s))
