@@ -93,6 +93,12 @@ int lat_mirror_get(lat_mirror *m, lat_field *host)
     return -1;
 }
 
+const double *lat_mirror_data(const lat_mirror *m)
+{
+    (void)m;
+    return NULL;
+}
+
 lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const lat_fermion *action)
 {
     (void)dev, (void)links, (void)action;
