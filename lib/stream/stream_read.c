@@ -184,9 +184,9 @@ static int read_blocks(lat_input *in, lat_pipeline *p, size_t from, size_t end, 
         if (rc == 0 && i < end) {
             lat_block *b = lat_pipeline_block(p, i);
             rc = p->in ? find_block(in, p, b, i, offset) : read_block(in, p, b, i);
+            offset += LAT_FRAME + b->stored; /* before others change it */
             if (rc == 0)
                 lat_jobs_give(jobs, &b->job, p->in ? fetch : decode, p, b);
-            offset += LAT_FRAME + b->stored;
         }
     }
     return rc == 0 && p->in ? lat_input_skip(in, offset - lat_input_offset(in)) : rc;
