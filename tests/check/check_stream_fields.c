@@ -141,7 +141,7 @@ static int not_finite(void *with, size_t block, size_t done, lat_packed *is)
     return rc;
 }
 
-static void check_packed_elsewhere(const lat_field *f)
+static void check_packed_elsewhere(lat_field *f)
 {
     bytes b = written(f, LAT_STORE_ZLIB);
     const size_t room = lat_codec_bound(LAT_STREAM_BLOCK);
