@@ -46,11 +46,18 @@ void lat_stage_spinors(const lat_field *f, int n, const int *object, size_t firs
                        double *to)
 {
     const size_t objects = lat_header_objects(&f->head);
+    const bool same = f->head.nc == 3 && f->head.real == LAT_F64;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < (size_t)n; k++) {
+            const size_t at = (first + i) * objects + (size_t)object[k];
             double *const v = to + LAT_STAGE_SPINOR * (k * count + i);
-            lat_field_get(f, (first + i) * objects + (size_t)object[k], v);
+            if (same) {
+                memcpy(v, (const double *)f->data + LAT_STAGE_SPINOR * at,
+                       LAT_STAGE_SPINOR * sizeof *v);
+                continue;
+            }
+            lat_field_get(f, at, v);
             widen(f->head.nc, 4, v);
         }
 }
