@@ -14,13 +14,36 @@ static void forget_places(lat_fetch *f)
     for (size_t k = 0; k < f->places; k++)
         if (f->there[k])
             cudaEventDestroy(f->there[k]);
-    if (f->pinned)
+    if (f->registered) {
         cudaHostUnregister(f->pinned);
-    free(f->pinned);
+        free(f->pinned);
+    } else
+        cudaFreeHost(f->pinned);
     free(f->there);
     f->pinned = NULL;
+    f->registered = false;
     f->there = NULL;
     f->places = f->bytes = 0;
+}
+
+/* Huge pages that are there are pinned at once: cudaMallocHost would take .04 s for 80 MB. False:
+ * not every system can. */
+static bool get_pages(lat_fetch *f)
+{
+    const size_t n = f->places * f->bytes;
+    f->pinned = (char *)lat_alloc(n, 1, "pieces");
+    if (!f->pinned) {
+        lat_error_clear();
+        return false;
+    }
+    lat_zero(f->pinned, n);
+    f->registered = cudaHostRegister(f->pinned, n, cudaHostRegisterDefault) == cudaSuccess;
+    if (f->registered)
+        return true;
+    (void)cudaGetLastError();
+    free(f->pinned);
+    f->pinned = NULL;
+    return false;
 }
 
 int lat_fetch_open(lat_fetch *f, size_t places, size_t bytes)
@@ -40,14 +63,8 @@ int lat_fetch_open(lat_fetch *f, size_t places, size_t bytes)
     bool bad = false;
     for (size_t k = 0; k < places && !bad; k++)
         bad = failed(cudaEventCreateWithFlags(&f->there[k], cudaEventDisableTiming));
-    /* Huge pages that are there are pinned at once; cudaMallocHost would take .04 s for 80 MB. */
-    if (!bad && (f->pinned = (char *)lat_alloc(places, bytes, "pieces"))) {
-        lat_zero(f->pinned, places * bytes);
-        if (!failed(cudaHostRegister(f->pinned, places * bytes, cudaHostRegisterDefault)))
-            return 0;
-        free(f->pinned);
-        f->pinned = NULL;
-    }
+    if (!bad && (get_pages(f) || !failed(cudaMallocHost((void **)&f->pinned, places * bytes))))
+        return 0;
     forget_places(f);
     return -1;
 }

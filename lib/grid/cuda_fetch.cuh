@@ -11,6 +11,7 @@
 typedef struct lat_fetch {
     cudaStream_t stream;
     char *pinned;
+    bool registered; /* it is of the host's own memory */
     cudaEvent_t *there;
     size_t places, bytes;  /* of a place */
     size_t begun, arrived; /* pieces so far */
