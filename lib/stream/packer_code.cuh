@@ -29,7 +29,10 @@ typedef struct plane {
 
 enum { BYTES = 257, SYMBOLS = 286, LONGEST = 15, LEAST_RUN = 3, MOST_RUN = 258 };
 
-enum { COPIES = 4 }; /* of a histogram, so that equal symbols wait less for each other */
+enum {
+    COPIES = 4, /* of a histogram, so that equal symbols wait less for each other */
+    ROUNDS = 32 /* after fewer all counts are 1 or 2 */
+};
 
 typedef struct coder {
     uint32_t counts[COPIES * SYMBOLS], count[SYMBOLS], key[SYMBOLS];
@@ -38,6 +41,7 @@ typedef struct coder {
     uint16_t leaf[SYMBOLS], parent[2 * SYMBOLS];
     byte length[SYMBOLS];
     uint32_t leaves, many[LONGEST + 1], first[LONGEST + 1], bits, sum[WIDE / 32];
+    bool whole;          /* the codes are those of a tree */
     uint32_t next[WIDE]; /* where the first run begins in a thread's bytes, or behind them */
 } coder;
 
@@ -211,7 +215,8 @@ static __device__ void make_tree(coder *c)
     }
 }
 
-/* Lengths of codes, and codes, of c->count. */
+/* Lengths of codes, and codes, of c->count. What can be decoded does not hang on the tree: a code
+ * that is not whole is not used. */
 static __device__ void make_codes(coder *c)
 {
     const uint32_t t = threadIdx.x;
@@ -235,28 +240,32 @@ static __device__ void make_codes(coder *c)
     __syncthreads();
     const uint32_t n = c->leaves;
     uint32_t level;
-    for (;;) {
+    for (int round = 0;; round++) {
         if (t == 0)
             make_tree(c);
         __syncthreads();
         level = 0;
-        for (uint32_t i = t; t < n && i != 2 * n - 2; i = c->parent[i])
+        for (uint32_t i = t; t < n && i < 2 * n - 2 && level <= LONGEST; i = c->parent[i])
             level++;
-        if (!__syncthreads_or(level > LONGEST))
+        if (!__syncthreads_or(level > LONGEST) || round == ROUNDS)
             break;
         if (t < n) /* closer to each other; their order stays */
             c->weight[t] = c->weight[t] / 2 + 1;
         __syncthreads();
     }
-    if (t < n) {
+    if (t < n && level <= LONGEST) {
         c->length[c->leaf[t]] = (byte)level;
         atomicAdd(&c->many[level], 1);
     }
     __syncthreads();
     if (t == 0) {
+        uint32_t all = 0; /* Kraft's sum, times 2^LONGEST */
         c->first[0] = 0;
-        for (int l = 1; l <= LONGEST; l++)
+        for (int l = 1; l <= LONGEST; l++) {
             c->first[l] = (c->first[l - 1] + (l > 1 ? c->many[l - 1] : 0)) << 1;
+            all += c->many[l] << (LONGEST - l);
+        }
+        c->whole = all == 1u << LONGEST;
     }
     __syncthreads();
     if (t < SYMBOLS) {
@@ -352,7 +361,7 @@ static __global__ void __launch_bounds__(WIDE) code(const byte *planes, byte *co
     each_symbol(p, runs, m, c, length);
     const uint32_t at = head + bits_before(&c, length.bits), end = head + c.bits + c.length[256],
                    aligned = (end + 3 + 7) / 8 * 8, bytes = aligned / 8 + 4;
-    if (end / 8 + 8 > stored_size(PLANE)) {
+    if (end / 8 + 8 > stored_size(PLANE) || !c.whole) {
         if (t == 0)
             all[number].coded = 0;
         return;
