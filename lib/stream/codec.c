@@ -17,15 +17,13 @@
 
 /* ---- pack ------------------------------------------------------------------------------------ */
 
-typedef enum { STORED, HUFFMAN, RUNS } method;
-
 /* The method for n bytes, by a sample of them. Above 7 bits of entropy a byte Huffman's code would
  * save less than an eighth of a plane, as in the second one of doubles, and take a third of the
  * time in which a block is packed, half of that to unpack it. Where most bytes are as the one
  * before, runs take less than one bit a byte, which is the least that Huffman's code takes. */
-static method choose(const unsigned char *p, size_t n)
+static lat_put_method choose(const unsigned char *p, size_t n)
 {
-    const size_t piece = 1024, step = n < 32 * piece ? piece : 16 * piece;
+    const size_t piece = LAT_SAMPLE, step = n < 32 * piece ? piece : LAT_SAMPLES_APART;
     uint32_t count[4][256] = {{0}}, largest = 0;
     size_t sample = 0, same = 0;
     double bits = 0;
@@ -39,23 +37,25 @@ static method choose(const unsigned char *p, size_t n)
         largest = count[0][v] > largest ? count[0][v] : largest;
     }
     if (128 * (size_t)largest < sample) /* no byte has fewer than 7 bits, as in noise */
-        return STORED;
+        return LAT_PUT_STORED;
     for (int v = 0; v < 256; v++)
         if (count[0][v])
             bits += count[0][v] * log2((double)sample / count[0][v]);
-    if (bits > 7 * (double)sample)
-        return STORED;
+    if (LAT_IS_NOISE(bits, sample))
+        return LAT_PUT_STORED;
     for (size_t at = 0; at < n; at += step)
         for (size_t i = at + 1; i < n && i < at + piece; i++)
             same += p[i] == p[i - 1];
-    return 5 * same > 3 * sample ? RUNS : HUFFMAN;
+    return LAT_HAS_RUNS(same, sample) ? LAT_PUT_RUNS : LAT_PUT_HUFFMAN;
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */
 
-static unsigned char *put_as(method how, unsigned char *out, const unsigned char *p, size_t n)
+static unsigned char *put_as(lat_put_method how, unsigned char *out, const unsigned char *p,
+                             size_t n)
 {
-    return how == STORED ? lat_put_stored(out, p, n) : lat_put_huffman(out, how == RUNS, p, n);
+    return how == LAT_PUT_STORED ? lat_put_stored(out, p, n)
+                                 : lat_put_huffman(out, how == LAT_PUT_RUNS, p, n);
 }
 
 size_t lat_codec_bound(size_t n)
@@ -71,9 +71,9 @@ static unsigned char *put_planes(unsigned char *out, const unsigned char *planes
                                  int real)
 {
     size_t size = n / (size_t)real, begin = 0;
-    method last = STORED;
+    lat_put_method last = LAT_PUT_STORED;
     for (size_t at = 0; at < n; at += size) {
-        method how = choose(planes + at, size);
+        lat_put_method how = choose(planes + at, size);
         if (how != last)
             out = put_as(last, out, planes + begin, at - begin);
         if (how != last)

@@ -6,12 +6,13 @@
 
 #include <cuda_runtime.h>
 #include <stdint.h>
+extern "C" {
+#include "huffman_internal.h"
+}
 
 enum {
     PLANES = 8,
     PLANE = 1 << 17,     /* bytes of a plane, and reals of a block */
-    STORED_MOST = 65535, /* bytes of a stored block of deflate */
-    STORED_HEAD = 5,     /* bytes before them */
     CODED = PLANE + 128, /* room for a coded plane */
     WIDE = 1024          /* threads that code a plane */
 };
@@ -19,15 +20,11 @@ enum {
 typedef unsigned char byte;
 typedef unsigned long long wide; /* as atomics want it */
 
-typedef enum { STORED, HUFFMAN, RUNS } method;
-
 /* A plane: its method; the bytes of its code, 0 if it is stored; where those or the first stored
  * ones begin in the block; and, stored, how many bytes of neighbours are before it, and in all. */
 typedef struct plane {
     uint32_t how, coded, at, before, run;
 } plane;
-
-enum { BYTES = 257, SYMBOLS = 286, LONGEST = 15, LEAST_RUN = 3, MOST_RUN = 258 };
 
 enum {
     COPIES = 4, /* of a histogram, so that equal symbols wait less for each other */
@@ -35,36 +32,24 @@ enum {
 };
 
 typedef struct coder {
-    uint32_t counts[COPIES * SYMBOLS], count[SYMBOLS], key[SYMBOLS];
-    uint32_t code[SYMBOLS]; /* as make_codes has it */
-    uint32_t weight[2 * SYMBOLS];
-    uint16_t leaf[SYMBOLS], parent[2 * SYMBOLS];
-    byte length[SYMBOLS];
-    uint32_t leaves, many[LONGEST + 1], first[LONGEST + 1], bits, sum[WIDE / 32];
+    uint32_t counts[COPIES * LAT_SYMBOLS], count[LAT_SYMBOLS], key[LAT_SYMBOLS];
+    uint32_t code[LAT_SYMBOLS]; /* as make_codes has it */
+    uint32_t weight[2 * LAT_SYMBOLS];
+    uint16_t leaf[LAT_SYMBOLS], parent[2 * LAT_SYMBOLS];
+    byte length[LAT_SYMBOLS];
+    uint32_t leaves, many[LAT_LONGEST + 1], first[LAT_LONGEST + 1], bits, sum[WIDE / 32];
     bool whole;          /* the codes are those of a tree */
     uint32_t next[WIDE]; /* where the first run begins in a thread's bytes, or behind them */
 } coder;
-
-static __device__ uint32_t length_symbol(uint32_t length, uint32_t *bits)
-{
-    const uint32_t v = length - LEAST_RUN;
-    *bits = 0;
-    if (length == MOST_RUN)
-        return SYMBOLS - 1;
-    if (v < 4)
-        return 257 + v;
-    *bits = 29 - __clz(v);
-    return 257 + 4 * (*bits + 1) + (v >> *bits & 3);
-}
 
 /* Calls put.byte(v), put.length(l) for the symbols of a run: a byte and those behind it. */
 template <class Put>
 static __device__ __forceinline__ void put_run(byte v, uint32_t behind, Put &put)
 {
     put.byte(v);
-    for (; behind > MOST_RUN; behind -= MOST_RUN)
-        put.length(MOST_RUN);
-    if (behind >= LEAST_RUN)
+    for (; behind > LAT_MOST_RUN; behind -= LAT_MOST_RUN)
+        put.length(LAT_MOST_RUN);
+    if (behind >= LAT_LEAST_RUN)
         put.length(behind);
     else
         for (; behind; behind--)
@@ -146,7 +131,7 @@ struct count_symbols {
     __device__ void length(uint32_t l)
     {
         uint32_t bits;
-        byte(length_symbol(l, &bits));
+        byte(lat_length_symbol(l, &bits));
     }
 };
 
@@ -157,7 +142,7 @@ struct count_bits {
     __device__ void length(uint32_t l)
     {
         uint32_t more;
-        bits += c->length[length_symbol(l, &more)];
+        bits += c->length[lat_length_symbol(l, &more)];
         bits += more + 1;
     }
 };
@@ -186,8 +171,9 @@ struct put_bits {
     __device__ void length(uint32_t l)
     {
         uint32_t more;
-        byte(length_symbol(l, &more));
-        put((l - LEAST_RUN) & ((1u << more) - 1), more + 1); /* and distance 1, a bit that is 0 */
+        byte(lat_length_symbol(l, &more));
+        /* and distance 1, a bit that is 0 */
+        put((l - LAT_LEAST_RUN) & ((1u << more) - 1), more + 1);
     }
     __device__ void end()
     {
@@ -220,18 +206,18 @@ static __device__ void make_tree(coder *c)
 static __device__ void make_codes(coder *c)
 {
     const uint32_t t = threadIdx.x;
-    if (t < SYMBOLS) { /* sorted by count, then by symbol */
+    if (t < LAT_SYMBOLS) { /* sorted by count, then by symbol */
         c->key[t] = c->count[t] ? c->count[t] << 9 | t : 0xffffffff;
         c->length[t] = 0;
     }
-    if (t <= LONGEST)
+    if (t <= LAT_LONGEST)
         c->many[t] = 0;
     if (t == 0)
         c->leaves = 0;
     __syncthreads();
-    if (t < SYMBOLS && c->count[t]) {
+    if (t < LAT_SYMBOLS && c->count[t]) {
         uint32_t rank = 0;
-        for (int v = 0; v < SYMBOLS; v++)
+        for (int v = 0; v < LAT_SYMBOLS; v++)
             rank += c->key[v] < c->key[t];
         c->leaf[rank] = (uint16_t)t;
         c->weight[rank] = c->count[t];
@@ -245,30 +231,30 @@ static __device__ void make_codes(coder *c)
             make_tree(c);
         __syncthreads();
         level = 0;
-        for (uint32_t i = t; t < n && i < 2 * n - 2 && level <= LONGEST; i = c->parent[i])
+        for (uint32_t i = t; t < n && i < 2 * n - 2 && level <= LAT_LONGEST; i = c->parent[i])
             level++;
-        if (!__syncthreads_or(level > LONGEST) || round == ROUNDS)
+        if (!__syncthreads_or(level > LAT_LONGEST) || round == ROUNDS)
             break;
         if (t < n) /* closer to each other; their order stays */
             c->weight[t] = c->weight[t] / 2 + 1;
         __syncthreads();
     }
-    if (t < n && level <= LONGEST) {
+    if (t < n && level <= LAT_LONGEST) {
         c->length[c->leaf[t]] = (byte)level;
         atomicAdd(&c->many[level], 1);
     }
     __syncthreads();
     if (t == 0) {
-        uint32_t all = 0; /* Kraft's sum, times 2^LONGEST */
+        uint32_t all = 0; /* Kraft's sum, times 2^LAT_LONGEST */
         c->first[0] = 0;
-        for (int l = 1; l <= LONGEST; l++) {
+        for (int l = 1; l <= LAT_LONGEST; l++) {
             c->first[l] = (c->first[l - 1] + (l > 1 ? c->many[l - 1] : 0)) << 1;
-            all += c->many[l] << (LONGEST - l);
+            all += c->many[l] << (LAT_LONGEST - l);
         }
-        c->whole = all == 1u << LONGEST;
+        c->whole = all == 1u << LAT_LONGEST;
     }
     __syncthreads();
-    if (t < SYMBOLS) {
+    if (t < LAT_SYMBOLS) {
         const uint32_t l = c->length[t];
         uint32_t code = c->first[l];
         for (uint32_t v = 0; v < t; v++)
@@ -277,8 +263,6 @@ static __device__ void make_codes(coder *c)
     }
     __syncthreads();
 }
-
-#define CODE_BITS(symbols) (17u + 19 * 3 + ((symbols) + 2) * 4)
 
 /* put_code of huffman.c; one thread. */
 static __device__ void put_code(const coder *c, uint32_t symbols, uint32_t *out)
@@ -324,11 +308,6 @@ static __device__ uint32_t bits_before(coder *c, uint32_t bits)
     return c->sum[warp] + sum - bits;
 }
 
-static __device__ uint32_t stored_size(uint32_t n)
-{
-    return n + STORED_HEAD * ((n + STORED_MOST - 1) / STORED_MOST);
-}
-
 /* put_coded of huffman.c, of one plane, if its method says so. */
 static __global__ void __launch_bounds__(WIDE) code(const byte *planes, byte *coded, plane *all)
 {
@@ -336,24 +315,24 @@ static __global__ void __launch_bounds__(WIDE) code(const byte *planes, byte *co
     const uint32_t t = threadIdx.x, number = blockIdx.y * PLANES + blockIdx.x;
     const byte *const p = planes + (size_t)number * PLANE;
     uint32_t *const out = (uint32_t *)(coded + (size_t)number * CODED);
-    const bool runs = all[number].how == RUNS;
-    const uint32_t symbols = runs ? SYMBOLS : BYTES, head = CODE_BITS(symbols);
-    if (all[number].how == STORED) {
+    const bool runs = all[number].how == LAT_PUT_RUNS;
+    const uint32_t symbols = runs ? LAT_SYMBOLS : LAT_BYTES, head = LAT_CODE_BITS(symbols);
+    if (all[number].how == LAT_PUT_STORED) {
         if (t == 0)
             all[number].coded = 0;
         return;
     }
-    for (uint32_t i = t; i < COPIES * SYMBOLS; i += WIDE)
+    for (uint32_t i = t; i < COPIES * LAT_SYMBOLS; i += WIDE)
         c.counts[i] = i == 256; /* the end of the block */
     __syncthreads();
     const run_masks m = runs ? find_runs(p, &c) : run_masks();
-    count_symbols counter = {c.counts + t % COPIES * SYMBOLS};
+    count_symbols counter = {c.counts + t % COPIES * LAT_SYMBOLS};
     each_symbol(p, runs, m, c, counter);
     __syncthreads();
-    if (t < SYMBOLS) {
+    if (t < LAT_SYMBOLS) {
         c.count[t] = 0;
         for (int k = 0; k < COPIES; k++)
-            c.count[t] += c.counts[k * SYMBOLS + t];
+            c.count[t] += c.counts[k * LAT_SYMBOLS + t];
     }
     __syncthreads();
     make_codes(&c);
@@ -361,7 +340,7 @@ static __global__ void __launch_bounds__(WIDE) code(const byte *planes, byte *co
     each_symbol(p, runs, m, c, length);
     const uint32_t at = head + bits_before(&c, length.bits), end = head + c.bits + c.length[256],
                    aligned = (end + 3 + 7) / 8 * 8, bytes = aligned / 8 + 4;
-    if (end / 8 + 8 > stored_size(PLANE) || !c.whole) {
+    if (end / 8 + 8 > LAT_STORED_SIZE((uint32_t)PLANE) || !c.whole) {
         if (t == 0)
             all[number].coded = 0;
         return;

@@ -12,7 +12,6 @@
 #include <string.h>
 extern "C" {
 #include "base/error.h"
-#include "huffman_internal.h"
 #include "packer.h"
 }
 #include "packer_code.cuh"
@@ -22,8 +21,6 @@ enum {
     BATCH = 64,                              /* blocks that are packed together */
     PIECE = 16,                              /* blocks that go to the host together */
     ROOM = (BLOCK + 4096 + 255) / 256 * 256, /* for a packed block */
-    SAMPLE = 1024,
-    SAMPLES_APART = 16 * SAMPLE /* as in codec.c */
 };
 static_assert(BLOCK == LAT_STREAM_BLOCK && PLANE == LAT_CODED, "a plane has one code");
 
@@ -163,7 +160,7 @@ static __global__ void choose(const byte *planes, plane *all)
 {
     __shared__ uint32_t count[256], same;
     __shared__ double bits[256];
-    const uint32_t t = threadIdx.x, sample = PLANE / SAMPLES_APART * SAMPLE;
+    const uint32_t t = threadIdx.x, sample = PLANE / LAT_SAMPLES_APART * LAT_SAMPLE;
     const byte *const p = planes + (size_t)blockIdx.y * BLOCK + blockIdx.x * PLANE;
     count[t] = 0;
     if (t == 0)
@@ -171,9 +168,9 @@ static __global__ void choose(const byte *planes, plane *all)
     __syncthreads();
     uint32_t mine = 0;
     for (uint32_t i = t; i < sample; i += 256) {
-        const uint32_t at = i / SAMPLE * SAMPLES_APART + i % SAMPLE;
+        const uint32_t at = i / LAT_SAMPLE * LAT_SAMPLES_APART + i % LAT_SAMPLE;
         atomicAdd(&count[p[at]], 1);
-        mine += i % SAMPLE && p[at] == p[at - 1];
+        mine += i % LAT_SAMPLE && p[at] == p[at - 1];
     }
     atomicAdd(&same, mine);
     __syncthreads();
@@ -184,9 +181,9 @@ static __global__ void choose(const byte *planes, plane *all)
     double sum = 0;
     for (int v = 0; v < 256; v++)
         sum += bits[v];
-    all[blockIdx.y * PLANES + blockIdx.x].how = sum > 7 * (double)sample ? STORED
-                                                : 5 * same > 3 * sample  ? RUNS
-                                                                         : HUFFMAN;
+    all[blockIdx.y * PLANES + blockIdx.x].how = LAT_IS_NOISE(sum, sample)    ? LAT_PUT_STORED
+                                                : LAT_HAS_RUNS(same, sample) ? LAT_PUT_RUNS
+                                                                             : LAT_PUT_HUFFMAN;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -198,14 +195,14 @@ static __device__ uint32_t lay_out_block(plane *p)
     uint32_t at = 2; /* the head of a zlib stream */
     for (int i = 0, end; i < PLANES; i = end) {
         end = i + 1;
-        while (p[i].how == STORED && end < PLANES && p[end].how == STORED)
+        while (p[i].how == LAT_PUT_STORED && end < PLANES && p[end].how == LAT_PUT_STORED)
             end++;
         for (int k = i; k < end; k++) {
             p[k].at = at;
             p[k].before = (uint32_t)(k - i) * PLANE;
             p[k].run = (uint32_t)(end - i) * PLANE;
         }
-        at += p[i].coded ? p[i].coded : stored_size(p[i].run);
+        at += p[i].coded ? p[i].coded : LAT_STORED_SIZE(p[i].run);
     }
     return at + 6; /* the empty last block, Adler's checksum */
 }
@@ -242,11 +239,11 @@ static __global__ void assemble(const byte *planes, const byte *coded, const pla
             to[i] = from[i];
             continue;
         }
-        const uint32_t piece = q / STORED_MOST;
-        byte *const here = to + q + STORED_HEAD * (piece + 1);
+        const uint32_t piece = q / LAT_STORED_MOST;
+        byte *const here = to + q + LAT_STORED_HEAD * (piece + 1);
         *here = from[i];
-        if (q % STORED_MOST == 0) {
-            const uint32_t left = p.run - q, m = left < STORED_MOST ? left : STORED_MOST;
+        if (q % LAT_STORED_MOST == 0) {
+            const uint32_t left = p.run - q, m = left < LAT_STORED_MOST ? left : LAT_STORED_MOST;
             here[-5] = 0;
             here[-4] = (byte)m;
             here[-3] = (byte)(m >> 8);

@@ -85,13 +85,21 @@ static unsigned char *payload_buffer(const lat_pipeline *p, const lat_block *b)
                                            : b->plain;
 }
 
-static int read_block(lat_input *in, const lat_pipeline *p, lat_block *b, size_t i)
+/* The head of block i has been read: where its payload goes, and how long it is. */
+static int take_head(const lat_pipeline *p, lat_block *b, size_t i)
 {
-    lat_block_init(p, b, i);
-    if (lat_input_read(in, b->head, LAT_FRAME) < 0 || check_head(p, b, i) < 0)
+    if (check_head(p, b, i) < 0)
         return -1;
     b->stored = lat_load_le32(b->head + 4);
     b->payload = payload_buffer(p, b);
+    return 0;
+}
+
+static int read_block(lat_input *in, const lat_pipeline *p, lat_block *b, size_t i)
+{
+    lat_block_init(p, b, i);
+    if (lat_input_read(in, b->head, LAT_FRAME) < 0 || take_head(p, b, i) < 0)
+        return -1;
     return lat_input_read(in, b->payload, b->stored);
 }
 
@@ -124,12 +132,8 @@ static int find_block(lat_input *in, const lat_pipeline *p, lat_block *b, size_t
     lat_block_init(p, b, i);
     if (!lat_input_pread(in, offset, b->head, LAT_FRAME))
         return say_cut(in, offset, b->head, LAT_FRAME);
-    if (check_head(p, b, i) < 0)
-        return -1;
-    b->stored = lat_load_le32(b->head + 4);
-    b->payload = payload_buffer(p, b);
     b->input_at = offset + LAT_FRAME;
-    return 0;
+    return take_head(p, b, i);
 }
 
 /* ---- all blocks ------------------------------------------------------------------------------ */
