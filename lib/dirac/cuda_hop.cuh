@@ -103,6 +103,7 @@ typedef struct lat_hop_args {
                 * behind them; no ghosts */
     bool flip; /* gamma5 of the result; not in half */
     bool tiles;      /* several columns: by hop_tile, where it can do it */
+    bool again;      /* links and clover matrices stay in the second cache from hop to hop */
     bool backwards;  /* the walk begins at its end: there is what the kernel before had last in the
                       * second cache */
     bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
@@ -347,7 +348,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
     typedef lat_form<P> form;
     typedef typename form::real real;
     typedef lat_link_form<P, R> link;
-    enum { LINKS = 8 * link::BLOCK };        /* bytes of a group's links */
+    enum { LINKS = 8 * link::BLOCK, IN_SPACE = 6 * link::BLOCK }; /* bytes of a group's links */
     enum { TAKE = P != LAT_STORAGE_DOUBLE }; /* there registers do not do for it */
 
     struct raw { /* words on their way */
@@ -632,7 +633,7 @@ DEVICE int parity_of(const lat_hop_args &a)
  * site. END: 0 stores a h; 1 all but clover matrices and recursions; 2 all but recursions and
  * images; 3 all but clover matrices and sums; 4: of what is diagonal clover_h alone, and an image
  * of it; 5: an affine end, with which h has begun: b x and a shift. HELD: `held` are the blocks of
- * held_clover() of the group, in shared memory. */
+ * held_clover() of the group, in shared memory; others are read by `policy`. */
 template <int P, int END, int SW, bool ONCE, bool HELD>
 DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool there,
                    typename lat_form<P>::real h[24], uint64_t policy, const char *held)
@@ -646,7 +647,7 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
     double norm = 0, product[2] = {0, 0}, shadow[2] = {0, 0}, shadow_x[2] = {0, 0};
     if (END == 0 || END == 5) {
         if (there)
-            put_spinor<P, ONCE>(a.out + at, lane, h, END == 5 ? turn : SWAP(a), policy);
+            put_spinor<P, ONCE>(a.out + at, lane, h, END == 5 ? turn : SWAP(a), read_once());
         return;
     }
     if (there) {
@@ -736,10 +737,10 @@ DEVICE void finish(const lat_hop_args &a, const lat_hop_site &p, int n, bool the
                 q += h[k] * h[k];
             norm = q;
         }
-        put_spinor<P, ONCE>(a.out + at, lane, h, turn, policy);
+        put_spinor<P, ONCE>(a.out + at, lane, h, turn, read_once());
         if (END == 4 && a.image) {
             clover_times<P, HELD>(h, HELD ? held : a.clover_h + block, lane, policy);
-            put_spinor<P, ONCE>(a.image + at, lane, h, SWAP(a), policy);
+            put_spinor<P, ONCE>(a.image + at, lane, h, SWAP(a), read_once());
         }
     }
     if (END != 3 && a.sums) {
@@ -858,6 +859,9 @@ template <int P> DEVICE const char *spinors_in(const lat_hop_args &a, hop_block 
     return a.in - (b.odd ? (size_t)((a.sites.half + 31) / 32) * lat_form<P>::GROUP : 0);
 }
 
+/* How links and clover matrices are read. */
+DEVICE uint64_t policy_of(const lat_hop_args &a) { return a.again ? read_again() : read_once(); }
+
 /* blockIdx.y: the column. */
 template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
@@ -871,7 +875,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     const size_t column = (size_t)a.active[blockIdx.y] * a.column;
     const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
     typename H::real h[24];
-    const uint64_t policy = read_once();
+    const uint64_t policy = policy_of(a);
     WAIT_FOR_SPINORS();
     if (i / 32 * 32 >= a.sites.half) /* the whole warp */
         return;
@@ -901,7 +905,7 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
     typename H::real h[24];
     typename H::raw w[3];
     uint32_t u[8][H::link::WORDS];
-    const uint64_t policy = read_once();
+    const uint64_t policy = policy_of(a);
 #define LINK(n) \
     if (H::template linked<n>(p)) \
         load_link<P, R>(u[n], a.links + (size_t)p.group * H::LINKS + (n)*H::link::BLOCK, p.i % 32, \
@@ -931,14 +935,14 @@ __global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_
 }
 
 /* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
- * a side of four; NULL: none. Of links not those of t, a quarter, where p says of all sites of the
- * warp that they are 1. All threads of a block call it once, then wait_for_brought(). */
-template <int LINKS, int CLOVER, int SIDES>
+ * a side of four; NULL: none. Of links IN_SPACE bytes alone where p says of all sites of the warp
+ * that those of t are 1. All threads of a block call it once, then wait_for_brought(). */
+template <int LINKS, int IN_SPACE, int CLOVER, int SIDES>
 DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop_site &p,
                   uint64_t *barrier, uint64_t policy)
 {
     const uint32_t side = threadIdx.x / 128, lane = threadIdx.x % 32,
-                   wanted = __any_sync(~0u, (p.crosses & 0x8800) != 0) ? LINKS : LINKS / 4 * 3;
+                   wanted = __any_sync(~0u, (p.crosses & 0x8800) != 0) ? LINKS : IN_SPACE;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier),
                    at = (uint32_t)__cvta_generic_to_shared(to);
@@ -957,7 +961,7 @@ DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop
                  ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(to), \
                  "l"(from), "r"((uint32_t)(bytes)), "r"(bar), "l"(policy) \
                  : "memory")
-    if (links)
+    if (links && wanted)
         BULK(at, links, wanted);
     if (CLOVER && clover)
         BULK(at + LINKS, clover, CLOVER);
@@ -987,8 +991,9 @@ DEVICE void wait_for_brought(uint64_t *barrier)
 #endif
 }
 
-/* SIDES threads a site, which take the columns in turn. Links, and clover matrices if HOLD, of each
- * warp's group are copied to shared memory. */
+/* SIDES threads a site, which take the columns in turn, as blocks of the same sites do
+ * (blockIdx.y). Links, and clover matrices if HOLD, of each warp's group are copied to shared
+ * memory. */
 template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int SIDES,
           int BLOCKS, bool HOLD>
 __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
@@ -1003,11 +1008,11 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     const hop_block b = block_of<GHOSTS>(a);
     const uint32_t i = hop_number(a.sites, b.number, thread), groups = (a.sites.half + 31) / 32;
     const bool there = i < a.sites.half, some = i / 32 < groups;
-    const uint64_t policy = read_once();
+    const uint64_t policy = policy_of(a);
     const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
     __shared__ __align__(8) uint64_t barrier;
     const char *const matrices = HOLD ? held_clover(a) : NULL;
-    bring<H::LINKS, HOLD ? (int)lat_form<P>::CLOVER : 0, SIDES>(
+    bring<H::LINKS, H::IN_SPACE, HOLD ? (int)lat_form<P>::CLOVER : 0, SIDES>(
         shared + warp * EACH, some ? a.links + (size_t)p.group * H::LINKS : NULL,
         some && matrices ? matrices + (size_t)p.group * lat_form<P>::CLOVER : NULL, p, &barrier,
         policy);
@@ -1016,7 +1021,7 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     if (!some)
         return;
 #pragma unroll 1
-    for (int n = (int)side; n < a.columns; n += SIDES) {
+    for (int n = (int)(blockIdx.y * SIDES + side); n < a.columns; n += SIDES * (int)gridDim.y) {
         const size_t column = (size_t)a.active[n] * a.column;
         typename H::real h[24];
         const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
@@ -1028,7 +1033,8 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
                                            a.x + (size_t)p.group * lat_form<P>::GROUP + column);
         if (GHOSTS && !H::TAKE)
             edge_ghosts<P, true>(a, p, ghost);
-        finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, policy, shared + warp * EACH + H::LINKS);
+        finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, read_again(),
+                                       shared + warp * EACH + H::LINKS);
     }
 }
 
@@ -1050,14 +1056,14 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
     const hop_block b = block_of<GHOSTS>(a);
     const uint32_t i = hop_number(a.sites, b.number, threadIdx.x), lane = threadIdx.x % 32;
     const bool there = i < a.sites.half;
-    const uint64_t policy = read_once();
+    const uint64_t policy = policy_of(a);
     const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
     enum { CLOVER = HOLD ? (int)lat_form<LAT_STORAGE_HALF>::CLOVER : 0 };
     char *const own = shared + threadIdx.x / 32 * (HOP_OPENED + CLOVER);
     __shared__ __align__(8) uint64_t barrier;
     const char *const matrices = HOLD && i / 32 * 32 < a.sites.half ? held_clover(a) : NULL;
     if (HOLD)
-        bring<HOP_OPENED, CLOVER, 1>(
+        bring<HOP_OPENED, 0, CLOVER, 1>(
             own, NULL, matrices ? matrices + (size_t)p.group * CLOVER : NULL, p, &barrier, policy);
     const char *const links = a.links + (size_t)p.group * H::LINKS;
 #pragma unroll
@@ -1079,7 +1085,7 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
         return;
     const float scale = scales_hop<END>() ? (float)a.a : 1;
 #pragma unroll 1
-    for (int n = 0; n < a.columns; n++) {
+    for (int n = (int)blockIdx.y; n < a.columns; n += (int)gridDim.y) {
         const char *const in = spinors_in<LAT_STORAGE_HALF>(a, b) + (size_t)a.active[n] * a.column;
         const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
         float h[24];
@@ -1110,7 +1116,8 @@ __global__ void __launch_bounds__(128, HOLD ? 3 : 4)
 #undef FETCH
 #undef SPACE
 #undef TIME
-        finish<LAT_STORAGE_HALF, END, SW, true, HOLD>(a, p, n, there, h, policy, own + HOP_OPENED);
+        finish<LAT_STORAGE_HALF, END, SW, true, HOLD>(a, p, n, there, h, read_again(),
+                                                      own + HOP_OPENED);
     }
 }
 

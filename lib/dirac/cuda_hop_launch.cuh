@@ -31,15 +31,28 @@ static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t str
     return lat_cuda_start(a->early, k, blocks, 128, stream, *a);
 }
 
+/* Blocks of the same sites, which share the columns, `sides` of them at a time: several where a
+ * lattice is too small to fill the multiprocessors, of which each takes `resident` blocks. */
+static unsigned shares_of(const lat_hop_args *a, int sides, int resident)
+{
+    const unsigned turns = (unsigned)((a->columns + sides - 1) / sides),
+                   most = (unsigned)(resident * a->processors) / blocks_of(a);
+    if (most < 2)
+        return 1;
+    const unsigned each = (turns + most - 1) / most;
+    return (turns + each - 1) / each;
+}
+
 /* Kernels of several columns need more shared memory than a block may take unasked. */
-static cudaError_t launch_many(kernel *k, int bytes, int sides, const lat_hop_args *a,
+static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, const lat_hop_args *a,
                                cudaStream_t stream)
 {
+    const dim3 blocks(blocks_of(a), shares_of(a, sides, resident));
     const cudaError_t e = cudaFuncSetAttribute((const void *)k,
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks_of(a), 128 * sides, stream, *a);
+    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks, 128 * sides, stream, *a);
 }
 
 /* Is hop_tile wanted, and has the lattice its tiles? */
@@ -52,35 +65,41 @@ template <int R, int END, bool PHASES, int SW, bool GHOSTS>
 static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
 {
     enum {
-        HOLD = has_clover<END>() && !DOUBLE, /* clover matrices would leave room for a block less */
+        HOLD = has_clover<END>(),
         SHARED = 4
                  * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
         ONE_BLOCKS = DOUBLE                       ? has_clover<END>() ? 2 : 3
                      : HALF && R == 12 && END < 2 ? 5
                                                   : 4,
-        MANY_BLOCKS = DOUBLE   ? R == 12 ? 2 : 1
+        SIDES = DOUBLE && HOLD ? 2 : (int)MANY_SIDES, /* such a block is alone */
+        MANY_BLOCKS = DOUBLE   ? R == 12 && !HOLD ? 2 : 1
                       : SINGLE ? 2
                                : 4
     };
     if constexpr (!HALF && R == 12 && (END == 0 || END == 5) && !PHASES && !GHOSTS) {
-        enum { BYTES = hop_tile_form<LAT_P, R>::BYTES };
+        constexpr bool HELD = SINGLE && END == 0; /* others would spill registers */
+        enum { BYTES = hop_tile_form<LAT_P, R, HELD>::BYTES };
         if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
-            return launch_many(hop_tile<LAT_P, R, END, MANY_ONCE, TILE_BLOCKS>, BYTES, 1, a,
-                               stream);
+            return launch_many(hop_tile<LAT_P, R, END, HELD, MANY_ONCE, TILE_BLOCKS>, BYTES, 1,
+                               TILE_BLOCKS, a, stream);
     }
     if constexpr (!DOUBLE && (END == 0 || END == 1) && !PHASES) {
         if (a->columns == 1 && blocks_of(a) <= 2 * (unsigned)a->processors)
             return launch_one(hop_small<LAT_P, R, END, SW, GHOSTS>, a, stream);
     }
     if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
-        enum { OPENED = 4 * (HOP_OPENED + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)) };
+        enum {
+            OPENED = 4 * (HOP_OPENED + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
+            OPENED_BLOCKS = HOLD ? 3 : 4
+        };
         if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
-            return launch_many(hop_opened<R, END, SW, GHOSTS, HOLD != 0>, OPENED, 1, a, stream);
+            return launch_many(hop_opened<R, END, SW, GHOSTS, HOLD != 0>, OPENED, 1, OPENED_BLOCKS,
+                               a, stream);
     }
     if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
-        return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD,
-                                    MANY_SIDES, MANY_BLOCKS, HOLD != 0>,
-                           SHARED, MANY_SIDES, a, stream);
+        return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD, SIDES,
+                                    MANY_BLOCKS, HOLD != 0>,
+                           SHARED, SIDES, MANY_BLOCKS, a, stream);
     return launch_one(hop_one<LAT_P, R, END, PHASES, SW, GHOSTS, false, ONE_AHEAD, ONE_BLOCKS>, a,
                       stream);
 }

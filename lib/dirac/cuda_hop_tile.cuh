@@ -8,19 +8,22 @@
  * of two buffers in turn; of each site the neighbours outside of the tile, of which an axis has one
  * at most. A thread copies the latter to a place of its own, and asks for those of the next column
  * when it has read them. So there is one barrier a column, and from the second cache comes each
- * spinor 3.5 times; the first cache, beside the links, finds fewer of them again (bench/NOTES.md).
+ * spinor 3.5 times; the first cache finds fewer of them again (bench/NOTES.md). Where registers do
+ * for it, a thread holds its links of space, which are a third of what shared memory had to give.
  */
 #ifndef LAT_DIRAC_CUDA_HOP_TILE_CUH
 #define LAT_DIRAC_CUDA_HOP_TILE_CUH
 
 #include "cuda_hop.cuh"
 
-/* Shared memory: links of the four groups; then, in bytes from there, own sites, twice; neighbours
- * outside in x (one a row of a brick, 8 rows at most), y, z and t (two spins). All as groups of
- * spinors lie; x is one group for the four. */
-template <int P, int R> struct hop_tile_form {
+/* Shared memory: links of the four groups, of t alone if HELD; then, in bytes from there, own
+ * sites, twice; neighbours outside in x (one a row of a brick, 8 rows at most), y, z and t (two
+ * spins). All as groups of spinors lie; x is one group for the four. */
+template <int P, int R, bool HELD> struct hop_tile_form {
     enum {
-        LINKS = 8 * lat_link_form<P, R>::BLOCK,
+        FIRST = HELD ? 6 : 0, /* direction of which links are there */
+        LINKS = (8 - FIRST) * lat_link_form<P, R>::BLOCK,
+        IN_SPACE = (6 - FIRST) * lat_link_form<P, R>::BLOCK,
         GROUP = lat_form<P>::GROUP,
         CHUNKS = lat_form<P>::CHUNKS,
         LOWER = CHUNKS / 2 * 512, /* of a group: where the lower spins begin */
@@ -67,8 +70,8 @@ DEVICE void load16_shared(uint32_t v[4], uint32_t from)
                  : "r"(from));
 }
 
-template <int P, int R> struct hop_tile_site {
-    typedef hop_tile_form<P, R> form;
+template <int P, int R, bool HELD> struct hop_tile_site {
+    typedef hop_tile_form<P, R, HELD> form;
     typedef hop<P, R, true, false, -1, false> H;
 
     uint32_t own;     /* where the site's spinor goes, first buffer */
@@ -160,28 +163,37 @@ template <int P, int R> struct hop_tile_site {
 };
 
 /* A thread is a site. Loads from shared memory run a direction ahead of the arithmetic. END: 0, or
- * 5 (finish()), where the spinor of the next column that r begins with is asked for, too. */
-template <int P, int R, int END, bool ONCE, int BLOCKS>
+ * 5 (finish()), where the spinor of the next column that r begins with is asked for, too. HELD:
+ * links of space are in registers. */
+template <int P, int R, int END, bool HELD, bool ONCE, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ lat_hop_args a)
 {
     typedef hop<P, R, true, false, -1, false> H;
-    typedef hop_tile_form<P, R> form;
+    typedef hop_tile_form<P, R, HELD> form;
     extern __shared__ __align__(128) char shared[];
     const uint32_t warp = threadIdx.x / 32;
     const hop_block b = block_of<false>(a);
     const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
     const lat_hop_site p = site_of(a, i, b);
     const bool swap = a.swap != 0;
-    const uint64_t policy = read_once();
-    hop_tile_site<P, R> tile;
+    const uint64_t policy = policy_of(a);
+    hop_tile_site<P, R, HELD> tile;
     tile.begin(a, p, warp, hop_number(a.sites, b.number, 0) / 32,
                (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
     __shared__ __align__(8) uint64_t barrier;
-    bring<H::LINKS, 0, 1>(shared + warp * H::LINKS, a.links + (size_t)p.group * H::LINKS, NULL, p,
-                          &barrier, policy);
+    const char *const links = a.links + (size_t)p.group * H::LINKS;
+    char *const brought = shared + warp * form::LINKS;
+    uint32_t held[HELD ? 6 : 1][H::link::WORDS];
+    if (HELD)
+#pragma unroll
+        for (int k = 0; k < 6; k++)
+            load_link<P, R>(held[HELD ? k : 0], links + k * H::link::BLOCK, i % 32, policy);
+    bring<form::LINKS, form::IN_SPACE, 0, 1>(brought, links + form::FIRST * H::link::BLOCK, NULL, p,
+                                             &barrier, policy);
     const char *const in = spinors_in<P>(a, b);
     WAIT_FOR_SPINORS();
-    const char *const column = in + (size_t)a.active[0] * a.column;
+    const int first = (int)blockIdx.y, step = (int)gridDim.y;
+    const char *const column = in + (size_t)a.active[first] * a.column;
     tile.copy_own(column, i, 0, swap);
     end_copies();
     tile.copy_xy(column, swap);
@@ -194,11 +206,11 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     uint32_t buffer = form::OWN, words[END == 5 ? lat_form<P>::WORDS : 1];
     const char *const x = a.x + (size_t)p.group * form::GROUP;
     if (END == 5)
-        load_spinor<P>(words, NULL, x + (size_t)a.active[0] * a.column, i % 32, swap);
+        load_spinor<P>(words, NULL, x + (size_t)a.active[first] * a.column, i % 32, swap);
 #pragma unroll 1
-    for (int n = 0; n < a.columns; n++) {
-        const bool more = n + 1 < a.columns;
-        const char *const next = in + (size_t)a.active[more ? n + 1 : n] * a.column;
+    for (int n = first; n < a.columns; n += step) {
+        const bool more = n + step < a.columns;
+        const char *const next = in + (size_t)a.active[more ? n + step : n] * a.column;
         typename H::real h[24];
         typename H::raw w[2];
         buffer = form::OWN - buffer;
@@ -215,7 +227,11 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         end_copies();
 #define READ(N) tile.template read<N>(w[(N) % 2], buffer)
 #define COMPUTE(N) \
-    H::template compute<N>(h, w[(N) % 2], a, p, shared + warp * H::LINKS, (typename H::real)a.a)
+    if constexpr ((N) < form::FIRST) \
+        H::template add<N>(h, w[(N) % 2], a, p, held[N], (typename H::real)a.a); \
+    else \
+        H::template compute<N>(h, w[(N) % 2], a, p, brought - form::FIRST * H::link::BLOCK, \
+                               (typename H::real)a.a)
         READ(0);
         READ(1);
         COMPUTE(0);
@@ -229,8 +245,8 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         wait_for_copies<3>(); /* z */
         READ(4);
         if (END == 5)
-            load_spinor<P>(words, NULL, x + (size_t)a.active[more ? n + 1 : n] * a.column, i % 32,
-                           swap);
+            load_spinor<P>(words, NULL, x + (size_t)a.active[more ? n + step : n] * a.column,
+                           i % 32, swap);
         COMPUTE(3);
         READ(5);
         if (more)
@@ -248,7 +264,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         COMPUTE(7);
 #undef READ
 #undef COMPUTE
-        finish<P, END, -1, ONCE, false>(a, p, n, true, h, policy, NULL);
+        finish<P, END, -1, ONCE, false>(a, p, n, true, h, 0, NULL);
     }
 }
 

@@ -77,6 +77,16 @@ DEVICE uint64_t read_once(void)
     return policy;
 }
 
+/* What the next kernels read again, too: the last to leave the second cache. */
+DEVICE uint64_t read_again(void)
+{
+    uint64_t policy = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+#endif
+    return policy;
+}
+
 DEVICE uint4 load16_once(const void *p, uint64_t policy)
 {
     uint4 v;

@@ -251,6 +251,17 @@ static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_arg
         a->phases |= last << 3 | first << 7;
 }
 
+/* Do links and clover matrices, as hops of both parities read them, take no more than half of the
+ * second cache? */
+static bool fit_cache(const gpu_dirac *d, int device)
+{
+    const size_t reals = (size_t)(d->dirac.links * d->dirac.reals + (d->dirac.clover ? 72 : 0)),
+                 site = reals * lat_storage_bytes(d->s->space.grid->spec.storage);
+    int cache = 0;
+    cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
+    return 4 * (size_t)d->s->sites.half * site <= (size_t)cache;
+}
+
 static void set_hop(gpu_dirac *d)
 {
     const lat_fermion *f = &d->dirac.fermion;
@@ -266,6 +277,7 @@ static void set_hop(gpu_dirac *d)
     set_boundary(f, d->s->space.grid, &d->hop);
     d->hop.unit = unit_links(&d->s->space, f);
     d->dirac.links = d->hop.unit ? 6 : 8;
+    d->hop.again = fit_cache(d, device);
     d->dirac.fuses = d->s->space.grid->spec.storage != LAT_STORAGE_HALF && !d->hop.phases
                      && !d->dirac.clover && f->twist == 0;
 }
