@@ -13,7 +13,8 @@ extern "C" {
 typedef struct lat_packer lat_packer;
 
 /* For blocks of which up to `held` bytes, raw, are in use at a time. It takes lat_packer_bytes of
- * the GPU that this process has opened. NULL with lat_error set if there is no memory. */
+ * the GPU that this process has opened. NULL with lat_error set if there is no memory, or if it
+ * packs a block of its own to other bytes than the CPU, which is said in a warning. */
 lat_packer *lat_packer_open(size_t held);
 double lat_packer_bytes(void);
 void lat_packer_close(lat_packer *p); /* NULL is allowed */
@@ -26,8 +27,8 @@ int lat_packer_begin(lat_packer *p, const void *data, size_t bytes);
 int lat_packer_block(void *packer, size_t i, size_t done, lat_packed *block);
 const void *lat_packer_rest(void *packer, size_t from, size_t n, size_t done);
 
-/* For tests: `bytes` bytes of the host, to the device; NULL with lat_error set. Freed by a call
- * with NULL and what it returned. */
+/* `bytes` bytes of the host, to the device; NULL with lat_error set. Freed by a call with NULL and
+ * what it returned. */
 void *lat_packer_copy(const void *host, size_t bytes, void *old);
 
 #ifdef __cplusplus

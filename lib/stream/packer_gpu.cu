@@ -12,6 +12,9 @@
 #include <string.h>
 extern "C" {
 #include "base/error.h"
+#include "codec.h"
+#include "deflate.h"
+#include "lattice/reals.h"
 #include "packer.h"
 }
 #include "packer_code.cuh"
@@ -301,6 +304,52 @@ static int get_memory(lat_packer *p)
     return 0;
 }
 
+/* Reals whose byte planes are stored, coded, and coded with runs. */
+static void fill(wide *x)
+{
+    wide random = 1;
+    for (uint32_t i = 0; i < PLANE; i++) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        const wide exponent = 1023 - random % 40, mantissa = i / 64 % 2 ? 0 : random >> 12;
+        x[i] = i < PLANE / 8 ? 0 : exponent << 52 | mantissa | (random >> 48 & 0xff) << 8;
+    }
+}
+
+/* Makes it the CPU's bytes of a block? A compiler or a card that no test has met may have a fault.
+ * 0, or -1 with lat_error set. `x`, `work`: a block; `packed`: what the CPU may need. */
+static int compare(lat_packer *p, wide *x, byte *work, byte *packed)
+{
+    lat_packed is;
+    fill(x);
+    void *const there = lat_packer_copy(x, BLOCK, NULL);
+    int rc = there && lat_packer_begin(p, there, BLOCK) == 0 ? lat_packer_block(p, 0, 0, &is) : -1;
+    if (rc == 0) {
+        const size_t size = lat_codec_pack(x, BLOCK, 8, work, packed);
+        if (is.stored != size || memcmp(is.payload, packed, size) != 0
+            || is.crc != lat_crc(0, x, BLOCK) || is.not_finite != PLANE
+            || is.largest != lat_reals_largest(x, PLANE, LAT_F64)) {
+            lat_warn(
+                "this GPU packs a block to other bytes than the CPU, which packs in its place");
+            rc = lat_fail("packing on the GPU: other bytes than the CPU's");
+        }
+    }
+    lat_packer_copy(NULL, 0, there);
+    return rc;
+}
+
+static int check(lat_packer *p)
+{
+    wide *const x = (wide *)malloc(BLOCK);
+    byte *const work = (byte *)malloc(BLOCK), *const packed = (byte *)malloc(
+                                                  lat_codec_bound(BLOCK));
+    const int rc = x && work && packed ? compare(p, x, work, packed)
+                                       : lat_fail("out of memory: packing");
+    free(x);
+    free(work);
+    free(packed);
+    return rc;
+}
+
 lat_packer *lat_packer_open(size_t held)
 {
     lat_packer *p = (lat_packer *)calloc(1, sizeof *p);
@@ -314,7 +363,8 @@ lat_packer *lat_packer_open(size_t held)
     p->sent = (found *)calloc(places * PIECE, sizeof *p->sent);
     if (!p->sent)
         lat_fail("out of memory: packing");
-    else if (lat_fetch_open(&p->fetch, places, (size_t)PIECE * ROOM) == 0 && get_memory(p) == 0)
+    else if (lat_fetch_open(&p->fetch, places, (size_t)PIECE * ROOM) == 0 && get_memory(p) == 0
+             && check(p) == 0)
         return p;
     lat_packer_close(p);
     return NULL;
