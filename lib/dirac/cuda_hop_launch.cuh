@@ -61,21 +61,34 @@ static bool takes_tiles(const lat_hop_args *a)
     return a->tiles && a->columns > 1 && lat_hop_has_tiles(&a->sites);
 }
 
+/* hop_many, with clover matrices in shared memory if HOLD; false: a block may not take so much. */
+template <int R, int END, int SW, bool GHOSTS, bool HOLD>
+static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
+{
+    enum {
+        BYTES = 4
+                * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
+        ALONE = DOUBLE && HOLD, /* such a block has a multiprocessor to itself */
+        SIDES = ALONE ? 2 : (int)MANY_SIDES,
+        BLOCKS = DOUBLE   ? R == 12 && !ALONE ? 2 : 1
+                 : SINGLE ? 2
+                          : 4
+    };
+    if (BYTES > a->most_shared)
+        return false;
+    *e = launch_many(
+        hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD, SIDES, BLOCKS, HOLD>,
+        BYTES, SIDES, BLOCKS, a, stream);
+    return true;
+}
+
 template <int R, int END, bool PHASES, int SW, bool GHOSTS>
 static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
 {
-    enum {
-        HOLD = has_clover<END>(),
-        SHARED = 4
-                 * (8 * lat_link_form<LAT_P, R>::BLOCK + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
-        ONE_BLOCKS = DOUBLE                       ? has_clover<END>() ? 2 : 3
-                     : HALF && R == 12 && END < 2 ? 5
-                                                  : 4,
-        SIDES = DOUBLE && HOLD ? 2 : (int)MANY_SIDES, /* such a block is alone */
-        MANY_BLOCKS = DOUBLE   ? R == 12 && !HOLD ? 2 : 1
-                      : SINGLE ? 2
-                               : 4
-    };
+    constexpr bool CLOVER = has_clover<END>(), HOLD = CLOVER && !DOUBLE;
+    const bool matrices = a->clover_x || a->clover_h;
+    enum { ONE_BLOCKS = DOUBLE ? CLOVER ? 2 : 3 : HALF && R == 12 && END < 2 ? 5 : 4 };
+    cudaError_t e = cudaSuccess;
     if constexpr (!HALF && R == 12 && (END == 0 || END == 5) && !PHASES && !GHOSTS) {
         constexpr bool HELD = SINGLE && END == 0; /* others would spill registers */
         enum { BYTES = hop_tile_form<LAT_P, R, HELD>::BYTES };
@@ -89,17 +102,17 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
     }
     if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
         enum {
-            OPENED = 4 * (HOP_OPENED + (HOLD ? (int)lat_form<LAT_P>::CLOVER : 0)),
-            OPENED_BLOCKS = HOLD ? 3 : 4
+            OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)),
+            OPENED_BLOCKS = CLOVER ? 3 : 4
         };
         if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
-            return launch_many(hop_opened<R, END, SW, GHOSTS, HOLD != 0>, OPENED, 1, OPENED_BLOCKS,
-                               a, stream);
+            return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1, OPENED_BLOCKS, a,
+                               stream);
     }
-    if (a->columns > 1 && !PHASES && SHARED <= a->most_shared)
-        return launch_many(hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD, SIDES,
-                                    MANY_BLOCKS, HOLD != 0>,
-                           SHARED, SIDES, MANY_BLOCKS, a, stream);
+    if (a->columns > 1 && !PHASES
+        && ((matrices && launched<R, END, SW, GHOSTS, CLOVER>(a, stream, &e))
+            || launched<R, END, SW, GHOSTS, HOLD>(a, stream, &e)))
+        return e;
     return launch_one(hop_one<LAT_P, R, END, PHASES, SW, GHOSTS, false, ONE_AHEAD, ONE_BLOCKS>, a,
                       stream);
 }
