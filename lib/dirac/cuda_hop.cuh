@@ -1043,8 +1043,11 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
  * single are; links at the ends of t are opened for each column. */
 enum { HOP_OPENED = 6 * lat_link_form<LAT_STORAGE_SINGLE, 18>::BLOCK }; /* bytes of a warp */
 
+/* Blocks of it that a multiprocessor holds. */
+constexpr int opened_blocks(bool hold) { return hold ? 3 : 4; }
+
 template <int R, int END, int SW, bool GHOSTS, bool HOLD>
-__global__ void __launch_bounds__(128, HOLD ? 3 : 4)
+__global__ void __launch_bounds__(128, opened_blocks(HOLD))
     hop_opened(const __grid_constant__ lat_hop_args a)
 {
     typedef hop<LAT_STORAGE_HALF, R, true, false, SW, GHOSTS> H;

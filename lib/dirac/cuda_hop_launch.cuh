@@ -101,13 +101,10 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
             return launch_one(hop_small<LAT_P, R, END, SW, GHOSTS>, a, stream);
     }
     if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
-        enum {
-            OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)),
-            OPENED_BLOCKS = CLOVER ? 3 : 4
-        };
+        enum { OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)) };
         if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
-            return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1, OPENED_BLOCKS, a,
-                               stream);
+            return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1,
+                               opened_blocks(CLOVER), a, stream);
     }
     if (a->columns > 1 && !PHASES
         && ((matrices && launched<R, END, SW, GHOSTS, CLOVER>(a, stream, &e))

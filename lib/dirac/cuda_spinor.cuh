@@ -59,34 +59,35 @@ DEVICE uint4 load16(const void *p)
     return v;
 }
 
-/* What a kernel reads once: past the first cache, and the first to leave the second. */
+/* Memory instructions with a policy: when a line leaves the second cache. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define LAT_HINT(instruction) instruction ".L2::cache_hint"
 #define LAT_POLICY(n) ", %" #n
+#define LAT_MAKE_POLICY(policy, kind) \
+    asm("createpolicy.fractional.L2::" kind ".b64 %0, 1.0;" : "=l"(policy))
 #else
 #define LAT_HINT(instruction) instruction
 #define LAT_POLICY(n) ""
+#define LAT_MAKE_POLICY(policy, kind) ((void)0)
 #endif
 
+/* What a kernel reads once: the first to leave. */
 DEVICE uint64_t read_once(void)
 {
     uint64_t policy = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-#endif
+    LAT_MAKE_POLICY(policy, "evict_first");
     return policy;
 }
 
-/* What the next kernels read again, too: the last to leave the second cache. */
+/* What the next kernels read again, too: the last. */
 DEVICE uint64_t read_again(void)
 {
     uint64_t policy = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-#endif
+    LAT_MAKE_POLICY(policy, "evict_last");
     return policy;
 }
 
+/* Past the first cache. */
 DEVICE uint4 load16_once(const void *p, uint64_t policy)
 {
     uint4 v;
