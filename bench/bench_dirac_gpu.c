@@ -143,15 +143,16 @@ static void same_in(const line *l, const setting *from, const setting *to, lat_f
             exit(lat_report(LAT_FAILED));
 }
 
-/* The work once, onto sites of a parity. CLOVER and INVERSE are what a Schur complement has: for
- * the bench they come as one application of it, two hops. */
+/* The work once, onto sites of a parity; onto odd ones from what the one before made, as the second
+ * hop of a Schur complement does. CLOVER and INVERSE come as one application of it, two hops. */
 static void once(const line *l, const setting *s, lat_parity parity)
 {
     const lat_spinor_part p = {parity, l->columns, all};
+    lat_dfield *const in = parity == LAT_ODD ? s->out : s->in;
     int rc = -1;
     switch (l->work) {
-    case HOP: rc = s->d->ops->hop(s->d, false, &p, 0, NULL, 1, s->out, s->in, NULL); break;
-    case SUM: rc = s->d->ops->hop(s->d, false, &p, 1, s->in, -0.02, s->out, s->in, NULL); break;
+    case HOP: rc = s->d->ops->hop(s->d, false, &p, 0, NULL, 1, s->out, in, NULL); break;
+    case SUM: rc = s->d->ops->hop(s->d, false, &p, 1, s->in, -0.02, s->out, in, NULL); break;
     case CLOVER:
         rc = s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_ASYMMETRIC, LAT_PLAIN}, &p, s->out,
                               s->in, NULL);
