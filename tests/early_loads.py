@@ -4,10 +4,10 @@
 
     early_loads.py [--sass FILE | OBJECT...]
 
-A kernel that begins while the one before it ends waits for that one (WAIT_FOR_GRID, lib/grid/cuda_real.cuh;
-WAIT_FOR_SPINORS, lib/dirac/cuda_hop.cuh) before it reads what that one writes. ptxas has moved loads above the wait,
-whatever the source said: wrong bits on small lattices, right ones on large. All paths from a kernel's entry to its wait
-are followed here, through branches, reconvergence and calls, and what they load or store must be in ALLOWED.
+A kernel that begins while the one before it ends waits for that one (WAIT_FOR_GRID, lib/grid/cuda_device.cuh) before
+it reads what that one writes. ptxas has moved loads above the wait, whatever the source said: wrong bits on small
+lattices, right ones on large. All paths from a kernel's entry to its wait are followed here, through branches,
+reconvergence and calls, and what they load or store must be in ALLOWED.
 
 cuobjdump disassembles the objects, for compute capability 9 and above. --sass reads its output instead.
 Prints a line for each kernel that breaks the rule, and a summary. Exit status: 0, or 1 (broken), or 2 (nothing to look at).

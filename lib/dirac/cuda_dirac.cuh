@@ -3,7 +3,7 @@
 #ifndef LAT_DIRAC_CUDA_DIRAC_CUH
 #define LAT_DIRAC_CUDA_DIRAC_CUH
 
-#include "cuda_hop.cuh"
+#include "cuda_hop_sites.cuh"
 #include "grid/cuda_device.cuh"
 #include "grid/cuda_window.cuh"
 extern "C" {
@@ -191,10 +191,6 @@ int lat_gpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const 
  * it does not overlap with them; they have come before it begins. */
 int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn);
 
-/* The usual strip of cuda_hop.cuh, pairs of z, at most: of one column, and of several, of which
- * less fits into the second cache. */
-enum { LAT_HOP_STRIP = 16, LAT_HOP_STRIP_MANY = 4 };
-
 /* Hops, by storage; reals of a link 12 or 18. */
 typedef cudaError_t lat_hop_launch(const lat_hop_args *a, int reals, cudaStream_t stream);
 lat_hop_launch lat_hop_double, lat_hop_single, lat_hop_half;
@@ -231,5 +227,40 @@ typedef struct lat_hop_trial {
  * -1 with lat_error set. */
 bool lat_gpu_known_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
 int lat_gpu_tune_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+/* A = scalar or C, + i twist gamma5. Its inverse is (C - i twist gamma5) inverse. */
+typedef struct lat_gpu_dirac {
+    lat_dirac dirac;
+    lat_gpu_space *s;
+    double scalar;
+    char *links[2];               /* by parity of the site, the second one behind the first */
+    char *clover[2], *inverse[2]; /* likewise; NULL without a clover term */
+    double log[2];
+    long negative[2];
+    lat_hop_args hop;           /* what all hops share */
+    lat_hop_walk walk[2];       /* of hops of all columns: D, b x + a D; or of A^-1 D */
+    bool in_turn;               /* as lat_dirac_options has it */
+    long iterations;            /* without the host */
+    double call[LAT_GPU_SLOTS]; /* of their sums */
+    /* What lies between two hops, before the first one, between M and M^+; made when needed. */
+    lat_dfield *between, *first, *middle;
+} lat_gpu_dirac;
+
+/* As lat_dirac_ops has them (dirac_open_gpu.cu). */
+lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+                              const lat_dirac_options *options);
+void lat_gpu_dirac_close(lat_dirac *dirac);
+
+static inline lat_hop_launch *lat_gpu_launch_of(const lat_gpu_dirac *d)
+{
+    switch (d->s->space.grid->spec.storage) {
+    case LAT_STORAGE_DOUBLE: return lat_hop_double;
+    case LAT_STORAGE_SINGLE: return lat_hop_single;
+    case LAT_STORAGE_HALF: break;
+    }
+    return lat_hop_half;
+}
 
 #endif

@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     bring<form::LINKS, form::IN_SPACE, 0, 1>(brought, links + form::FIRST * H::link::BLOCK, NULL, p,
                                              &barrier, policy);
     const char *const in = spinors_in<P>(a, b);
-    WAIT_FOR_SPINORS();
+    WAIT_FOR_GRID();
     const int first = (int)blockIdx.y, step = (int)gridDim.y;
     const char *const column = in + (size_t)a.active[first] * a.column;
     tile.copy_own(column, i, 0, swap);

@@ -4,7 +4,7 @@
 #ifndef LAT_DIRAC_CUDA_PACK_CUH
 #define LAT_DIRAC_CUDA_PACK_CUH
 
-#include "cuda_hop.cuh"
+#include "cuda_hop_sites.cuh"
 extern "C" {
 #include "spinor.h"
 }

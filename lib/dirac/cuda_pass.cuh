@@ -5,6 +5,7 @@
 #define LAT_DIRAC_CUDA_PASS_CUH
 
 #include "cuda_dirac.cuh"
+#include "cuda_site.cuh"
 
 enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_SPINOR_TERMS };
 
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     const uint64_t policy = read_once();
     real y[24], x[24];
     double norm = 0, d[2] = {0, 0};
-    WAIT_FOR_SPINORS();
+    WAIT_FOR_GRID();
     if (there && KIND != LAT_PASS_DIAGONAL && !CG)
         get_spinor<PY>(y, a.y + at_y, lane, false);
     if (KIND == LAT_PASS_DOTS) {

@@ -2,6 +2,7 @@
 /* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or through MPI.
  */
 #include "cuda_dirac.cuh"
+#include "cuda_hop_faces.cuh"
 #include "cuda_pack.cuh"
 
 #include "grid/cuda_halo.cuh"

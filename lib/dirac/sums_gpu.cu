@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
     bool final = false;   /* and for thread 0, as nobody else is to read `last` without a barrier */
     const double *const p = a.partial + (size_t)blockIdx.y * a.arrays;
     double v = 0;
-    WAIT_FOR_SPINORS();
+    WAIT_FOR_GRID();
     for (uint32_t side = 0; side < a.arrays; side += a.groups)
         for (uint32_t g = threadIdx.x; g < a.per_slice; g += 256)
             v += p[side + blockIdx.x * a.per_slice + g];

@@ -11,7 +11,9 @@ extern "C" {
 #include "grid/tuned.h"
 }
 
-enum { NAME = 256 };
+/* The usual strip, pairs of z, at most: of one column, and of several, of which less fits into the
+ * second cache. */
+enum { STRIP = 16, STRIP_MANY = 4, NAME = 256 };
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "tuning hops"); }
 
@@ -31,7 +33,7 @@ lat_hop_walk lat_gpu_usual_walk(const lat_gpu_space *s, int columns)
     const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;
     lat_hop_walk w = {};
     if (s->sites.strip)
-        w.strip = usual_strip(&s->sites, columns > 3 ? LAT_HOP_STRIP_MANY : LAT_HOP_STRIP);
+        w.strip = usual_strip(&s->sites, columns > 3 ? STRIP_MANY : STRIP);
     w.tiles = single ? columns > 1 && s->sites.across == 1 : columns > 6;
     return w;
 }

@@ -80,9 +80,17 @@ static inline int lat_cuda_staged(const lat_cuda_device *dev, bool put, size_t c
     return 0;
 }
 
+/* In a kernel: lets the next one begin where this one has begun everywhere, and waits for the one
+ * before to be done. What does not depend on that one comes before this. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
+#else
+#define WAIT_FOR_GRID() ((void)0)
+#endif
+
 /* Launches a kernel that may begin, if `overlap`, while the last blocks of the one before are still
- * at work: it waits for them itself (WAIT_FOR_GRID in cuda_real.cuh). `shared`: bytes of dynamic
- * shared memory a block. */
+ * at work: it waits for them itself (WAIT_FOR_GRID). `shared`: bytes of dynamic shared memory a
+ * block. */
 template <class... A>
 static inline cudaError_t lat_cuda_start_with(size_t shared, int overlap, void (*kernel)(A...),
                                               dim3 grid, dim3 block, cudaStream_t stream, A... a)

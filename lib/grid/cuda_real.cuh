@@ -34,12 +34,3 @@
 #define JOIN_(a, b, c) a##_##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define LAT_(x) JOIN(x, LETTER, LAT_N)
-
-/* Lets the next kernel begin where this one has begun everywhere, and waits for the one before to
- * be done (lat_cuda_start in cuda_device.cuh): what does not depend on that one comes before this.
- */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define WAIT_FOR_GRID() (cudaTriggerProgrammaticLaunchCompletion(), cudaGridDependencySynchronize())
-#else
-#define WAIT_FOR_GRID() ((void)0)
-#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_hop_sites.cuh: what a hop on a GPU is told; how sites of a parity are numbered, and which of
+ * them a block takes. */
+#ifndef LAT_DIRAC_CUDA_HOP_SITES_CUH
+#define LAT_DIRAC_CUDA_HOP_SITES_CUH
+
+#include "cuda_spinor.cuh"
+#include "grid/cuda_device.cuh"
+#include "grid/cuda_grid.cuh"
+extern "C" {
+#include "spinor.h"
+}
+
+/* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
+ * A brick of 32 sites is a group: neighbours in z and t are whole groups then. Where no brick fits
+ * it is the whole plane, and i is x/2 + X/2 (y + Y (z + Z t)). */
+typedef struct lat_hop_sites {
+    uint32_t extent[4];        /* the first one halved */
+    uint32_t half;             /* sites of a parity */
+    uint32_t brick[2], across; /* bx, by; bricks side by side in x */
+    uint32_t plane, slice;     /* sites of an (x, y) plane, of a slice of t */
+    uint32_t strip; /* pairs of z that a walk takes before the next pair of t; 0: no walk */
+    lat_cuda_divisor by_brick[2], by_across, by_size, by_plane, by_z; /* by_size: bx by */
+    lat_cuda_divisor by_groups, by_strip, by_pairs_t; /* of the walk: groups of a plane, .. */
+    uint32_t odd;
+    uint32_t
+        back; /* from a site of slice 0 to its neighbour back in t: the last slice, or a ghost */
+    uint32_t middle; /* pairs of t by which the walk begins later */
+    bool ghosts;     /* t is cut among ranks */
+} lat_hop_sites;
+
+/* Ghosts: slices of one parity, of all columns that are active, as groups of spinors of which two
+ * spins are there. Sides: 0 below, 1 above. All zero: t is not cut. */
+typedef struct lat_hop_faces {
+    char *ghost[2], *to[2]; /* where the neighbours want our faces */
+    size_t column;          /* bytes of a column of a face */
+    uint32_t groups;        /* of a face */
+    uint32_t blocks;        /* that send a face; 0: it has been sent */
+} lat_hop_faces;
+
+enum { LAT_HOP_COLUMNS = 64, LAT_HOP_TERMS = 2 };
+
+/* Sums of a column, in this order; of the two products one at most. */
+enum {
+    LAT_HOP_NORM = 1, /* |out|^2, <x, out>, <with, out>, shadows of out and of x */
+    LAT_HOP_DOT_X = 2,
+    LAT_HOP_DOT = 4,
+    LAT_HOP_SHADOW = 8,
+    LAT_HOP_SHADOW_X = 16
+};
+
+typedef struct lat_hop_args {
+    lat_hop_sites sites;
+    const char *links;               /* of the sites that are written */
+    const char *in;                  /* column 0 of the other parity */
+    char *out;                       /* column 0 of this parity; likewise x, with */
+    const char *x, *with;            /* NULL: none */
+    const char *clover_x, *clover_h; /* blocks of this parity, or NULL */
+    const char *clover_h2;           /* with clover_h: another factor, from the left */
+    size_t column;                   /* bytes from column to column */
+    double a, b;
+    double g5_x, g5_h;  /* i g gamma5 is added to b C, to a C' (but clover_h2): twisted mass */
+    int parity, swap;   /* swap: D^+ */
+    double phase[4][2]; /* of the forward hop across the boundary, re and im; its conjugate back */
+    double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
+    int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
+    lat_hop_faces faces;
+    double t;  /* weight of hops in t over that of the others */
+    bool unit; /* links of t are 1 and not read, but where bits 3 and 7 (forward, back) of
+                * `walls` say that the ends of t have them */
+    uint32_t walls;
+    int sums;            /* LAT_HOP_NORM and others */
+    uint32_t before;     /* sites of a parity that ranks below have: for the shadow's signs */
+    int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
+    double *partial;     /* [columns that are active][numbers][arrays] */
+    int add;             /* out + alpha[] (..) */
+    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
+    const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
+    char *image;                   /* NULL, or where clover_h times out goes, too */
+    bool recursion;                /* as follows; without clover matrices and sums */
+    double shift[2];               /* with flip: shift x besides, once gamma5 is done; re and im,
+                                    * with add re alone */
+    int terms;                     /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
+    const char *more[LAT_HOP_TERMS];
+    double keep[LAT_HOP_COLUMNS], by[LAT_HOP_TERMS][LAT_HOP_COLUMNS];
+    bool both; /* sites of both parities: what is said of this one holds of even sites, odd ones lie
+                * behind them; no ghosts */
+    bool flip; /* gamma5 of the result; not in half */
+    bool tiles;      /* several columns: by hop_tile, where it can do it */
+    bool again;      /* links and clover matrices stay in the second cache from hop to hop */
+    bool backwards;  /* the walk begins at its end: there is what the kernel before had last in the
+                      * second cache */
+    bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
+    int most_shared; /* bytes of shared memory that a block may take */
+    int processors;  /* multiprocessors */
+    int columns;
+    uint8_t active[LAT_HOP_COLUMNS];
+} lat_hop_args;
+
+/* Are upper and lower spins exchanged? Of a kernel's SW: 0, 1, or -1: args.swap says it. */
+#define SWAP(a) (SW < 0 ? (a).swap != 0 : SW != 0)
+
+/* ---- sites ----------------------------------------------------------------------------------- */
+
+typedef struct lat_hop_site {
+    uint32_t i, next[8]; /* of x+, y+, z+, t+, x-, .. */
+    uint32_t group;      /* of links and of what is written: i / 32, odd sites behind even ones */
+    uint32_t crosses;    /* bit k: neighbour k is across the boundary; bits 11 and 15: the links
+                          * forward and back in t are not 1 */
+} lat_hop_site;
+
+DEVICE uint32_t hop_x(const lat_hop_sites &s, uint32_t x)
+{
+    const uint32_t q = lat_cuda_quotient(x, s.by_brick[0]);
+    return q * (s.brick[0] * s.brick[1]) + x - q * s.brick[0];
+}
+
+DEVICE uint32_t hop_y(const lat_hop_sites &s, uint32_t y)
+{
+    const uint32_t q = lat_cuda_quotient(y, s.by_brick[1]);
+    return q * (s.extent[0] * s.brick[1]) + (y - q * s.brick[1]) * s.brick[0];
+}
+
+/* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
+ * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
+ * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. */
+DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t block, uint32_t thread)
+{
+    if (!s.strip)
+        return block * 128 + thread;
+    const uint32_t warp = thread / 32, groups = s.plane / 32;
+    uint32_t q = lat_cuda_quotient(block, s.by_groups);
+    const uint32_t group = block - q * groups;
+    uint32_t n = lat_cuda_quotient(q, s.by_strip);
+    const uint32_t z = q - n * s.strip;
+    q = lat_cuda_quotient(n, s.by_pairs_t);
+    uint32_t t = n - q * (s.extent[3] / 2) + s.middle;
+    if (t >= s.extent[3] / 2)
+        t -= s.extent[3] / 2;
+    const uint32_t plane = (2 * t + warp / 2) * s.extent[2] + 2 * (q * s.strip + z) + warp % 2;
+    return plane * s.plane + group * 32 + thread % 32;
+}
+
+/* Coordinates of site i, c[0] being half of x; returns whether x is odd. */
+DEVICE bool hop_coordinates(const lat_hop_sites &s, uint32_t i, int parity, uint32_t c[4])
+{
+    const uint32_t zt = lat_cuda_quotient(i, s.by_plane), r = i - zt * s.plane;
+    const uint32_t size = s.brick[0] * s.brick[1];
+    const uint32_t b = lat_cuda_quotient(r, s.by_size), in = r - b * size;
+    const uint32_t by = lat_cuda_quotient(b, s.by_across), bx = b - by * s.across;
+    const uint32_t iy = lat_cuda_quotient(in, s.by_brick[0]), ix = in - iy * s.brick[0];
+    c[0] = bx * s.brick[0] + ix;
+    c[1] = by * s.brick[1] + iy;
+    c[3] = lat_cuda_quotient(zt, s.by_z);
+    c[2] = zt - c[3] * s.extent[2];
+    return (c[1] + c[2] + c[3] + (uint32_t)parity + s.odd) & 1;
+}
+
+DEVICE lat_hop_site hop_site(const lat_hop_sites &s, uint32_t i, int parity)
+{
+    lat_hop_site p;
+    uint32_t c[4];
+    const bool late = hop_coordinates(s, i, parity, c);
+    const uint32_t x = c[0], y = c[1], z = c[2], t = c[3];
+    const uint32_t X = s.extent[0], Y = s.extent[1], Z = s.extent[2], T = s.extent[3];
+    const uint32_t x0 = hop_x(s, x), y0 = hop_y(s, y);
+    p.i = i;
+    p.next[0] = late ? i - x0 + hop_x(s, x + 1 == X ? 0 : x + 1) : i;
+    p.next[4] = late ? i : i - x0 + hop_x(s, x ? x - 1 : X - 1);
+    p.next[1] = i - y0 + hop_y(s, y + 1 == Y ? 0 : y + 1);
+    p.next[5] = i - y0 + hop_y(s, y ? y - 1 : Y - 1);
+    p.next[2] = z + 1 == Z ? i - z * s.plane : i + s.plane;
+    p.next[6] = z ? i - s.plane : i + (Z - 1) * s.plane;
+    p.next[3] = t + 1 == T ? i - t * s.slice : i + s.slice;
+    p.next[7] = t ? i - s.slice : i + s.back;
+    p.crosses = (uint32_t)(late && x + 1 == X) | (uint32_t)(y + 1 == Y) << 1
+                | (uint32_t)(z + 1 == Z) << 2 | (uint32_t)(t + 1 == T) << 3
+                | (uint32_t)(!late && x == 0) << 4 | (uint32_t)(y == 0) << 5
+                | (uint32_t)(z == 0) << 6 | (uint32_t)(t == 0) << 7;
+    return p;
+}
+
+/* ---- the sites of a block -------------------------------------------------------------------- */
+
+/* The number of a block in a walk, behind `senders`, which send faces. */
+DEVICE uint32_t walked(bool backwards, uint32_t senders)
+{
+    return backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x - senders;
+}
+
+/* Of the sites that a block writes. */
+DEVICE int parity_of(const lat_hop_args &a)
+{
+    return a.both ? (int)(walked(a.backwards, 0) & 1) : a.parity;
+}
+
+/* Which sites a block takes: of both parities each group of planes is taken by two blocks side by
+ * side, so that spinors of both are in the second cache when both are read. */
+typedef struct hop_block {
+    uint32_t number, odd;
+} hop_block;
+
+template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
+{
+    const uint32_t block = walked(a.backwards, GHOSTS ? 2 * a.faces.blocks : 0);
+    const bool both = !GHOSTS && a.both;
+    return hop_block{both ? block / 2 : block, both ? block & 1 : 0};
+}
+
+DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
+{
+    lat_hop_site p = hop_site(a.sites, i, a.parity ^ (int)b.odd);
+    p.group = i / 32 + (b.odd ? (a.sites.half + 31) / 32 : 0);
+    p.crosses |= (a.unit ? p.crosses & a.walls : 0x88) << 8;
+    return p;
+}
+
+/* Of the other parity than the sites of the block. */
+template <int P> DEVICE const char *spinors_in(const lat_hop_args &a, hop_block b)
+{
+    return a.in - (b.odd ? (size_t)((a.sites.half + 31) / 32) * lat_form<P>::GROUP : 0);
+}
+
+#endif
