@@ -291,6 +291,17 @@ END
     refuses 2 "--masses: expected parameters of operator wilson from -1e6 to 1e6, found 1e+07" lat-solve --masses .1,1e7 "${point[@]}" u.lat -o never
     refuses 2 "--kappas: expected parameters" lat-solve --kappas .1,1e-300 "${point[@]}" u.lat -o never
     refuses 2 "--twists: expected parameters" lat-solve --mass .5 --twists .1,1e7 "${point[@]}" u.lat -o never
+    refuses 2 "--twists: expected --even-odd none" lat-solve --mass .5 --twists .1 --even-odd sym "${point[@]}" u.lat -o never
+    refuses 2 "--twists: expected --precision double" lat-solve --mass .5 --twists .1 -p single "${point[@]}" u.lat -o never
+    for how in '--twists .1' '-p double' '--solver gcr'; do
+        # shellcheck disable=SC2086 # words
+        refuses 2 "--delta is for reliable updates" lat-solve --mass .5 --delta .1 $how "${point[@]}" u.lat -o never
+    done
+    refuses 2 "--memory is for --operator wilson" lat-solve --operator overlap --mu .1 --memory 1 "${point[@]}" u.lat -o never
+    lat-start --dims 4,4,4,4 -o small.lat
+    cat u.lat small.lat >mixed.lat
+    refuses 1 "mixed.lat: source point:1,0,2,3 is for SU(3) on 4 4 4 8" lat-solve --mass .5 "${point[@]}" mixed.lat -o never
+    refuses 1 "mixed.lat: source point:1,0,2,3 is for SU(3) on 4 4 4 8" lat-source point:1,0,2,3 mixed.lat -o never
     refuses 2 "expected mu between -1 and 1" lat-solve --operator overlap --masses .1,4 "${point[@]}" u.lat -o never
     run -2 lat-solve --masses .1 --kappa .1 "${point[@]}" u.lat
 }

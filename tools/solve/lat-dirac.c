@@ -663,6 +663,8 @@ static int each(run *r)
 /* The operator comes from options or from the header, not from a mixture. */
 static void check_operator(void)
 {
+    if (identify && lat_opt_given("kappa"))
+        lat_usage("--identify finds the operator: expected no --kappa");
     static const char *const names[] = {"csw",      "csw-t", "xi",   "nu", "twist",
                                         "boundary", "m0",    "mass", "mu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -681,6 +683,10 @@ static void check_usage(run *r)
         lat_usage("--gauge-file is needed: the links");
     if ((source_file || source_text) && !check)
         lat_usage("--source and --source-file are for --check");
+    if (lat_opt_given("residual") && !check)
+        lat_usage("--residual is for --check");
+    if (lat_opt_given("code") && apply < 0)
+        lat_usage("--code is for --apply");
     lat_smear s;
     if (smear_text && lat_smear_parse(smear_text, &s))
         lat_usage("--smear-links: %s", lat_error());

@@ -74,7 +74,7 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
-    {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 0, 1,
+    {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 1e-15, 1,
      "update reliably when the residual has fallen by D (default: 0.02; CG in "
      "half 0.1)",
      false},
@@ -357,8 +357,10 @@ static int on_links(run *r)
             || lat_source_check_steps(r->source)
             || lat_smearer_serve(&r->smearer, r->source, r->v.links.u.head.nc, r->v.device)))
         return LAT_FAILED;
-    if (lat_source_begin(r->source, &r->v.links.u, lat_inverter_config(&r->v)))
+    if (lat_source_begin(r->source, &r->v.links.u, lat_inverter_config(&r->v))) {
+        lat_error_name(lat_input_name(r->in), NULL);
         return LAT_FAILED;
+    }
     int code = LAT_DONE;
     for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
         lat_field b;
@@ -500,6 +502,10 @@ static void parse_twists(run *r)
         lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
+    if (lat_opt_given("even-odd") && solving.even_odd != LAT_EVEN_ODD_NONE)
+        lat_usage("--twists: expected --even-odd none, as it is multi-shift CG of M itself");
+    if (lat_opt_given("precision") && solving.precision != LAT_INNER_DOUBLE)
+        lat_usage("--twists: expected --precision double, as multi-shift CG is");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
 }
 
@@ -539,11 +545,23 @@ static void check_deflation(const run *r)
     solving.how.solver = LAT_SOLVER_CG;
 }
 
+/* Iterations that are in double, or begin anew by themselves, have no updates. */
+static void check_updates(const run *r)
+{
+    if (lat_opt_given("delta")
+        && (solving.precision == LAT_INNER_DOUBLE || r->v.twists
+            || solving.how.solver == LAT_SOLVER_GCR))
+        lat_usage("--delta is for reliable updates, which %s has not",
+                  r->v.twists                            ? "--twists"
+                  : solving.how.solver == LAT_SOLVER_GCR ? "--solver gcr"
+                                                         : "--precision double");
+}
+
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
-                                         "delta",  "twists", "halo"};
+                                         "delta",  "twists", "halo",     "memory"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
@@ -575,6 +593,7 @@ static void check_usage(run *r)
     parse_masses(r);
     parse_twists(r);
     check_overlap(r);
+    check_updates(r);
     check_list(r, masses_text ? "--masses" : "--kappas", &r->v.fermion.mass, r->mass, r->masses);
     check_list(r, "--twists", &r->v.fermion.twist, r->v.twist, r->v.twists);
     check_deflation(r);
