@@ -140,7 +140,7 @@ same_maximum() {
     need_fftw
     rough a.lat --dims 4,4,4,4
     rough four.lat --dims 4,4,4,4 --group 4
-    refuses 1 "Newton's method is here for Landau and Coulomb gauge, not for maximally Abelian gauge" \
+    refuses 1 "a.lat:0: Newton's method is here for Landau and Coulomb gauge, not for maximally Abelian gauge" \
         lat-orelax --finish newton --gauge mag a.lat -o b.lat
     refuses 1 "Newton's method is here for SU(2) to SU(3), found SU(4)" lat-orelax --finish newton four.lat -o b.lat
     refuses 1 "Newton's method needs weights above 0, found 0 along z" \

@@ -200,6 +200,8 @@ load helper
     [[ $stderr == *"built without CUDA"* || $stderr == *"no GPU"* ]]
     run -0 --separate-stderr lat-orelax --device auto a.lat -o b.lat
     [ -z "$stderr" ]
+    run -0 --separate-stderr lat-orelax --transport staged a.lat -o b.lat
+    [[ $stderr == "lat-orelax: --transport is for GPUs; it runs on the CPU" ]]
     lat-orelax --version | grep -q '^MPI: yes' || {
         run -1 --separate-stderr lat-orelax -n 2 a.lat -o b.lat
         [[ $stderr == *"built without MPI"* ]]
@@ -212,6 +214,21 @@ load helper
     lat-orelax --theta 1e-12 a.lat -o a.lat
     lat-orelax --theta 1e-12 b.lat -o c.lat
     cmp a.lat c.lat
+}
+
+@test "logs do not replace the input, nor anything with --no-clobber" {
+    lat-start weak --dims 2,2,2,2 -o u.lat
+    cp u.lat kept.lat
+    for log in --log --slice-log --copies-log; do
+        refuses 2 "$log ./u.lat is the input as well" lat-orelax --gauge coulomb $log ./u.lat u.lat -o no
+        refuses 1 "kept.lat: exists already (--no-clobber)" \
+            lat-orelax --gauge coulomb $log kept.lat --no-clobber u.lat -o no
+    done
+    refuses 2 "--log u.lat is the input as well" lat-anneal --log u.lat u.lat -o no
+    cmp u.lat kept.lat
+    lat-orelax --log new.log --copies-log copies.log --no-clobber u.lat -o v.lat
+    [ "$(wc -l <new.log)" -gt 1 ]
+    [ "$(wc -l <copies.log)" -eq 2 ]
 }
 
 @test "a stage that fails half-way does not pass for done further down the pipe" {

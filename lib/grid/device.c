@@ -45,6 +45,8 @@ lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
         lat_tuned_set(LAT_TUNE_ANEW);
     else if (dev && o->tune)
         lat_warn("nothing is tuned on %s", dev->gpu ? "several ranks" : "the CPU");
+    if (dev && !dev->gpu && o->transport != LAT_TRANSPORT_AUTO)
+        lat_warn("--transport is for GPUs; it runs on the CPU");
     return dev;
 }
 

@@ -239,8 +239,10 @@ static int wanted(const lat_fixing *f)
         return 0;
     if (lat_newton_check(f->device, &f->u, &f->condition) == 0)
         return 1;
-    if (finish == NEWTON)
+    if (finish == NEWTON) {
+        lat_error_name(f->name, NULL);
         return -1;
+    }
     lat_error_clear();
     return 0;
 }
@@ -503,6 +505,10 @@ int main(int argc, char **argv)
         a.precision[a.stages++] = LAT_F32;
     if (precision != SINGLE)
         a.precision[a.stages++] = LAT_F64;
+    if (log_path)
+        lat_usage_if_input("log", log_path);
+    if (slice_log)
+        lat_usage_if_input("slice-log", slice_log);
     if ((log_path
          && !(l.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds\tcopy\tomega",
                                    lat_opts.comm)))
