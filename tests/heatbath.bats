@@ -263,6 +263,17 @@ END
     nothing_left
 }
 
+@test "a checkpoint that would be the output, one of its files or the log is refused, whatever its spelling" {
+    local run=(lat-heatbath --dims "2,2,2,2" --beta 6 --thermalise 0 --every 1)
+    refuses 2 '--checkpoint ./a.lat is the output as well' "${run[@]}" --checkpoint ./a.lat -o a.lat
+    refuses 2 '--checkpoint ./log is the log as well' "${run[@]}" --checkpoint ./log --log log -o a.lat
+    refuses 2 '--checkpoint a.0001.lat is an output as well' "${run[@]}" --count 3 --checkpoint a.0001.lat -o 'a.%04d.lat'
+    refuses 2 '--checkpoint ./a.2.lat is an output as well' "${run[@]}" --count 3 --checkpoint ./a.2.lat -o 'a.%d.lat'
+    refuses 1 'no/ck: cannot create a file in no/' "${run[@]}" --checkpoint no/ck -o a.lat
+    "${run[@]}" --count 3 --checkpoint a.3.lat -o 'a.%d.lat'
+    [ "$(echo a.*)" = "a.0.lat a.1.lat a.2.lat" ]
+}
+
 @test "a run that is asked to stop writes a checkpoint, and goes on to the same bytes" {
     local dims=6,6,6,6 signal n=0 pid got i
     ! sanitized || dims=4,4,4,4 # which take as long

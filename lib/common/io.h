@@ -118,6 +118,10 @@ enum {
  * (lat_fail_usage). NO_CLOBBER does not concern devices and FIFOs. */
 lat_output *lat_output_open(const char *path, unsigned flags, const lat_comm *comm);
 
+/* Are they names of one file, which may be there or not: one that both lead to, or one name in one
+ * folder? */
+bool lat_one_file(const char *a, const char *b);
+
 /* The name for messages: the path, or "<stdout>". */
 const char *lat_output_name(const lat_output *out);
 

@@ -30,6 +30,24 @@ int lat_io_folder(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+static bool folder_examined(const char *path, struct stat *st)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%.*s", lat_io_folder(path), path);
+    return stat(*folder ? folder : ".", st) == 0;
+}
+
+bool lat_one_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+
+    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
+        return lat_io_same(&of_a, &of_b);
+    return strcmp(a + lat_io_folder(a), b + lat_io_folder(b)) == 0 && folder_examined(a, &of_a)
+           && folder_examined(b, &of_b) && lat_io_same(&of_a, &of_b);
+}
+
 bool lat_io_in_place(const lat_output *out) { return out->live || !out->target; }
 
 /* A terminal or /dev/null may be two outputs. Two names of one file (hard links) may be, too, where
@@ -82,16 +100,12 @@ static int output_collision(const lat_output *out)
 
 int lat_output_register(lat_output *out)
 {
-    char folder[PATH_MAX];
     int rc;
 
     if (lat_io_in_place(out) && fstat(out->fd, &out->file) < 0)
         return lat_fail("%s: cannot be examined: %s", out->name, strerror(errno));
-    if (out->target) {
-        snprintf(folder, sizeof folder, "%.*s", lat_io_folder(out->target), out->target);
-        if (stat(*folder ? folder : ".", &out->folder) < 0)
-            return lat_fail("%s: its folder cannot be examined: %s", out->name, strerror(errno));
-    }
+    if (out->target && !folder_examined(out->target, &out->folder))
+        return lat_fail("%s: its folder cannot be examined: %s", out->name, strerror(errno));
     pthread_mutex_lock(&lists);
     rc = output_collision(out);
     if (rc == 0) {

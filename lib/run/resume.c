@@ -18,7 +18,7 @@
 
 void lat_checkpoint_usage(const char *path, const char *resume)
 {
-    struct stat there, from;
+    struct stat there;
     if (!path)
         return;
     if (!strcmp(path, "-"))
@@ -27,13 +27,12 @@ void lat_checkpoint_usage(const char *path, const char *resume)
     static const char *const outputs[] = {"output", "log"};
     for (int i = 0; i < 2; i++) {
         const char *other = lat_opt_text(outputs[i]);
-        if (other && !strcmp(path, other))
+        if (other && lat_one_file(path, other))
             lat_usage("--checkpoint %s is the %s as well", path, outputs[i]);
     }
     if (lat_opts.comm->rank != 0 || stat(path, &there) || !S_ISREG(there.st_mode))
         return;
-    if (resume && stat(resume, &from) == 0 && from.st_ino == there.st_ino
-        && from.st_dev == there.st_dev) {
+    if (resume && lat_one_file(path, resume)) {
         lat_resume_written(path);
         return;
     }

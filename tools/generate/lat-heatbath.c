@@ -16,6 +16,7 @@
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
+#include "common/io.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -107,6 +108,7 @@ typedef struct run {
     bool other;   /* continues with other parameters than those of the header */
     double plaquette;
     char *text;        /* the options of the run (run/resume.h) */
+    bool kept;         /* the file of --checkpoint is one of this run */
     double saved;      /* time of the last checkpoint */
     int stopped;       /* the signal by which the run was asked to stop, or 0 */
     lat_rate rate;     /* of sweeps */
@@ -399,6 +401,7 @@ static int save(run *r)
         return -1;
     const bool saved = write_checkpoint(r) == 0;
     lat_progress_end();
+    r->kept = r->kept || saved;
     if (saved)
         lat_resume_written(checkpoint);
     else
@@ -463,26 +466,43 @@ static int numbers_in(const char *name)
     return n;
 }
 
+enum { NAME = 4096 };
+
+/* The file of configuration `number`. */
+static int name_numbered(char name[NAME], long number)
+{
+    char digits[24];
+    const char *p = strchr(lat_opts.output, '%');
+    const bool zeros = p[1] == '0';
+    const long width = strtol(p + 1, NULL, 10);
+    snprintf(digits, sizeof digits, zeros ? "%0*ld" : "%*ld", width > 20 ? 20 : (int)width, number);
+    const int n = snprintf(name, NAME, "%.*s%s%s", (int)(p - lat_opts.output), lat_opts.output,
+                           digits, strchr(p, 'd') + 1);
+    return n < 0 || n >= NAME ? lat_fail("%.200s: too long for a name", lat_opts.output) : 0;
+}
+
 /* Opens the file of the next configuration, or the stream. Before the sweeps, so that a file that
  * cannot be written is reported early. */
 static int open_output(run *r)
 {
-    char name[4096], digits[24];
-    const char *p = r->numbered ? strchr(lat_opts.output, '%') : NULL;
-    if (!p) {
-        r->out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm);
-        return r->out ? 0 : -1;
-    }
-    const bool zeros = p[1] == '0';
-    const long width = strtol(p + 1, NULL, 10);
-    snprintf(digits, sizeof digits, zeros ? "%0*ld" : "%*ld", width > 20 ? 20 : (int)width,
-             r->number);
-    const int n = snprintf(name, sizeof name, "%.*s%s%s", (int)(p - lat_opts.output),
-                           lat_opts.output, digits, strchr(p, 'd') + 1);
-    if (n < 0 || n >= (int)sizeof name)
-        return lat_fail("%.200s: too long for a name", lat_opts.output);
-    r->out = lat_output_open(name, lat_output_flags(), lat_opts.comm);
+    char name[NAME];
+    if (r->numbered && name_numbered(name, r->number))
+        return -1;
+    r->out = lat_output_open(r->numbered ? name : lat_opts.output, lat_output_flags(),
+                             lat_opts.comm);
     return r->out ? 0 : -1;
+}
+
+/* Can checkpoints be written, where no configuration will be? */
+static int check_checkpoint(const run *r)
+{
+    char name[NAME];
+    const bool root = lat_opts.comm->rank == 0;
+    int rc = 0;
+    for (long i = 0; rc == 0 && root && checkpoint && r->numbered && i < count - r->written; i++)
+        if ((rc = name_numbered(name, r->number + i)) == 0 && lat_one_file(checkpoint, name))
+            rc = lat_fail_usage("--checkpoint %s is an output as well", checkpoint);
+    return lat_agree(lat_opts.comm, rc) ? -1 : lat_checkpoint_possible(checkpoint, lat_opts.comm);
 }
 
 static int write_one(run *r)
@@ -580,6 +600,9 @@ static int prepare(run *r)
         lat_usage("--beta is needed: the configuration does not say which it was made with");
     group = r->field.head.nc;
     check_rows();
+    r->kept = checkpoint && access(checkpoint, F_OK) == 0; /* then it is that of --resume */
+    if (check_checkpoint(r))
+        return -1;
     if (log_path
         && !(r->log = lat_log_open(log_path, "sweep\tplaquette\tspatial\ttemporal\tseconds",
                                    lat_opts.comm)))
@@ -609,7 +632,7 @@ int main(int argc, char **argv)
     free(r.text);
     if (r.stopped)
         lat_stop_exit(lat_opts.comm, r.stopped);
-    if (!bad && checkpoint && lat_opts.comm->rank == 0)
-        unlink(checkpoint);
+    if (!bad && r.kept)
+        lat_resume_remove(checkpoint, lat_opts.comm);
     return bad ? lat_report(LAT_FAILED) : LAT_DONE;
 }
