@@ -480,6 +480,14 @@ END
     run -2 lat-convert --split 1.lat
     [[ $output == *"--split: expected -o FILE"* ]]
     run -2 lat-convert --split --join 1.lat -o x.lat
+    # No input is replaced, which may be read later.
+    cat 1.lat 2.lat >in.0000.lat
+    cp 3.lat in.0001.lat
+    cat in.0000.lat in.0001.lat >all.lat
+    refuses 1 'in.0000.lat: is an input as well (--split)' lat-convert --split in.0000.lat in.0001.lat -o in.lat
+    refuses 1 'in.0000.lat: is an input as well (--split)' lat-convert --split -i ./in.0000.lat -o in.lat
+    refuses 1 'is the output as well' lat-convert --split -o in.lat <in.0000.lat
+    cat in.0000.lat in.0001.lat | cmp - all.lat
     nothing_left
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "common/io.h"
 #include "common/options.h"
 #include "stream/stream.h"
 #include "run/conversion.h"
@@ -186,6 +187,15 @@ static const char *extension(void)
 
 static long files_split;
 
+/* Is this file one of the inputs, of which those that follow would be lost? */
+static bool is_input(const char *path)
+{
+    bool any = lat_opts.input && lat_one_file(path, lat_opts.input);
+    for (int i = 0; i < lat_opts.nfiles; i++)
+        any = any || lat_one_file(path, lat_opts.files[i]);
+    return any;
+}
+
 /* The next file of --split: NAME.0003.EXTENSION, by the number of files before. */
 static lat_output *open_split(void)
 {
@@ -196,7 +206,11 @@ static lat_output *open_split(void)
         lat_fail("out of memory: the name of a file");
         return NULL;
     }
-    lat_output *out = lat_output_open(path, lat_output_flags(), lat_opts.comm);
+    lat_output *out = NULL;
+    if (is_input(path))
+        lat_fail("%s: is an input as well (--split)", path);
+    else
+        out = lat_output_open(path, lat_output_flags() | LAT_OUTPUT_OTHER, lat_opts.comm);
     free(path);
     files_split++;
     return out;
