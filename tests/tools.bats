@@ -264,6 +264,11 @@ END
     run -2 lat-gauge --apply - < u.lat
     run -2 lat-gauge --random --save-g x.lat u.lat -o x.lat
     [ ! -e x.lat ]
+    lat-gauge --random --save-g g.lat u.lat > /dev/null
+    cp g.lat kept.lat
+    refuses 2 '--apply g.lat is the output as well' lat-gauge --apply g.lat u.lat -o g.lat
+    refuses 2 '--compose ./g.lat is the output as well' lat-gauge --compose ./g.lat kept.lat -o g.lat
+    cmp g.lat kept.lat
 }
 
 @test "lat-gauge --save-g leaves no file when the run fails" {

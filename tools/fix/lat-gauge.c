@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "measure/measure.h"
+#include "common/io.h"
 #include "common/options.h"
 #include "stream/stream.h"
 #include "run/tool.h"
@@ -274,6 +275,8 @@ static void check_usage(void)
         lat_usage("--save-g is for --random");
     if (saved && !strcmp(saved, "-") && !lat_opts.input)
         lat_usage("only one of the input and --%s can be stdin", apply ? "apply" : "compose");
+    if (saved && lat_opts.output && lat_one_file(saved, lat_opts.output))
+        lat_usage("--%s %s is the output as well", apply ? "apply" : "compose", saved);
     if (save_g && !strcmp(save_g, "-"))
         lat_usage("--save-g needs the name of a file");
     if (save_g)
