@@ -319,6 +319,36 @@ END
     [[ $stderr == "lat-heatbath: straight.0.lat: expected a checkpoint of lat-heatbath"* ]]
 }
 
+@test "a run that is resumed reads the configuration that it began with, and refuses another one" {
+    local run=(lat-heatbath --thermalise 2000 --every 1 --seed 3) pid i
+    lat-heatbath --dims 2,2,2,2 --beta 6 --thermalise 5 -o a.lat
+    lat-heatbath --dims 2,2,2,2 --beta 6 --thermalise 6 -o b.lat
+    crc() { lat-info "$1" | awk '$1 == "crc-32" { print $2 }'; }
+    cut_off() { # leaves a checkpoint
+        "$@" -q --checkpoint ck --checkpoint-every 0 -o cut.lat 3>&- &
+        pid=$!
+        for ((i = 0; i < 600; i++)); do [ ! -e ck ] || break; sleep 0.02; done
+        kill -9 $pid
+        wait $pid || true
+        find . -name '.*.tmp' -delete
+    }
+    "${run[@]}" a.lat -o straight.lat
+    cut_off "${run[@]}" a.lat
+    cp ck kept
+    refuses 1 "b.lat: expected the configuration of the checkpoint, CRC $(crc a.lat), found CRC $(crc b.lat)" \
+        "${run[@]}" b.lat --resume kept -o cut.lat
+    refuses 1 'no.lat: ' "${run[@]}" no.lat --resume kept -o cut.lat
+    "${run[@]}" a.lat --resume ck --checkpoint ck -o cut.lat
+    cmp straight.lat cut.lat
+    [ ! -e ck ]
+    cut_off "${run[@]}" --dims 2,2,2,2 --beta 6
+    refuses 1 "a.lat: expected the configuration of the checkpoint, CRC none, found CRC $(crc a.lat)" \
+        "${run[@]}" --dims 2,2,2,2 --beta 6 a.lat --resume ck -o cut.lat
+    "${run[@]}" --dims 2,2,2,2 --beta 6 --resume ck -o cut.lat
+    "${run[@]}" --dims 2,2,2,2 --beta 6 -o straight.lat
+    cmp straight.lat cut.lat
+}
+
 @test "lat-plaq --sd gives no beta where the force is rounding alone, as for a classical field" {
     local p
     for p in single double; do

@@ -108,6 +108,7 @@ typedef struct run {
     bool other;   /* continues with other parameters than those of the header */
     double plaquette;
     char *text;        /* the options of the run (run/resume.h) */
+    char of[9];        /* CRC of the configuration that it began with, or "none" */
     bool kept;         /* the file of --checkpoint is one of this run */
     double saved;      /* time of the last checkpoint */
     int stopped;       /* the signal by which the run was asked to stop, or 0 */
@@ -198,15 +199,22 @@ static int take_checkpoint(run *r)
 {
     lat_header *head = &r->field.head;
     const char *text = lat_info_get(head, "checkpoint.run"),
-               *state = lat_info_get(head, "checkpoint.state");
+               *state = lat_info_get(head, "checkpoint.state"),
+               *of = lat_info_get(head, "checkpoint.of"); /* NULL in older ones */
     if (!text || !state || sscanf(state, "%ld %ld %ld", &r->number, &r->due, &r->written) != 3
         || r->number < 0 || r->written < 0 || r->due <= r->sweep)
         return lat_fail("%s: expected a checkpoint of lat-heatbath, found a field that is none",
                         resume);
     if (lat_resume_same(resume, r->text, text))
         return -1;
+    if (of && continued && strcmp(of, r->of) != 0)
+        return lat_fail("%s: expected the configuration of the checkpoint, CRC %.8s, found CRC %s",
+                        lat_opts.input, of, r->of);
+    if (of)
+        snprintf(r->of, sizeof r->of, "%.8s", of);
     lat_info_remove(head, "checkpoint.run");
     lat_info_remove(head, "checkpoint.state");
+    lat_info_remove(head, "checkpoint.of");
     return 0;
 }
 
@@ -226,11 +234,26 @@ static const char *not_thermal(const lat_header *head, char text[96])
     return text;
 }
 
+/* Reads the checkpoint, or the last configuration of the input. Beside a checkpoint the input is
+ * read for its CRC alone. */
+static int read_first(run *r)
+{
+    if (continued) {
+        if (read_last(lat_opts.input, &r->field))
+            return -1;
+        memcpy(r->of, r->field.head.read_crc, sizeof r->of);
+    }
+    if (!resume)
+        return 0;
+    lat_field_free(&r->field);
+    return read_last(resume, &r->field);
+}
+
 /* From the last configuration of the input, or from a checkpoint. */
 static int go_on(run *r)
 {
     lat_header *head = &r->field.head;
-    if (read_last(resume ? resume : lat_opts.input, &r->field))
+    if (read_first(r))
         return -1;
     if ((lat_opt_given("group") && group != head->nc)
         || (lat_opt_given("dims")
@@ -259,6 +282,7 @@ static int go_on(run *r)
 static int begin(run *r)
 {
     lat_header *head = &r->field.head;
+    strcpy(r->of, "none");
     head->geom = geom;
     head->nc = (int)group;
     head->real = precision ? LAT_F64 : LAT_F32;
@@ -384,6 +408,7 @@ static int write_checkpoint(run *r)
         if (set_info(&k.head, &changed, "sweep", "%ld", r->sweep)
             || lat_info_set(&k.head, "checkpoint.run", r->text)
             || lat_info_set(&k.head, "checkpoint.state", state)
+            || (*r->of && lat_info_set(&k.head, "checkpoint.of", r->of))
             || lat_stream_write(out, &k, lat_opts.store))
             rc = -1;
         lat_header_free(&k.head);
