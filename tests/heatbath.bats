@@ -250,7 +250,10 @@ END
     lat-start --dims 4,4,4,4 -o cold.lat
     run -2 lat-heatbath cold.lat -o a.lat
     [[ $output == *--beta* ]]
-    run -1 lat-heatbath --group 4 --beta 6 cold.lat -o a.lat
+    refuses 1 'cold.lat: expected SU(4) on 4 4 4 4 as --group and --dims say, found SU(3) on 4 4 4 4' \
+        lat-heatbath --group 4 --beta 6 cold.lat -o a.lat
+    refuses 1 'cold.lat: expected SU(3) on 8 4 4 4 as --group and --dims say, found SU(3) on 4 4 4 4' \
+        lat-heatbath --dims 8,4,4,4 --beta 6 cold.lat -o a.lat
     lat-gauge --random cold.lat --save-g g.lat -o b.lat
     run -1 lat-heatbath --beta 6 g.lat -o a.lat
     cp cold.lat kept.lat

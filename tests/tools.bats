@@ -205,7 +205,11 @@ link_bound=1.1e-14
     run -1 lat-gauge --random g.lat -o no.lat
     run -1 lat-gauge --invert u.lat -o no.lat
     run -1 lat-gauge --compose g.lat u.lat -o no.lat
-    run -1 lat-gauge --apply g.lat small.lat -o no.lat
+    cat u.lat small.lat > mixed.lat
+    for input in small mixed; do
+        refuses 1 "$input.lat: the transformation is SU(3) on 4 4 4 4, the field SU(3) on 4 4 4 2" \
+            lat-gauge --apply g.lat $input.lat -o no.lat
+    done
     run -1 lat-gauge --apply g.lat su2.lat -o no.lat
     run -1 lat-gauge --apply missing.lat u.lat -o no.lat
     [ ! -e no.lat ]

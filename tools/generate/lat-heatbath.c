@@ -249,17 +249,25 @@ static int read_first(run *r)
     return read_last(resume, &r->field);
 }
 
+/* --group and --dims, where they are given, are those of the configuration. */
+static int expect_lattice(const lat_header *head)
+{
+    lat_header asked = {.nc = lat_opt_given("group") ? (int)group : head->nc,
+                        .geom = lat_opt_given("dims") ? geom : head->geom};
+    char a[64], b[64];
+    return lat_header_alike(&asked, head)
+               ? 0
+               : lat_fail("%s: expected SU(%d) on %s as --group and --dims say, found SU(%d) on %s",
+                          resume ? resume : lat_filter_name(), asked.nc,
+                          lat_dims_text(&asked.geom, a), head->nc, lat_dims_text(&head->geom, b));
+}
+
 /* From the last configuration of the input, or from a checkpoint. */
 static int go_on(run *r)
 {
     lat_header *head = &r->field.head;
-    if (read_first(r))
+    if (read_first(r) || expect_lattice(head))
         return -1;
-    if ((lat_opt_given("group") && group != head->nc)
-        || (lat_opt_given("dims")
-            && (geom.nd != head->geom.nd || memcmp(geom.dims, head->geom.dims, sizeof geom.dims))))
-        return lat_fail("--group and --dims are those of the configuration, which is of SU(%d)",
-                        head->nc);
     char text[96];
     const char *other = resume || lat_opt_given("thermalise") ? NULL : not_thermal(head, text);
     if (lat_boundary_closed(head, -1, "heat bath", resume ? resume : lat_opts.input))
