@@ -238,8 +238,7 @@ END
     [[ $output == *--beta* ]]
     run -2 lat-heatbath --beta 6
     [[ $output == *--dims* ]]
-    run -1 bash -o pipefail -c 'lat-heatbath --dims 4,5,4,4 --beta 6 | cat'
-    [[ $output == *"odd"* ]]
+    refuses 2 '--dims: expected even extents, found 4 5 4 4' lat-heatbath --dims 4,5,4,4 --beta 6 -o a.lat
     for bad in "--check-every 5" "--group 1" "--group 17" "--every 0" "--update magic" "--xi 0" "--beta -1"; do
         # shellcheck disable=SC2086
         run -2 lat-heatbath --dims 4,4,4,4 --beta 6 $bad -o a.lat

@@ -593,6 +593,10 @@ static void check_usage(void)
             "--count 1");
     if (!continued && !lat_opt_given("dims"))
         lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to go on from");
+    char text[64];
+    for (int mu = 0; !continued && mu < geom.nd; mu++)
+        if (geom.dims[mu] % 2)
+            lat_usage("--dims: expected even extents, found %s", lat_dims_text(&geom, text));
     if (!continued && isnan(beta))
         lat_usage("--beta is needed, for example --beta 6.0");
     if (continued && lat_opt_given("start"))
