@@ -201,6 +201,21 @@ open("bad", "wb").write(data)'
     [ ! -e x.lat ] && [ ! -e x ]
 }
 
+@test "--dims, --rows and --signs are not passed over where spinors are read or written" {
+    local input target
+    lat-convert --to chroma-prop --force s.lat -o file
+    for input in s.lat file; do
+        for target in lat npy-prop; do
+            refuses 1 "$input: states the extents 3 4 2 5, expected 8 8 8 8 as --dims says" \
+                lat-convert --dims 8,8,8,8 --to $target $input -o x
+            refuses 1 "$input: --rows is for matrices, and this is a quark propagator" \
+                lat-convert --rows 2 --to $target $input -o x
+        done
+        refuses 1 "$input: --signs is for matrices, and this is a quark propagator" lat-convert --signs --to npy-prop $input -o x
+    done
+    lat-convert --dims 3,4,2,5 --to npy-prop s.lat -o x
+}
+
 @test "checksums of MILC before May 2000 are refused with the reason, unless --no-checksum" {
     quarks make milc-prop s4.lat file .1
     printf '\x01\x02\x03\x04\x05\x06\x07\x08' | dd of=file bs=1 seek=116 conv=notrunc status=none

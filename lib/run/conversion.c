@@ -41,8 +41,7 @@ typedef struct job {
     uint64_t begin, links; /* bytes of the output before the provisional head, and after it */
 } job;
 
-/* --dims is for files that do not state their extents; others must agree with it. */
-static int expect_dims(const lat_geometry *wanted, const char *name, const lat_header *h)
+int lat_expect_dims(const lat_geometry *wanted, const char *name, const lat_header *h)
 {
     char here[64], asked[64];
     const lat_geometry *geom = &h->geom;
@@ -133,7 +132,7 @@ static int plan(job *j)
     lat_header *h = &j->head;
     *h = j->s->f.head;
     h->real = target_real(j->how, h);
-    if (expect_dims(&j->how->dims, j->s->name, h) < 0
+    if (lat_expect_dims(&j->how->dims, j->s->name, h) < 0
         || choose_rows(j->how->rows, j->s->name, j->target, h) < 0
         || admit(j->s->name, j->target, h) < 0)
         return -1;

@@ -24,4 +24,8 @@ typedef struct lat_conversion {
  * are dropped are not those of the others, or another field follows where the target holds one. */
 int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output *out);
 
+/* `wanted` (--dims; nd 0: not given) is for files that do not state their extents; others must
+ * agree with it. 0, or -1 with a sentence about the file `name`. */
+int lat_expect_dims(const lat_geometry *wanted, const char *name, const lat_header *h);
+
 #endif

@@ -295,6 +295,15 @@ static int join_quarks(const char *name, lat_output *out, const lat_field *f,
     return rc;
 }
 
+/* Do --dims, --rows and --signs fit the field? */
+static int check_options(const char *name, const lat_header *head)
+{
+    if ((rows || signs) && lat_header_spinors(head))
+        return lat_fail("%s: --%s is for matrices, and this is %s", name, rows ? "rows" : "signs",
+                        lat_kind_text(head->kind));
+    return lat_expect_dims(&dims, name, head);
+}
+
 /* All fields of a file, which are in memory as a whole. */
 static int convert_quarks(lat_input *in, lat_output *out, const lat_format *format)
 {
@@ -303,7 +312,8 @@ static int convert_quarks(lat_input *in, lat_output *out, const lat_format *form
     lat_field f;
     int rc;
     for (long index = 0; (rc = read_quarks(in, &f, format, real, index)) > 0; index++) {
-        const int bad = join ? join_quarks(name, out, &f, format, real)
+        const int bad = check_options(name, &f.head) ? -1
+                        : join                       ? join_quarks(name, out, &f, format, real)
                         : index > 0 && !lat_formats[to]->many
                             ? lat_fail("%s: holds more than one field, and a file in format %s "
                                        "holds one: convert them one by one",
