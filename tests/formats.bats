@@ -376,6 +376,9 @@ payload() {
     refused "det U = -1 on 32 of 256 links: phases folded into the links?" x
     refused "--signs needs --rows 3" --signs --rows 2 --to nersc read.lat
     run -2 lat-convert --signs read.lat
+    lat-convert --signs --to vogt small.lat -o y 2> err
+    [ "$(cat err)" = "lat-convert: small.lat: --signs: expected a boundary that is ANTIPERIODIC in the header, found none: the links are written as they are" ]
+    lat-convert --to vogt small.lat | cmp - y
 }
 
 @test "open boundaries are recognised, recorded and written again" {

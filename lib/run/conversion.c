@@ -125,6 +125,18 @@ static int plan_signs(job *j)
     return 0;
 }
 
+/* After the first pass, which may have found boundaries of the links. */
+static void say_unsigned(const job *j)
+{
+    bool any = !j->how->signs;
+    for (int mu = 0; mu < j->head.geom.nd; mu++)
+        any = any || j->signs[mu];
+    if (!any)
+        lat_warn("%s: --signs: expected a boundary that is ANTIPERIODIC in the header, found none: "
+                 "the links are written as they are",
+                 j->s->name);
+}
+
 /* What will be written, as far as the header of the input says. */
 static int plan(job *j)
 {
@@ -402,6 +414,7 @@ static int convert(job *j)
     if (lat_file_reader_first(j->s, at_once, restart, first_pass, j) < 0 || check_rows(j) < 0
         || expect_last(j) < 0)
         return -1;
+    say_unsigned(j);
     const bool written = j->single_pass;
     j->single_pass = false;
     if (make_header(j) < 0 || (written && (rc = complete(j)) < 0))
