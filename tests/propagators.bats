@@ -216,6 +216,17 @@ open("bad", "wb").write(data)'
     lat-convert --dims 3,4,2,5 --to npy-prop s.lat -o x
 }
 
+@test "--kappa, --no-checksum and --dataset are refused where they do nothing" {
+    lat-convert --to chroma-prop --force s.lat -o file
+    refuses 2 '--kappa is for --normalisation kappa, found --normalisation mass' \
+        lat-convert --normalisation mass --kappa .1 --to milc-prop s4.lat -o x
+    refuses 1 'file: is in format chroma-prop, and --no-checksum is for reading milc-prop' lat-convert --no-checksum file -o x
+    refuses 1 's4.lat: is in format lat, and --no-checksum is for reading milc-prop' \
+        lat-convert --no-checksum --kappa .1 --to milc-prop s4.lat -o x
+    refuses 1 'file: is in format chroma-prop, and --dataset is for reading hdf5-prop' lat-convert --dataset S file -o x
+    refuses 1 's.lat: is in format lat, and --dataset is for reading hdf5-prop' lat-convert --dataset S --to hdf5-prop s.lat -o x
+}
+
 @test "checksums of MILC before May 2000 are refused with the reason, unless --no-checksum" {
     quarks make milc-prop s4.lat file .1
     printf '\x01\x02\x03\x04\x05\x06\x07\x08' | dd of=file bs=1 seek=116 conv=notrunc status=none

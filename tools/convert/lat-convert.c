@@ -328,6 +328,18 @@ static int convert_quarks(lat_input *in, lat_output *out, const lat_format *form
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
+/* --no-checksum and --dataset are for reading one format each. */
+static int check_reader(const char *name, const char *format)
+{
+    if (no_checksum && strcmp(format, "milc-prop") != 0)
+        return lat_fail("%s: is in format %s, and --no-checksum is for reading milc-prop", name,
+                        format);
+    if (quarks.dataset && strcmp(format, "hdf5-prop") != 0)
+        return lat_fail("%s: is in format %s, and --dataset is for reading hdf5-prop", name,
+                        format);
+    return 0;
+}
+
 static int convert_file(const char *path, lat_output *out)
 {
     lat_input *in = lat_input_open(path, lat_opts.comm);
@@ -343,6 +355,8 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: is in format %s, and --basis, --normalisation, --kappa, --dataset and "
                        "--no-checksum are for spinors of other programs",
                        lat_input_name(in), format->name);
+    if (!bad && (no_checksum || quarks.dataset))
+        bad = check_reader(lat_input_name(in), format->name);
     if (!bad && split && format->quarks)
         bad = lat_fail("%s: --split is for streams and files of gauge fields, found spinors",
                        lat_input_name(in));
@@ -409,6 +423,8 @@ static void check_usage(void)
         lat_usage("--dims: expected four extents, found %d", dims.nd);
     if (basis && !(quarks.basis = lat_basis_find(basis)))
         lat_usage("--basis: %s", lat_error());
+    if (lat_opt_given("kappa") && normalisation == 0)
+        lat_usage("--kappa is for --normalisation kappa, found --normalisation mass");
     if (lat_opt_given("kappa") && quarks.kappa == 0)
         lat_usage("--kappa: expected a number above 0");
     quarks.dims = dims;
