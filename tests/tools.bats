@@ -497,6 +497,8 @@ assert o["theta"] is None and o["dims"] == [2, 2] and o["verified"] is False'
 @test "lat-diff compares transformations element by element" {
     lat-start cold --dims 2,2,2,2 > u.lat
     lat-gauge --random --seed 1 --save-g g.lat u.lat > /dev/null
+    refuses 1 'g.lat: --invariant: expected links, which have plaquette and Polyakov loops, found a gauge transformation' \
+        lat-diff --invariant --tolerance 1e-12 g.lat g.lat
     lat-gauge --random --seed 2 --save-g h.lat u.lat > /dev/null
     lat-diff --tolerance 0 g.lat g.lat > /dev/null
     run -3 lat-diff --tolerance 0.01 g.lat h.lat

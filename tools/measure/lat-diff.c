@@ -212,7 +212,15 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
                 FILE *text, long index)
 {
     difference d = {.index = index};
-    if (comparable(a, b, name) || compare(a, b, &d))
+    if (comparable(a, b, name))
+        return LAT_FAILED;
+    if (invariant && a->head.kind != LAT_GAUGE) {
+        lat_fail("%s: --invariant: expected links, which have plaquette and Polyakov loops, found "
+                 "%s",
+                 name[0], lat_kind_text(a->head.kind));
+        return LAT_FAILED;
+    }
+    if (compare(a, b, &d))
         return LAT_FAILED;
     const int more = lat_fields_more(in);
     if (more < 0)
