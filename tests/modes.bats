@@ -164,6 +164,10 @@ PY
         # shellcheck disable=SC2086  # words
         run -2 lat-start $words
     done
+    # Beyond half the plaquettes a plane has another flux.
+    refuses 2 '--n12: expected at most 7, below half the 4 x 4 plaquettes of a plane, found 8' lat-start flux --dims 4,4,4,8 --n12 8
+    refuses 2 '--n34: expected at most 15, below half the 4 x 8 plaquettes of a plane, found -17' lat-start flux --dims 4,4,4,8 --n34 -17
+    lat-start flux --dims 4,4,4,8 --n12 7 --n34 -15 >u.lat
 }
 
 # cut_off SIGNAL:CODE INPUT TEXT COMMAND...: it gets the signal when its checkpoint ck has this text, and ends with this code.

@@ -99,6 +99,10 @@ link_bound=1.1e-14
     run -2 lat-start hot --dims 4,4,4,4,4
     run -2 lat-start hot --dims 4,4 --group 4 --rows 3
     run -2 lat-start hot --dims 4,4 --group 3 --rows 1
+    refuses 2 '--seed is for a hot or weak start: cold has no random numbers' lat-start --seed 3 --dims 4,4
+    refuses 2 '--seed is for a hot or weak start: flux' lat-start flux --n12 1 --seed 3 --dims 4,4,4,4
+    refuses 2 '--count: expected one configuration, as all would be the same (cold), found 2' lat-start cold --dims 4,4 --count 2
+    refuses 2 'all would be the same (--epsilon 0), found 2' lat-start weak --epsilon 0 --dims 4,4 --count 2
 }
 
 # ---- lat-gauge

@@ -3,6 +3,7 @@
  * charge: uniform flux, instanton. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
@@ -53,6 +54,16 @@ static const lat_tool tool = {
     .common = LAT_HAS_OUTPUT | LAT_HAS_THREADS,
 };
 
+/* A phase of a plaquette is known up to 2 pi: from pi on the flux is another one. */
+static void check_flux(const char *option, long n, int a, int b)
+{
+    const long most = ((long)a * b - 1) / 2;
+    if (labs(n) > most)
+        lat_usage("--%s: expected at most %ld, below half the %d x %d plaquettes of a plane, found "
+                  "%ld",
+                  option, most, a, b, n);
+}
+
 static void check_classical(void)
 {
     static const struct {
@@ -71,6 +82,8 @@ static void check_classical(void)
         lat_usage("--count: %s is one configuration", names[start]);
     if (start == FLUX && n12 == 0 && n34 == 0)
         lat_usage("--n12 or --n34 is needed for flux, other than 0");
+    check_flux("n12", n12, geom.dims[0], geom.dims[1]);
+    check_flux("n34", n34, geom.dims[2], geom.dims[3]);
     if (start == INSTANTON && isnan(radius))
         lat_usage("--radius is needed for an instanton, for example --radius 2");
     for (int mu = 0; mu < 4 && start == INSTANTON; mu++)
@@ -96,6 +109,11 @@ static void check_usage(void)
         lat_usage("--dims is needed, for example --dims 8,8,8,16");
     if (lat_opt_given("epsilon") && start != WEAK)
         lat_usage("--epsilon is for a weak start, not for a %s one", names[start]);
+    if (lat_opt_given("seed") && start != HOT && start != WEAK)
+        lat_usage("--seed is for a hot or weak start: %s has no random numbers", names[start]);
+    if (count > 1 && (start == COLD || (start == WEAK && epsilon == 0)))
+        lat_usage("--count: expected one configuration, as all would be the same (%s), found %ld",
+                  start == COLD ? "cold" : "--epsilon 0", count);
     check_classical();
     if (!lat_opt_given("rows"))
         rows = group;
