@@ -66,6 +66,18 @@ END
     run -2 lat-theta --gauge coulomb --slices --tsv a.lat
 }
 
+@test "--time and --weights without --gauge are for the gauge of the header, or the one the links were annealed for" {
+    rough a.lat --dims 4,4,4,6
+    lat-orelax --gauge coulomb --time x --theta 1e-8 a.lat -o x.lat
+    lat-theta x.lat >stated
+    lat-theta --time x x.lat | cmp - stated
+    lat-theta --time t x.lat | grep -q '^gauge  *coulomb (header: coulomb.x'
+    refuses 2 '--weights is for Landau gauge, not for coulomb' lat-theta --weights 1,1,1,1 x.lat
+    lat-anneal --gauge coulomb --steps 3 a.lat -o near.lat
+    lat-theta --time y near.lat | grep -q '^gauge  *coulomb.y '
+    lat-theta --gauge landau --weights 1,1,1,2 near.lat | grep -q '^gauge  *landau '
+}
+
 @test "memory grows with the lattice, not with the square of its slices" {
     lat-start weak --group 2 --precision single --dims 2,65534 | lat-theta --gauge coulomb --slices >text
     [ "$(grep -c '^slice' text)" -eq 65534 ]

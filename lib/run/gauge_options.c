@@ -11,14 +11,17 @@ lat_gauge_options lat_gauge_opts = {.time = -1};
 int lat_gauge_condition(const lat_header *head, lat_condition *c)
 {
     const lat_gauge_options *o = &lat_gauge_opts;
-    const bool by_options = lat_opt_given("gauge") || o->time >= 0 || o->weights,
-               none = !strcmp(head->gauge, "none");
-    const int annealed = by_options || !none ? 0 : lat_condition_read_annealed(head, c);
-    if (annealed)
-        return annealed < 0 ? -1 : 0;
-    if (by_options || none)
-        return lat_condition_make((lat_gauge)o->gauge, o->time, o->weights, &head->geom, c);
-    return lat_condition_read(head, c);
+    int stated = 0;
+    if (!lat_opt_given("gauge"))
+        stated = !strcmp(head->gauge, "none")  ? lat_condition_read_annealed(head, c)
+                 : lat_condition_read(head, c) ? -1
+                                               : 1;
+    if (stated < 0)
+        return -1;
+    if (stated && o->time < 0 && !o->weights)
+        return 0;
+    return lat_condition_make(stated ? c->gauge : (lat_gauge)o->gauge, o->time, o->weights,
+                              &head->geom, c);
 }
 
 int lat_gauge_condition_linear(const lat_header *head, lat_condition *c, const char *name)

@@ -25,8 +25,8 @@ extern lat_gauge_options lat_gauge_opts;
      "weights of the directions in Landau gauge", false}
 /* clang-format on */
 
-/* The condition of the options; else that of the header; else the one that the links were annealed
- * for; else Landau gauge. -1 with lat_error set. */
+/* The condition of the options; without --gauge in the gauge of the header; else in the one that
+ * the links were annealed for; else in Landau gauge. -1 with lat_error set. */
 int lat_gauge_condition(const lat_header *head, lat_condition *c);
 
 /* The same of Landau or Coulomb gauge alone. */
