@@ -178,6 +178,9 @@ END
         run -2 --separate-stderr lat-ghost --momenta "$bad" a.lat
         [[ $stderr == "lat-ghost: --momenta $bad: "* ]]
     done
+    refuses 2 'expected different momenta modulo the extents, found numbers 2 and 3 the same' \
+        lat-ghost --momenta 0,1,0,0/1,0,0,0/-3,0,0,0 a.lat
+    refuses 2 '--orbits is for momenta with n^2 up to a number, not for a list' lat-ghost --orbits all --momenta 1,0,0,0 a.lat
     refuses 2 '--accuracy is for --modes' lat-ghost --accuracy 1e-3 a.lat
     refuses 2 '--modes measures eigenvalues' lat-ghost --modes 2 --residual 1e-3 a.lat
     run -2 --separate-stderr lat-ghost --gauge coulomb --momenta 1,0,0,1 a.lat

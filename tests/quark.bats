@@ -437,6 +437,18 @@ lat.write("source.lat", lat.propagator(s, **keys))'
     refuses 1 'expected momentum:0,0,0,.5, as --source says' lat-quark --source momentum:0,0,0,.5 a.lat
     refuses 2 "expected a largest p^2" lat-quark --momenta 1,2 point.lat
     refuses 2 'found none' lat-quark --momenta 0 point.lat
+    refuses 2 'expected different momenta modulo the extents, found 1,0,0,0.5 twice' \
+        lat-quark --momenta 1,0,0,.5/0,0,0,.5/4,-2,4,5.5 --cylinder 9 point.lat
+    # --cylinder drops a momentum of several, but not all.
+    random small.lat 3 0123cdef momentum:0,0,0,.5
+    cat a.lat small.lat >both.lat
+    lat-quark --cylinder .5 both.lat >found
+    [ "$(wc -l <found)" -eq 2 ]
+    local options
+    for options in "" --vertex --mean "--legs never"; do
+        # shellcheck disable=SC2086 # words
+        refuses 2 '--cylinder 0.01: expected momenta of the input within it, found none' lat-quark --cylinder .01 $options a.lat
+    done
     refuses 2 'a.lat: --momenta is for point sources, found momentum:' lat-quark --momenta 1 a.lat
     lat-quark --legs legs.lat a.lat >found
     refuses 1 'legs.lat: expected propagators with --momenta, found legs' lat-quark --momenta 1 legs.lat

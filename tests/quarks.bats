@@ -404,6 +404,8 @@ assert k == 1'
     refuses 2 'expected momenta' lat-corr --momenta 1,0 a.lat
     refuses 2 'expected momenta' lat-corr --momenta -99999999999999999999,0,0 a.lat
     refuses 2 'expected different momenta, found 1,0,0 twice' lat-corr --momenta 1,0,0/0,1,0/1,0,0 a.lat
+    refuses 2 'expected different momenta, found 1,0,0 twice, as n counts modulo the extents' lat-corr --momenta 1,0,0/-3,3,2 a.lat
+    refuses 2 '--momenta 1: expected 0, as pcac is of momentum 0 alone' lat-corr --channels pcac --momenta 1 a.lat
     refuses 2 'only one of the inputs can be stdin' lat-source sequential:g5,1/gauss:1,20 -U - -
     refuses 2 'only one of the inputs can be stdin' lat-overlap --gw --modes - -
     refuses 2 'only one of the inputs can be stdin' lat-solve --operator overlap --mu .1 --modes - --source point:0,0,0,0 -

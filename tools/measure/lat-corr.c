@@ -31,7 +31,9 @@ static const lat_option options[] = {
      "nucleon_nr, .., pairs SINK:SOURCE as gtg5:g5; mesons, baryons, all",
      false},
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
-     "all momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..", false},
+     "all momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..; pcac is of momentum "
+     "0 alone",
+     false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
      "propagators of a second quark: the antiquark of mesons, s of baryons", false},
     {LAT_OPT_TEXT, "sink", 0, "STEPS", &sink, 0, 0,
@@ -232,6 +234,8 @@ static int check_source(run *r)
     const char *other = second ? r->second.f.head.quark.source : text;
     const bool one = text && other && !strcmp(text, other);
     if (moves && one && !r->spread && lat_source_place(text, site) == 1U << 3) {
+    if (moves && r->job.channels == 1 && r->channel[0].kind == LAT_PCAC)
+        return lat_fail_usage("--momenta %s: expected 0, as pcac is of momentum 0 alone", momenta);
         lat_warn("%s: expected momentum 0 alone, as the source is on a whole slice, %.200s: the "
                  "mean of others is 0",
                  name, text);

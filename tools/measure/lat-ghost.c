@@ -178,6 +178,14 @@ static int momenta_below(measured *m, int most)
                : lat_fail("--momenta %s: the lattice has no momentum but 0 there", momenta);
 }
 
+static bool same_momentum(const measured *m, const int *a, const int *b)
+{
+    bool same = true;
+    for (int mu = 0; mu < m->f->head.geom.nd; mu++)
+        same = same && (a[mu] - b[mu]) % m->f->head.geom.dims[mu] == 0;
+    return same;
+}
+
 /* "1,0,0,0" or more of them, with "/" between. */
 static int momenta_listed(measured *m)
 {
@@ -208,6 +216,11 @@ static int momenta_listed(measured *m)
             return lat_fail_usage(
                 "--momenta %s: momentum number %d is 0%s, where G is not defined", momenta,
                 m->count + 1, m->c.time < 0 ? "" : " in a slice, or has a component along time");
+        for (int i = 0; i < m->count; i++)
+            if (same_momentum(m, m->rows[i].n, n))
+                return lat_fail_usage("--momenta %s: expected different momenta modulo the "
+                                      "extents, found numbers %d and %d the same",
+                                      momenta, i + 1, m->count + 1);
     }
     return 0;
 }
@@ -219,6 +232,10 @@ static int make_momenta(measured *m)
     const bool number = end != momenta && !*end;
     if (number && (most < 1 || most > 1000))
         return lat_fail_usage("--momenta %s: expected n^2 from 1 to 1000", momenta);
+    if (!number && lat_opt_given("orbits"))
+        return lat_fail_usage("--orbits is for momenta with n^2 up to a number, not for a list, "
+                              "found --momenta %s",
+                              momenta);
     if (number ? momenta_below(m, (int)most) : momenta_listed(m))
         return -1;
     for (int i = 0; i < m->count; i++)

@@ -547,6 +547,19 @@ static int momenta_listed(run *r, const char *name)
         double n[4];
         int used = -1;
         if (sscanf(p, "%lf,%lf,%lf,%lf%n", &n[0], &n[1], &n[2], &n[3], &used) != 4 || used < 0
+/* Is n in the list? Both are in the zone. */
+static bool listed(const run *r, const double n[4])
+{
+    bool any = false;
+    for (int m = 0; m < r->list.count; m++) {
+        bool same = true;
+        for (int mu = 0; mu < 4; mu++)
+            same = same && fabs(r->list.n[m][mu] - n[mu]) < 1e-8;
+        any = any || same;
+    }
+    return any;
+}
+
             || (p[used] && p[used] != '/' && p[used] != ';'))
             return lat_fail_usage("--momenta: expected a largest p^2, or nx,ny,nz,nt with / "
                                   "between, found '%s'",
@@ -561,6 +574,10 @@ static int momenta_listed(run *r, const char *name)
     }
     return 0;
 }
+        if (listed(r, n))
+            return lat_fail_usage("--momenta: expected different momenta modulo the extents, found "
+                                  "%g,%g,%g,%g twice",
+                                  n[0], n[1], n[2], n[3]);
 
 static int make_momenta(run *r, const char *name)
 {
