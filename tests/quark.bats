@@ -302,7 +302,7 @@ lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residua
         random 2.lat 2 0000000b "" "" $n
         cat 1.lat 2.lat >both.lat
         lat-quark --vertex --legs legs.lat both.lat >want
-        for options in "" --vertex --mean "--vertex --mean" "--json --vertex --mean" --json "--cylinder .01"; do
+        for options in "" --vertex --mean "--vertex --mean" "--json --vertex --mean" --json "--cylinder 9"; do
             # shellcheck disable=SC2086 # several words
             lat-quark $options both.lat >want
             # shellcheck disable=SC2086
@@ -452,6 +452,8 @@ lat.write("source.lat", lat.propagator(s, **keys))'
     refuses 2 'a.lat: --momenta is for point sources, found momentum:' lat-quark --momenta 1 a.lat
     lat-quark --legs legs.lat a.lat >found
     refuses 1 'legs.lat: expected propagators with --momenta, found legs' lat-quark --momenta 1 legs.lat
+    refuses 1 'legs.lat: expected propagators with --source, found legs' lat-quark --source momentum:1,0,-1,1.5 legs.lat
+    refuses 2 'within it, found none' lat-quark --cylinder .01 legs.lat
     refuses 2 '--second is for --vertex' lat-quark --second a.lat a.lat
     head -c 5000 a.lat >cut.lat
     refuses 1 'truncated' lat-quark cut.lat

@@ -340,6 +340,7 @@ typedef struct run {
     long field;         /* the number of this propagator, from 0 */
     lat_momenta list;   /* of a point source */
     bool several;       /* momenta of this object were printed */
+    bool dropped, kept; /* --cylinder has dropped a momentum, of any file; one is within it */
 } run;
 
 static int print_means(const run *r, FILE *to)
@@ -413,10 +414,16 @@ static int write_legs(run *r, const lat_kinematics *k, const double *legs)
     return lat_legs_write(r->legs, &r->first.f.head, &what, legs);
 }
 
+/* Prints a momentum, and writes its legs, if it is within --cylinder. */
 static int emit(run *r, const lat_kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
     double v[LAT_VALUES];
+    if (k->distance > cylinder + 1e-6) {
+        r->dropped = true;
+        return 0;
+    }
+    r->kept = true;
     if (r->legs && write_legs(r, k, legs))
         return -1;
     if (mean && !*head->quark.links && !r->nameless)
@@ -533,20 +540,13 @@ static int from_momentum(run *r, const double n1[4], const double n2[4])
             legs[i] += legs[(size_t)t * reals + i];
     for (size_t i = 0; i < reals; i++)
         legs[i] /= (double)lat_volume(&head->geom);
-    const int rc = k.distance > cylinder + 1e-6 ? 0 : emit(r, &k, legs);
+    const int rc = emit(r, &k, legs);
     free(legs);
     return rc;
 }
 
 /* ---- momenta of a point source --------------------------------------------------------------- */
 
-static int momenta_listed(run *r, const char *name)
-{
-    const lat_header *head = &r->first.f.head;
-    for (const char *p = momenta; p;) {
-        double n[4];
-        int used = -1;
-        if (sscanf(p, "%lf,%lf,%lf,%lf%n", &n[0], &n[1], &n[2], &n[3], &used) != 4 || used < 0
 /* Is n in the list? Both are in the zone. */
 static bool listed(const run *r, const double n[4])
 {
@@ -560,6 +560,13 @@ static bool listed(const run *r, const double n[4])
     return any;
 }
 
+static int momenta_listed(run *r, const char *name)
+{
+    const lat_header *head = &r->first.f.head;
+    for (const char *p = momenta; p;) {
+        double n[4];
+        int used = -1;
+        if (sscanf(p, "%lf,%lf,%lf,%lf%n", &n[0], &n[1], &n[2], &n[3], &used) != 4 || used < 0
             || (p[used] && p[used] != '/' && p[used] != ';'))
             return lat_fail_usage("--momenta: expected a largest p^2, or nx,ny,nz,nt with / "
                                   "between, found '%s'",
@@ -567,6 +574,10 @@ static bool listed(const run *r, const double n[4])
         if (check_boundary(head, name, n))
             return -1;
         lat_kinematics_zone(head, n);
+        if (listed(r, n))
+            return lat_fail_usage("--momenta: expected different momenta modulo the extents, found "
+                                  "%g,%g,%g,%g twice",
+                                  n[0], n[1], n[2], n[3]);
         const lat_kinematics k = lat_kinematics_of(head, n, n);
         if (!(k.distance > cylinder + 1e-6) && lat_momenta_add(&r->list, n))
             return -1;
@@ -574,10 +585,6 @@ static bool listed(const run *r, const double n[4])
     }
     return 0;
 }
-        if (listed(r, n))
-            return lat_fail_usage("--momenta: expected different momenta modulo the extents, found "
-                                  "%g,%g,%g,%g twice",
-                                  n[0], n[1], n[2], n[3]);
 
 static int make_momenta(run *r, const char *name)
 {
@@ -725,11 +732,12 @@ static int check_legs(run *r, const lat_legs_note *what, const char *name)
         return lat_fail("%s: expected vertices, as lat-quark --vertex --legs writes them, found "
                         "S(p)",
                         name);
-    if (second || gauge_file || momenta)
+    if (second || gauge_file || momenta || source)
         return lat_fail("%s: expected propagators with %s, found legs", name,
                         second       ? "--second"
                         : gauge_file ? "--gauge-file"
-                                     : "--momenta");
+                        : momenta    ? "--momenta"
+                                     : "--source");
     return (vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
                    || check_boundary(&r->first.f.head, name, what->n[0])
                ? -1
@@ -755,7 +763,7 @@ static int summed(run *r)
     r->several = false;
     if (lat_print_opts.json && !mean)
         json_begin(r->text, head, r->config);
-    if (!(k.distance > cylinder + 1e-6) && emit(r, &k, legs))
+    if (emit(r, &k, legs))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)
         fputs("]}\n", r->text);
@@ -795,7 +803,11 @@ static int finish(FILE *text)
     const int more = second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
         lat_fail("%s: expected as many propagators as of the first momentum, found more", second);
-    if (more || (mean && state.averaging && print_means(&state, text)))
+    const bool none = state.dropped && !state.kept;
+    if (none)
+        lat_fail_usage("--cylinder %g: expected momenta of the input within it, found none",
+                       cylinder);
+    if (more || none || (mean && state.averaging && print_means(&state, text)))
         return LAT_FAILED;
     lat_output *legs = state.legs;
     state.legs = NULL;
