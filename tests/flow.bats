@@ -234,6 +234,7 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
 2|--step .1 --until .25 u.lat|expected a multiple of the step 0.1, found 0.25
 2|--step .1 --every .25 u.lat|expected a multiple of the step 0.1, found 0.25
 2|--every .1 --until .25 u.lat|expected a multiple of --every 0.1, found 0.25
+1|--every .6 u.lat|u.lat: expected --every of at most 0.5, as the flow ends at L^2/32 = 0.5 without --until, found 0.6
 2|--write .2,.1 u.lat|expected rising times
 2|--write .2 --until .1 u.lat|expected times up to that of --until 0.1, found 0.2
 2|--write 0.1x u.lat|expected rising times
