@@ -138,7 +138,7 @@ stop() {
     lat-start hot --dims 8,8,8,8 --seed 4 -o a.lat
     local run resume n theta=1e-26
     ! sanitized || theta=1e-8 # a third of the sweeps, which take as long
-    for run in "lat-orelax --omega 1 --theta $theta --seed 2" "lat-anneal --steps $(few 2000) --copies 2"; do
+    for run in "lat-orelax --omega 1 --theta $theta" "lat-anneal --steps $(few 2000) --copies 2"; do
         # shellcheck disable=SC2086 # words
         $run a.lat -o straight.lat
         resume=

@@ -9,11 +9,11 @@ setup() {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
 }
 
-# fixed NAME [OPTION of lat-orelax]...: links in a gauge.
+# fixed NAME [OPTION of lat-orelax]...: links in a gauge, others with another seed.
 fixed() {
     local name=$1
     shift
-    lat-start weak --epsilon 0.3 --seed 3 --dims 4,6,2,6 | lat-orelax --theta 1e-24 "$@" -o "$name"
+    lat-start weak --epsilon 0.3 --seed "${seed:-3}" --dims 4,6,2,6 | lat-orelax --theta 1e-24 "$@" -o "$name"
 }
 
 # twisted NAME L: SU(2) links exp(2 pi i tau_3 / L) along x of an L,4,4,2: theta is 0, and it is no maximum.
@@ -222,7 +222,7 @@ END
 
 @test "streams of several configurations, several files, other formats, JSON" {
     fixed a.lat
-    fixed b.lat --seed 4
+    seed=4 fixed b.lat
     cat a.lat b.lat >ab.lat
     lat-ghost --tsv --momenta 1 ab.lat >ab.tsv
     lat-ghost --tsv --momenta 1 a.lat b.lat >two.tsv

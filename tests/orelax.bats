@@ -334,6 +334,12 @@ END
     done
 }
 
+@test "a seed without anything that draws is a usage error" {
+    rough a.lat --dims 4,4,4,4
+    refuses 2 '--seed is for --copies and --stochastic, and there is neither' lat-orelax --seed 7 a.lat -o b.lat
+    refuses 2 '--seed is for --copies' lat-orelax --stochastic 0 --seed 7 a.lat -o b.lat
+}
+
 @test "mixed is the default, and ends with the functional of double to 1e-12: thermal and rough links, several gauges and groups" {
     local name gauge c
     thermal thermal.lat --dims 8,8,8,8

@@ -324,7 +324,8 @@ END
     below "$(field r.tsv moved_rms)" "$(field r.tsv moved_max)"
     below "$(field r.tsv unitarity_after)" 4e-15
     below 1e-8 "$(field r.tsv unitarity_before)"
-    lat-reunit -v rough.lat -o b.lat 2> err
+    refuses 2 '--tolerance is for --report and --verbose' lat-reunit --tolerance 1e-8 rough.lat
+    lat-reunit -v --tolerance 1e-8 rough.lat -o b.lat 2> err
     grep -q 'lat-reunit: field 0: largest move' err
     lat-info a.lat | grep -q 'lat-reunit 0.1.0 | --precision double | polar, largest move'
 }
@@ -496,13 +497,13 @@ assert o["theta"] is None and o["dims"] == [2, 2] and o["verified"] is False'
     run -2 lat-diff --invariant a.lat b.lat
     run -2 lat-diff --tolerance nan a.lat b.lat
     run -2 lat-diff --tolerance -1 a.lat b.lat
+    refuses 1 'g.lat: --invariant: expected links, which have plaquette and Polyakov loops, found a gauge transformation' \
+        lat-diff --invariant --tolerance 1e-12 g.lat g.lat
 }
 
 @test "lat-diff compares transformations element by element" {
     lat-start cold --dims 2,2,2,2 > u.lat
     lat-gauge --random --seed 1 --save-g g.lat u.lat > /dev/null
-    refuses 1 'g.lat: --invariant: expected links, which have plaquette and Polyakov loops, found a gauge transformation' \
-        lat-diff --invariant --tolerance 1e-12 g.lat g.lat
     lat-gauge --random --seed 2 --save-g h.lat u.lat > /dev/null
     lat-diff --tolerance 0 g.lat g.lat > /dev/null
     run -3 lat-diff --tolerance 0.01 g.lat h.lat
