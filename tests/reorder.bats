@@ -220,6 +220,8 @@ END
         [ ! -e out.lat ]
     done
     run -2 lat-reorder --reflect z <(lat-start cold --dims 4,4) -o out.lat
+    lat-gauge --random --save-g g.lat a.lat -o b.lat
+    refuses 2 '--links x,y,z: expected all 4 directions, each once' lat-reorder --links x,y,z g.lat -o out.lat
 }
 
 # ---- symmetries

@@ -101,7 +101,8 @@ static int order(lat_header *head)
                               ", or all %d axes, each once, perhaps with parity and "
                               "links or columns between",
                               sites, nd);
-    if (head->kind == LAT_GAUGE && links && lat_order_parse_links(&head->order, links, nd))
+    lat_order other = head->order; /* of a field without links */
+    if (links && lat_order_parse_links(head->kind == LAT_GAUGE ? &head->order : &other, links, nd))
         return lat_fail_usage("--links %s: expected all %d directions, each once, such as t,x,y,z",
                               links, nd);
     return 0;
