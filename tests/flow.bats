@@ -225,7 +225,7 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
         [ ! -e table ] && [ ! -e out.lat ]
         nothing_left
     done <<'EOF'
-1|line.lat|a flow needs two directions at least
+1|line.lat|line.lat: lattice 8: a flow needs two directions at least
 1|nine.lat|SU(9): the flow is that of SU(2) to SU(8)
 1|g.lat|expected a gauge field
 1|missing.lat|missing.lat

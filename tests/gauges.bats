@@ -212,7 +212,7 @@ END
     refuses 3 'residual gauge not converged: theta ' lat-orelax --gauge mag --residual --theta 1e-15 --max-sweeps 3 mag.lat -o never
     refuses 2 '--residual is for --gauge mag, and --gauge is landau' lat-orelax --gauge landau --residual a.lat -o never
     refuses 2 '--residual is for maximally Abelian gauge, found Landau gauge' lat-orelax --residual a.lat -o never
-    refuses 1 '--residual: expected maximally Abelian gauge, found Landau gauge' lat-theta --residual a.lat
+    refuses 1 'a.lat: --residual: expected maximally Abelian gauge, found Landau gauge' lat-theta --residual a.lat
     need_mpi
     lat-orelax --gauge mag --residual --theta 1e-15 a.lat -o one.lat
     lat-orelax --gauge mag --residual --theta 1e-15 -n 3 a.lat | lat-diff --tolerance 0 - one.lat >said

@@ -108,7 +108,7 @@ END
     near "$(field a.tsv fp_min)" 1 1e-9
     run -2 lat-theta --fp-accuracy 1e-3 saddle.lat
     run -1 --separate-stderr lat-theta --gauge mag --fp-min saddle.lat
-    [[ $stderr == *"not for mag"* ]]
+    [[ $stderr == "lat-theta: saddle.lat: "*"not for mag" ]]
 }
 
 @test "modes: the lowest one is fp-min, of every slice in Coulomb gauge; residuals bound it" {

@@ -468,6 +468,12 @@ lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
     refuses 2 'point:0,0,0,0/stout:.1,2: expected gauss:W,N after' lat-solve --mass 1 --source point:0,0,0,0/stout:.1,2 u.lat
     refuses 2 "wall:0: a step is gauss:W,N, or smears links for it: expected ape:A,N" lat-corr --sink wall:0 --gauge-file u.lat p.lat
     refuses 2 'gauss:2,5: expected at least 6 steps' lat-corr --sink gauss:2,5 --gauge-file u.lat p.lat
+    lat-start cold --dims 4,4,4,2 -o v.lat
+    lat-solve --mass 1 --source point:0,0,0,0 v.lat -o q.lat
+    cat u.lat v.lat >uv.lat
+    cat p.lat q.lat >pq.lat
+    refuses 1 'pq.lat: source gauss:1,2 is for SU(3) on 4 4 4 4, the links are SU(3) on 4 4 4 2' \
+        lat-corr --sink gauss:1,2 --gauge-file uv.lat -o none pq.lat
     refuses 2 'gauss:2,5: expected at least 6 steps' lat-source sequential:g5,1/gauss:2,5 --gauge-file u.lat p.lat
     refuses 2 'at least 1350 steps for width 30, found 4' lat-source point:0,0,0,0/gauss:30,4 u.lat
     run -0 --separate-stderr bash -c 'lat-source --force wall:1,2,2,2/gauss:2,5 u.lat >c.lat'

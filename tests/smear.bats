@@ -72,6 +72,7 @@ END
     lat-start hot --dims 4,4 -o plane.lat
     run -1 --separate-stderr lat-smear hyp:.75,.6,.3,1 plane.lat -o v.lat
     [[ $stderr == *"HYP smearing is for four dimensions"* ]]
+    [[ $stderr == "lat-smear: plane.lat: "* ]]
     lat-source point:0,0,0,0 u.lat -o b.lat
     run -1 --separate-stderr lat-smear stout:.1,1 b.lat -o v.lat
     [ "$stderr" = "lat-smear: b.lat: expected a gauge field, found a quark propagator" ]

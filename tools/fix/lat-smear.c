@@ -41,8 +41,10 @@ static int each(lat_field *u, long index, void *with)
     lat_field v = {.data = NULL};
     (void)index;
     if (lat_header_need(&u->head, LAT_GAUGE, lat_filter_name())
-        || lat_smear_links(u, &s->smear, &v))
+        || lat_smear_links(u, &s->smear, &v)) {
+        lat_error_name(lat_filter_name(), NULL);
         return LAT_FAILED;
+    }
     snprintf(all, sizeof all, "%s%s%s", before ? before : "", before ? " " : "", s->text);
     lat_field_free(u);
     *u = v;

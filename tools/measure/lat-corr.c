@@ -120,7 +120,10 @@ static int find_links(run *r, long config)
         && (!(r->sink = lat_sink_new(sink, head)) || lat_source_check_steps(r->sink)
             || lat_smearer_open(&r->smearer, r->sink, head->nc, &device, lat_opts.comm, spinors)))
         return -1;
-    return lat_source_begin(r->sink, &r->links.u, config);
+    if (lat_source_begin(r->sink, &r->links.u, config) == 0)
+        return 0;
+    lat_error_name(lat_input_name(r->first.in), NULL);
+    return -1;
 }
 
 /* What a channel gets at a boundary from all of its quarks together, as an angle in units of pi. */
@@ -231,11 +234,11 @@ static int check_source(run *r)
     bool moves = false;
     for (int m = 0; m < r->job.momenta; m++)
         moves = moves || r->momentum[m][0] || r->momentum[m][1] || r->momentum[m][2];
+    if (moves && r->job.channels == 1 && r->channel[0].kind == LAT_PCAC)
+        return lat_fail_usage("--momenta %s: expected 0, as pcac is of momentum 0 alone", momenta);
     const char *other = second ? r->second.f.head.quark.source : text;
     const bool one = text && other && !strcmp(text, other);
     if (moves && one && !r->spread && lat_source_place(text, site) == 1U << 3) {
-    if (moves && r->job.channels == 1 && r->channel[0].kind == LAT_PCAC)
-        return lat_fail_usage("--momenta %s: expected 0, as pcac is of momentum 0 alone", momenta);
         lat_warn("%s: expected momentum 0 alone, as the source is on a whole slice, %.200s: the "
                  "mean of others is 0",
                  name, text);

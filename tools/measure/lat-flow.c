@@ -433,6 +433,8 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
                                             &files.cpu);
     lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
+    if (!f)
+        lat_error_name(name, NULL);
     const int rc = f ? run(f, u, files.out, start, m) : -1;
     lat_flow_close(f);
     return rc;

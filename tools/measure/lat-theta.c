@@ -75,9 +75,11 @@ static int measure_fp_min(const lat_field *f, const char *name, measured *m)
 {
     if (!fp_min)
         return LAT_DONE;
-    if (lat_ghost_minimum(f, &m->condition, fp_accuracy, FP_ITERATIONS, &m->fp))
+    if (lat_ghost_minimum(f, &m->condition, fp_accuracy, FP_ITERATIONS, &m->fp)) {
+        lat_error_name(name, NULL);
         return LAT_FAILED;
     if (m->fp.report.converged)
+    }
         return LAT_DONE;
     lat_fail("%s: configuration %ld: fp-min %.6g has residual %.3g after %ld iterations, expected "
              "%g times that",
@@ -85,19 +87,19 @@ static int measure_fp_min(const lat_field *f, const char *name, measured *m)
     return LAT_UNCONVERGED;
 }
 
-static int measure(const lat_field *f, long config, measured *m)
+static int measure(const lat_field *f, const char *name, long config, measured *m)
 {
-    lat_header name = f->head; /* borrowed, for the name of the condition */
+    lat_header head = f->head; /* borrowed, for the name of the condition */
     *m = (measured){
         .config = config, .geom = f->head.geom, .nc = f->head.nc, .stated_theta = f->head.theta};
     memcpy(m->stated, f->head.gauge, sizeof m->stated);
     if (lat_gauge_condition(&f->head, &m->condition))
         return -1;
     if (residual && m->condition.gauge != LAT_MAG)
-        return lat_fail("--residual: expected maximally Abelian gauge, found %s",
+        return lat_fail("%s: --residual: expected maximally Abelian gauge, found %s", name,
                         lat_gauge_table[m->condition.gauge].title);
-    lat_condition_write(&name, &m->condition);
-    memcpy(m->gauge, name.gauge, sizeof m->gauge);
+    lat_condition_write(&head, &m->condition);
+    memcpy(m->gauge, head.gauge, sizeof m->gauge);
     m->nslices = lat_condition_slices(&m->condition, &m->geom);
     m->slice = lat_alloc(2 * (size_t)m->nslices, sizeof *m->slice, "theta of slices");
     m->slice_functional = m->slice ? m->slice + m->nslices : NULL;
@@ -304,7 +306,8 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
 {
     measured m;
     int more = 0;
-    int code = measure(f, config, &m) ? LAT_FAILED : measure_fp_min(f, lat_input_name(in), &m);
+    const char *name = lat_input_name(in);
+    int code = measure(f, name, config, &m) ? LAT_FAILED : measure_fp_min(f, name, &m);
     if (code == LAT_DONE && (more = lat_fields_more(in)) < 0)
         code = LAT_FAILED;
     if (code != LAT_DONE) {
@@ -319,7 +322,7 @@ static int one(lat_input *in, FILE *text, lat_field *f, long config)
     else
         print_text(text, &m, several);
     free(m.slice);
-    return check_require(&m, lat_input_name(in));
+    return check_require(&m, name);
 }
 
 static int all(lat_input *in, FILE *text)
