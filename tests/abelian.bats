@@ -156,6 +156,8 @@ END
     run -2 lat-abelian --tsv --json a.lat
     run -2 lat-abelian --links a.lat a.lat
     run -2 lat-abelian --links - a.lat
+    refuses 2 '--currents needs the name of a file: stdout is for the measurement' lat-abelian --force --currents - a.lat
+    lat-abelian --force --currents - -o text a.lat | head -n 1 | grep -q '^config	colour'
     lat-abelian --force --links - -o text a.lat | lat-info >said
     grep -q 'lat-abelian' said
     run -2 lat-abelian --links u.lat --currents u.lat a.lat

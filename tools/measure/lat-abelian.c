@@ -485,6 +485,9 @@ static int commit_files(FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
+    if (currents && !strcmp(currents, "-")
+        && (!lat_print_opts.output || !strcmp(lat_print_opts.output, "-")))
+        lat_usage("--currents needs the name of a file: stdout is for the measurement");
     if (links)
         lat_usage_if_input("links", links);
     if (currents)
