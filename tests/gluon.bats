@@ -435,5 +435,6 @@ END
     [[ $output == *"gauge transformation"* ]]
     run -2 lat-gluon --tsv --json a.lat
     run -2 lat-gluon --time t a.lat
+    run -2 lat-gluon --require-theta -1 a.lat
     run -2 lat-gluon --cone 200 a.lat
 }

@@ -404,6 +404,7 @@ END
     for name in require-theta theta; do
         lat-solve --kappa .12 --gauge landau --$name 1 --columns 0 "${point[@]}" fixed.lat >/dev/null
         refuses 3 "at most 1e-09, found" lat-solve --kappa .12 --gauge landau --$name 1e-9 --columns 0 "${point[@]}" fixed.lat
+        refuses 2 "--require-theta" lat-solve --kappa .12 --gauge landau --$name -1 --columns 0 "${point[@]}" fixed.lat
         refuses 2 "--require-theta is for --gauge" lat-solve --kappa .12 --$name 1e-9 --columns 0 "${point[@]}" fixed.lat
     done
     lat-solve --kappa .12 --gauge landau --force --columns 0 "${point[@]}" fixed.lat -o one.lat 2>err

@@ -154,6 +154,7 @@ END
     run -2 lat-theta --tsv --json a.lat
     run -2 lat-theta --gauge lorentz a.lat
     run -2 lat-theta --require-theta nan a.lat
+    run -2 lat-theta --require-theta -1 a.lat
     run -1 lat-theta missing.lat
 }
 

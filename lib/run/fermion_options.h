@@ -41,7 +41,7 @@ extern lat_fermion_options lat_fermion_opts;
      false}, \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_FERMION_GAUGES, &lat_fermion_opts.gauge, 0, 0, \
      "refuse links that are not in this gauge", true}, \
-    {LAT_OPT_REAL, "require-theta", 0, "X", &lat_fermion_opts.gauge_theta, 0, 0, \
+    {LAT_OPT_REAL, "require-theta", 0, "X", &lat_fermion_opts.gauge_theta, 0, 1e300, \
      "with --gauge: refuse (exit 3) links whose theta is above X", true}, \
     {LAT_OPT_ALIAS, "theta", 0, NULL, NULL, 0, 0, NULL, true}
 /* clang-format on */

@@ -97,7 +97,7 @@ void lat_report_json(FILE *to);
 extern double lat_require_theta;
 #define LAT_REQUIRE_OPTION \
     { \
-        LAT_OPT_REAL, "require-theta", 0, "X", &lat_require_theta, 0, 0, \
+        LAT_OPT_REAL, "require-theta", 0, "X", &lat_require_theta, 0, 1e300, \
             "refuse (exit 3) a configuration whose theta is above X, in Coulomb gauge that of a " \
             "slice", \
             true \

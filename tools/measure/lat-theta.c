@@ -36,7 +36,8 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
      "measure the residual gauge of maximally Abelian gauge, too: theta of each diagonal phase",
      true},
-    {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 0, "exit 3 if a theta is above X", true},
+    {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 1e300, "exit 3 if a theta is above X",
+     true},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
 
@@ -78,8 +79,8 @@ static int measure_fp_min(const lat_field *f, const char *name, measured *m)
     if (lat_ghost_minimum(f, &m->condition, fp_accuracy, FP_ITERATIONS, &m->fp)) {
         lat_error_name(name, NULL);
         return LAT_FAILED;
-    if (m->fp.report.converged)
     }
+    if (m->fp.report.converged)
         return LAT_DONE;
     lat_fail("%s: configuration %ld: fp-min %.6g has residual %.3g after %ld iterations, expected "
              "%g times that",
