@@ -75,8 +75,8 @@ static const lat_option options[] = {
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
     {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 1e-15, 1,
-     "update reliably when the residual has fallen by D (default: 0.02; CG in "
-     "half 0.1)",
+     "update reliably when the residual has fallen by D (default: 0.02; CG in half 0.1); gcr, and "
+     "double without --deflate, have no updates",
      false},
     {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
      "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
@@ -506,6 +506,8 @@ static void parse_twists(run *r)
         lat_usage("--twists: expected --even-odd none, as it is multi-shift CG of M itself");
     if (lat_opt_given("precision") && solving.precision != LAT_INNER_DOUBLE)
         lat_usage("--twists: expected --precision double, as multi-shift CG is");
+    if (lat_opt_given("delta"))
+        lat_usage("--delta is for reliable updates, which --twists has not");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
 }
 
@@ -545,18 +547,6 @@ static void check_deflation(const run *r)
     solving.how.solver = LAT_SOLVER_CG;
 }
 
-/* Iterations that are in double, or begin anew by themselves, have no updates. */
-static void check_updates(const run *r)
-{
-    if (lat_opt_given("delta")
-        && (solving.precision == LAT_INNER_DOUBLE || r->v.twists
-            || solving.how.solver == LAT_SOLVER_GCR))
-        lat_usage("--delta is for reliable updates, which %s has not",
-                  r->v.twists                            ? "--twists"
-                  : solving.how.solver == LAT_SOLVER_GCR ? "--solver gcr"
-                                                         : "--precision double");
-}
-
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
@@ -593,7 +583,6 @@ static void check_usage(run *r)
     parse_masses(r);
     parse_twists(r);
     check_overlap(r);
-    check_updates(r);
     check_list(r, masses_text ? "--masses" : "--kappas", &r->v.fermion.mass, r->mass, r->masses);
     check_list(r, "--twists", &r->v.fermion.twist, r->v.twist, r->v.twists);
     check_deflation(r);
