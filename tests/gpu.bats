@@ -552,7 +552,7 @@ ROWS
     cat three.lat small.lat three.lat >mixed.lat
     "${solve[@]}" three.lat >whole.stored
     run -1 bash -c "${solve[*]} mixed.lat >mixed.stored"
-    [ "$output" = "lat-solve: source point:1,2,3,4 is for SU(3) on 8 4 6 8, the links are SU(3) on 4 4 6 8" ]
+    [ "$output" = "lat-solve: mixed.lat: source point:1,2,3,4 is for SU(3) on 8 4 6 8, the links are SU(3) on 4 4 6 8" ]
     [ "$(wc -c <mixed.stored)" -gt $(($(wc -c <whole.stored) - 100)) ]
     cmp -n "$(wc -c <mixed.stored)" mixed.stored whole.stored
     # Links that never come keep nobody; what is there is solved and written before they come.

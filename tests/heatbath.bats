@@ -337,14 +337,21 @@ END
     "${run[@]}" a.lat -o straight.lat
     cut_off "${run[@]}" a.lat
     cp ck kept
-    refuses 1 "b.lat: expected the configuration of the checkpoint, CRC $(crc a.lat), found CRC $(crc b.lat)" \
+    refuses 1 "b.lat: expected the configuration that the run of the checkpoint began with, CRC $(crc a.lat), found CRC $(crc b.lat)" \
         "${run[@]}" b.lat --resume kept -o cut.lat
-    refuses 1 'no.lat: ' "${run[@]}" no.lat --resume kept -o cut.lat
+    mv a.lat elsewhere.lat # the checkpoint is the whole state
+    run -0 --separate-stderr "${run[@]}" a.lat --resume kept -o cut.lat
+    [ "$stderr" = "lat-heatbath: a.lat: cannot be found, and is not compared with what kept began with" ]
+    cmp straight.lat cut.lat
+    mv elsewhere.lat a.lat
+    echo begun >log # of the run that is resumed
+    "${run[@]}" a.lat --resume kept --no-clobber --log log -o fresh.lat
+    grep -q plaquette log
     "${run[@]}" a.lat --resume ck --checkpoint ck -o cut.lat
     cmp straight.lat cut.lat
     [ ! -e ck ]
     cut_off "${run[@]}" --dims 2,2,2,2 --beta 6
-    refuses 1 "a.lat: expected the configuration of the checkpoint, CRC none, found CRC $(crc a.lat)" \
+    refuses 1 "a.lat: expected the configuration that the run of the checkpoint began with, CRC none, found CRC $(crc a.lat)" \
         "${run[@]}" --dims 2,2,2,2 --beta 6 a.lat --resume ck -o cut.lat
     "${run[@]}" --dims 2,2,2,2 --beta 6 --resume ck -o cut.lat
     "${run[@]}" --dims 2,2,2,2 --beta 6 -o straight.lat

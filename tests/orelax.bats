@@ -226,6 +226,7 @@ load helper
     done
     refuses 2 "--log u.lat is the input as well" lat-anneal --log u.lat u.lat -o no
     cmp u.lat kept.lat
+    refuses 2 '--checkpoint ./l is the slice-log as well' lat-orelax --gauge coulomb --slice-log l --checkpoint ./l u.lat -o no
     lat-orelax --log new.log --copies-log copies.log --no-clobber u.lat -o v.lat
     [ "$(wc -l <new.log)" -gt 1 ]
     [ "$(wc -l <copies.log)" -eq 2 ]
@@ -337,7 +338,6 @@ END
 @test "a seed without anything that draws is a usage error" {
     rough a.lat --dims 4,4,4,4
     refuses 2 '--seed is for --copies and --stochastic, and there is neither' lat-orelax --seed 7 a.lat -o b.lat
-    refuses 2 '--seed is for --copies' lat-orelax --stochastic 0 --seed 7 a.lat -o b.lat
 }
 
 @test "mixed is the default, and ends with the functional of double to 1e-12: thermal and rough links, several gauges and groups" {

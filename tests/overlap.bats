@@ -211,7 +211,6 @@ PY
     refuses 2 '--apply sign is for --operator overlap' lat-dirac --apply sign --kappa .1 -U u.lat p.lat -o no
     refuses 2 '--operator overlap is for --check and --apply M, Mdag' lat-dirac --operator overlap --mu .1 --apply hop -U u.lat p.lat -o no
     refuses 2 'expected m0 between 0 and 2' lat-dirac --operator overlap --mu .1 --m0 2 --apply M -U u.lat p.lat -o no
-    refuses 2 '--order and --sign-error exclude each other' lat-overlap --gw --order 30 --sign-error 1e-3 u.lat
     refuses 2 '--code plain applies M of the overlap operator alone' \
         lat-dirac --operator overlap --mu .1 --code plain --apply Mdag -U u.lat p.lat -o no
 }

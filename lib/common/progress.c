@@ -153,7 +153,8 @@ FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm)
         return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, "
                               "which is for data"),
                NULL;
-    const unsigned keeps = lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0;
+    const bool anew = lat_opt_given("resume"); /* the log of the run that is resumed */
+    const unsigned keeps = lat_opts.no_clobber && !anew ? LAT_OUTPUT_NO_CLOBBER : 0;
     lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE | keeps, comm);
     journal *j = out ? lat_output_attach(out, sizeof *j) : NULL;
     if (j && lat_output_write(out, columns, strlen(columns)) == 0

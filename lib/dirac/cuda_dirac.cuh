@@ -28,8 +28,8 @@ typedef struct lat_gpu_space {
     char *send, *staged[2]; /* [2 sides] of faces where they go through MPI; on the host out, in */
     uint32_t exchanges, sums; /* so far */
     uint32_t walks;           /* of hops and passes, so far: every second one goes backwards */
-    bool turned; /* the last hop took the columns from the last, which is what it finds in the
-                    second cache; the next one begins with the first, so */
+    bool last_first;     /* the hop before began with the last column: the next one begins with the
+                            first, which is still in the second cache */
     double *slices_host; /* sums of slices on the host, where ranks add them up through MPI */
     uint32_t groups;     /* of a parity */
     size_t group, parity, column; /* bytes */

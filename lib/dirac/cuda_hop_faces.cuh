@@ -5,6 +5,7 @@
 #define LAT_DIRAC_CUDA_HOP_FACES_CUH
 
 #include "cuda_hop_sites.cuh"
+#include "grid/cuda_device.cuh"
 
 /* Block `block` of those that send a face, side 0 or 1: two spins of each site of `in`. From a
  * slice the hop goes down (to the rank below) with the spins that a forward hop reads. Out of line:

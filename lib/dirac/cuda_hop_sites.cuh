@@ -5,7 +5,6 @@
 #define LAT_DIRAC_CUDA_HOP_SITES_CUH
 
 #include "cuda_spinor.cuh"
-#include "grid/cuda_device.cuh"
 #include "grid/cuda_grid.cuh"
 extern "C" {
 #include "spinor.h"

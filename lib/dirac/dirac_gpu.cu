@@ -89,9 +89,9 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     if (j->x)
         set_factor(d, j->of_x, j->parity, &a.b, &a.g5_x, &a.clover_x, &ignored);
     a.columns = p->columns;
-    s->turned = !s->turned && !numbers_of(end) && !(end && end->add) && !s->sites.ghosts;
+    s->last_first = !s->last_first && !numbers_of(end) && !(end && end->add) && !s->sites.ghosts;
     for (int i = 0; i < p->columns; i++)
-        a.active[i] = (uint8_t)p->column[s->turned ? p->columns - 1 - i : i];
+        a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
     a.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
     if (lat_dirac_recursion(end)) {
         const double f = lat_dirac_factor(end);

@@ -27,8 +27,6 @@ void lat_overlap_check_options(const lat_fermion *f)
         lat_usage("--sign-error: expected a number from 1e-15 to 0.5, found %g", o->error);
     if (o->sign == LAT_SIGN_ZOLOTAREV && o->order > LAT_ZOLOTAREV_POLES)
         lat_usage("--order: expected at most %d poles, found %ld", LAT_ZOLOTAREV_POLES, o->order);
-    if (o->order && !isnan(o->error))
-        lat_usage("--order and --sign-error exclude each other: the order decides the error");
     if (o->force && !o->interval)
         lat_usage("--force-interval is for --interval");
 }

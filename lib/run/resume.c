@@ -24,8 +24,8 @@ void lat_checkpoint_usage(const char *path, const char *resume)
     if (!strcmp(path, "-"))
         lat_usage("--checkpoint needs the name of a file");
     lat_usage_if_input("checkpoint", path);
-    static const char *const outputs[] = {"output", "log"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const outputs[] = {"output", "log", "slice-log", "copies-log", "save-g"};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *other = lat_opt_text(outputs[i]);
         if (other && lat_one_file(path, other))
             lat_usage("--checkpoint %s is the %s as well", path, outputs[i]);

@@ -471,7 +471,7 @@ int main(int argc, char **argv)
     logs l = {NULL, NULL};
     lat_options_parse(&tool, argc, argv);
     omega = parse_omega(omega_text);
-    if (lat_opt_given("seed") && !lat_fixing_opts.copies && !(stochastic > 0))
+    if (lat_opt_given("seed") && !lat_fixing_opts.copies && !lat_opt_given("stochastic"))
         lat_usage("--seed is for --copies and --stochastic, and there is neither");
     if (theta == 0 && !lat_opt_given("max-sweeps"))
         lat_usage("--theta 0 is never reached: give --max-sweeps, too");

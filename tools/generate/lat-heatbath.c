@@ -207,9 +207,11 @@ static int take_checkpoint(run *r)
                         resume);
     if (lat_resume_same(resume, r->text, text))
         return -1;
-    if (of && continued && strcmp(of, r->of) != 0)
-        return lat_fail("%s: expected the configuration of the checkpoint, CRC %.8s, found CRC %s",
-                        lat_opts.input, of, r->of);
+    if (of && *r->of && strcmp(of, r->of) != 0)
+        return lat_fail(
+            "%s: expected the configuration that the run of the checkpoint began with, CRC %.8s, "
+            "found CRC %s",
+            lat_opts.input, of, r->of);
     if (of)
         snprintf(r->of, sizeof r->of, "%.8s", of);
     lat_info_remove(head, "checkpoint.run");
@@ -234,11 +236,27 @@ static const char *not_thermal(const lat_header *head, char text[96])
     return text;
 }
 
+/* Is the input there? A checkpoint does without. */
+static int find_input(bool *there)
+{
+    double gone = lat_opts.comm->rank == 0 && resume && access(lat_opts.input, F_OK) != 0;
+    if (lat_opts.comm->max(lat_opts.comm, &gone, 1))
+        return -1;
+    if (gone != 0)
+        lat_warn("%s: cannot be found, and is not compared with what %s began with", lat_opts.input,
+                 resume);
+    *there = gone == 0;
+    return 0;
+}
+
 /* Reads the checkpoint, or the last configuration of the input. Beside a checkpoint the input is
  * read for its CRC alone. */
 static int read_first(run *r)
 {
-    if (continued) {
+    bool there = false;
+    if (continued && find_input(&there))
+        return -1;
+    if (there) {
         if (read_last(lat_opts.input, &r->field))
             return -1;
         memcpy(r->of, r->field.head.read_crc, sizeof r->of);
@@ -526,6 +544,12 @@ static int open_output(run *r)
     return r->out ? 0 : -1;
 }
 
+static const char *without_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* Can checkpoints be written, where no configuration will be? */
 static int check_checkpoint(const run *r)
 {
@@ -533,7 +557,9 @@ static int check_checkpoint(const run *r)
     const bool root = lat_opts.comm->rank == 0;
     int rc = 0;
     for (long i = 0; rc == 0 && root && checkpoint && r->numbered && i < count - r->written; i++)
-        if ((rc = name_numbered(name, r->number + i)) == 0 && lat_one_file(checkpoint, name))
+        if ((rc = name_numbered(name, r->number + i)) == 0
+            && !strcmp(without_folder(checkpoint), without_folder(name))
+            && lat_one_file(checkpoint, name))
             rc = lat_fail_usage("--checkpoint %s is an output as well", checkpoint);
     return lat_agree(lat_opts.comm, rc) ? -1 : lat_checkpoint_possible(checkpoint, lat_opts.comm);
 }

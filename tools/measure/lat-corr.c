@@ -233,7 +233,8 @@ static int check_source(run *r)
     int site[LAT_MAX_DIMS];
     bool moves = false;
     for (int m = 0; m < r->job.momenta; m++)
-        moves = moves || r->momentum[m][0] || r->momentum[m][1] || r->momentum[m][2];
+        for (int i = 0; i < 3; i++)
+            moves = moves || r->momentum[m][i] % r->first.f.head.geom.dims[i];
     if (moves && r->job.channels == 1 && r->channel[0].kind == LAT_PCAC)
         return lat_fail_usage("--momenta %s: expected 0, as pcac is of momentum 0 alone", momenta);
     const char *other = second ? r->second.f.head.quark.source : text;

@@ -405,7 +405,7 @@ static int check_times(const char *name, const lat_geometry *geom, double start)
     if (isnan(until) && end_time(geom) < start)
         return lat_fail("%s: expected --until, as the links have flowed to %g, beyond L^2/32 = %g",
                         name, start, end_time(geom));
-    if (isnan(until) && ntimes == 0 && end_time(geom) > start
+    if (lat_opt_given("every") && isnan(until) && ntimes == 0 && end_time(geom) > start
         && start + every > end_time(geom) + 1e-9 * every)
         return lat_fail("%s: expected --every of at most %g, as the flow ends at L^2/32 = %g "
                         "without --until, found %g",

@@ -47,7 +47,8 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
      "print the residual of each column of the input, and exit 3 if one is above --residual",
      false},
-    {LAT_OPT_REAL, "residual", 0, "R", &residual, 0, 1e300, "largest residual of --check", false},
+    {LAT_OPT_REAL, "residual", 0, "R", &residual, 0, 1e300,
+     "largest residual of --check; an overlap operator is applied as exactly as that needs", false},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
      "of --check: the source by name (default: that of the header)", false},
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &source_file, 0, 0,
@@ -683,8 +684,6 @@ static void check_usage(run *r)
         lat_usage("--gauge-file is needed: the links");
     if ((source_file || source_text) && !check)
         lat_usage("--source and --source-file are for --check");
-    if (lat_opt_given("residual") && !check)
-        lat_usage("--residual is for --check");
     if (lat_opt_given("code") && apply < 0)
         lat_usage("--code is for --apply");
     lat_smear s;
@@ -704,6 +703,8 @@ static void check_usage(run *r)
         check_operator();
     lat_operator_of_options(&r->fermion, check || identify || apply == SIGN);
     const bool overlap = is_overlap(&r->fermion);
+    if (lat_opt_given("residual") && !check && !overlap) /* whose accuracy follows it */
+        lat_usage("--residual is for --check");
     if (apply == SIGN && !overlap)
         lat_usage("--apply sign is for --operator overlap");
     if (overlap && (identify || (apply > GAMMA5 && apply != SIGN)))

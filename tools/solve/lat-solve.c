@@ -74,7 +74,7 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
      "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
      false},
-    {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 1e-15, 1,
+    {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 0, 1,
      "update reliably when the residual has fallen by D (default: 0.02; CG in half 0.1); gcr, and "
      "double without --deflate, have no updates",
      false},
@@ -502,12 +502,6 @@ static void parse_twists(run *r)
         lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
-    if (lat_opt_given("even-odd") && solving.even_odd != LAT_EVEN_ODD_NONE)
-        lat_usage("--twists: expected --even-odd none, as it is multi-shift CG of M itself");
-    if (lat_opt_given("precision") && solving.precision != LAT_INNER_DOUBLE)
-        lat_usage("--twists: expected --precision double, as multi-shift CG is");
-    if (lat_opt_given("delta"))
-        lat_usage("--delta is for reliable updates, which --twists has not");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
 }
 
