@@ -117,7 +117,7 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
         refuses 2 "expected no ${option% *}" lat-dirac --identify $option -U u.lat x.lat
     done
     refuses 2 'expected no --kappa' lat-dirac --identify --kappa .12 -U u.lat x.lat
-    refuses 2 '--residual is for --check' lat-dirac --apply M --residual 1e-3 -U u.lat x.lat -o no
+    refuses 2 '--residual is for --check' lat-dirac --apply M --kappa .12 --residual 1e-3 -U u.lat x.lat -o no
     refuses 2 '--residual is for --check' lat-dirac --identify --residual 1e-3 -U u.lat x.lat
     refuses 2 '--code is for --apply' lat-dirac --check --code plain -U u.lat x.lat
     run -3 lat-dirac --check --kappa .12 --boundary p,p,p,p -U u.lat x.lat

@@ -77,7 +77,8 @@ static int on_lattice(run *r, const lat_field *u, long config)
         && (!(r->source = lat_source_new(r->text, &u->head)) || lat_source_check_steps(r->source)))
         return -1;
     if (lat_source_begin(r->source, u, config)) {
-        lat_error_name(lat_input_name(r->in), NULL);
+        if (r->in) /* not of --dims */
+            lat_error_name(lat_input_name(r->in), NULL);
         return -1;
     }
     for (int field = 0; field < lat_source_fields(r->source); field++) {
