@@ -575,10 +575,10 @@ limits_spinning() {
     ln -s same.lat link.lat
     mkdir sub
     for path in same.lat ./same.lat "$PWD/same.lat" link.lat sub/../same.lat; do
-        exits 1 lat-orelax --theta 1e-4 same.lat --log "$path" -o out.lat
-        one_sentence err lat-orelax
-        exits 1 lat-orelax --theta 1e-4 --slice-log "$path" -o out.lat < same.lat
-        one_sentence err lat-orelax
+        exits 2 lat-orelax --theta 1e-4 same.lat --log "$path" -o out.lat
+        a_usage_error err lat-orelax
+        exits 2 lat-orelax --theta 1e-4 --slice-log "$path" -o out.lat < same.lat
+        a_usage_error err lat-orelax
         cmp in.lat same.lat || fail "--log $path changed the input"
         # nor of an output, which was there or not
         exits 2 lat-orelax --theta 1e-4 in.lat --log "$path" -o same.lat
