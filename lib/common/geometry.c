@@ -70,6 +70,15 @@ size_t lat_neighbour(const lat_geometry *geom, size_t site, int mu, int step)
     return x > 0 ? site - stride : site + (extent - 1) * stride;
 }
 
+bool lat_same_modulo(const lat_geometry *geom, int axes, const int *a, const int *b)
+{
+    bool same = true;
+
+    for (int mu = 0; mu < axes; mu++)
+        same = same && (a[mu] - b[mu]) % geom->dims[mu] == 0;
+    return same;
+}
+
 const char *lat_dims_text(const lat_geometry *geom, char buf[64])
 {
     int n = 0;

@@ -6,6 +6,7 @@
 #ifndef LAT_GEOMETRY_H
 #define LAT_GEOMETRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LAT_MAX_DIMS 4
@@ -29,6 +30,9 @@ size_t lat_site(const lat_geometry *geom, const int x[LAT_MAX_DIMS]);
 
 /* Natural index of the neighbour of `site` in direction mu (step = +1 or -1). */
 size_t lat_neighbour(const lat_geometry *geom, size_t site, int mu, int step);
+
+/* Are the first `axes` coordinates, or numbers of momenta, the same modulo the extents? */
+bool lat_same_modulo(const lat_geometry *geom, int axes, const int *a, const int *b);
 
 /* Writes "8 8 8 16" to buf, and returns it. */
 const char *lat_dims_text(const lat_geometry *geom, char buf[64]);

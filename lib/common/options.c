@@ -603,6 +603,8 @@ unsigned lat_output_flags(void)
 void lat_usage_if_input(const char *option, const char *path)
 {
     struct stat in, other;
+    if (!path)
+        return;
     const int rc = lat_opts.input ? stat(lat_opts.input, &in) : fstat(STDIN_FILENO, &in);
     if (rc == 0 && S_ISREG(in.st_mode) && stat(path, &other) == 0 && in.st_ino == other.st_ino
         && in.st_dev == other.st_dev)

@@ -100,8 +100,8 @@ void lat_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Flags of lat_output_open, by --force and --no-clobber. */
 unsigned lat_output_flags(void);
 
-/* For a file `path` that --OPTION writes: a usage error if it is the input, under whatever name,
- * which would be lost. (lat_output_open refuses two outputs that are one file.) */
+/* For a file `path` that --OPTION writes (NULL: none): a usage error if it is the input, under
+ * whatever name, which would be lost. (lat_output_open refuses two outputs that are one file.) */
 void lat_usage_if_input(const char *option, const char *path);
 
 /* A usage error if more than one is stdin of the input, further files, and `others` (NULL: none).

@@ -184,14 +184,6 @@ bool lat_momentum_small(const long n[3])
     return small;
 }
 
-static bool same_momentum(const int *a, const int *b, const lat_geometry *geom)
-{
-    bool same = true;
-    for (int i = 0; i < 3; i++)
-        same = same && (a[i] - b[i]) % geom->dims[i] == 0;
-    return same;
-}
-
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3]
 {
     char *end;
@@ -213,7 +205,7 @@ int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))
         if (!lat_momentum_small(n))
             break;
         for (int m = 0; m < *count; m++)
-            if (same_momentum(list[m], list[*count], geom)) {
+            if (lat_same_modulo(geom, 3, list[m], list[*count])) {
                 lat_fail_usage("expected different momenta, found %d,%d,%d twice%s", list[m][0],
                                list[m][1], list[m][2],
                                memcmp(list[m], list[*count], sizeof *list)

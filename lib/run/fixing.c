@@ -520,10 +520,8 @@ static int open_all(run *r)
     if (lat_opt_given("every") && !o->checkpoint)
         lat_usage("--every is for --checkpoint, and there is no --checkpoint");
     lat_checkpoint_usage(o->checkpoint, o->resume);
-    if (o->save_g)
-        lat_usage_if_input("save-g", o->save_g);
-    if (o->copies_log)
-        lat_usage_if_input("copies-log", o->copies_log);
+    lat_usage_if_input("save-g", o->save_g);
+    lat_usage_if_input("copies-log", o->copies_log);
     if (lat_device_begin(&o->device, comm)
         || (o->save_g
             && !(r->g_out = lat_output_open(o->save_g,

@@ -200,8 +200,7 @@ int main(int argc, char **argv)
                              .store = LAT_F64,
                              .advance = advance,
                              .describe = describe};
-    if (log_path)
-        lat_usage_if_input("log", log_path);
+    lat_usage_if_input("log", log_path);
     if (log_path
         && !(log = lat_log_open(log_path, "config\tstep\tT\tF\ttheta\tseconds\tcopy",
                                 lat_opts.comm)))

@@ -355,7 +355,7 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: is in format %s, and --basis, --normalisation, --kappa, --dataset and "
                        "--no-checksum are for spinors of other programs",
                        lat_input_name(in), format->name);
-    if (!bad && (no_checksum || quarks.dataset))
+    if (!bad)
         bad = check_reader(lat_input_name(in), format->name);
     if (!bad && split && format->quarks)
         bad = lat_fail("%s: --split is for streams and files of gauge fields, found spinors",

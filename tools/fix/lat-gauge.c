@@ -281,8 +281,7 @@ static void check_usage(void)
         lat_usage("--%s %s is the output as well", apply ? "apply" : "compose", saved);
     if (save_g && !strcmp(save_g, "-"))
         lat_usage("--save-g needs the name of a file");
-    if (save_g)
-        lat_usage_if_input("save-g", save_g);
+    lat_usage_if_input("save-g", save_g);
 }
 
 int main(int argc, char **argv)

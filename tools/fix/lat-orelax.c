@@ -507,10 +507,8 @@ int main(int argc, char **argv)
         a.precision[a.stages++] = LAT_F32;
     if (precision != SINGLE)
         a.precision[a.stages++] = LAT_F64;
-    if (log_path)
-        lat_usage_if_input("log", log_path);
-    if (slice_log)
-        lat_usage_if_input("slice-log", slice_log);
+    lat_usage_if_input("log", log_path);
+    lat_usage_if_input("slice-log", slice_log);
     if ((log_path
          && !(l.log = lat_log_open(log_path, "config\tsweep\ttheta\tF\tseconds\tcopy\tomega",
                                    lat_opts.comm)))

@@ -228,8 +228,7 @@ int main(int argc, char **argv)
         lat_usage("--tolerance is for --report and --verbose, and there is neither");
     if (report && !lat_opts.output && !strcmp(report, "-"))
         lat_usage("--report needs the name of a file: stdout is for the configuration");
-    if (report)
-        lat_usage_if_input("report", report);
+    lat_usage_if_input("report", report);
     if (report
         && (!(c.out = lat_output_open(report, LAT_OUTPUT_TEXT | lat_output_flags(), lat_opts.comm))
             || !(c.text = lat_text_open(c.out)))) {

@@ -629,7 +629,7 @@ static void check_usage(void)
         lat_usage("--start is for a new run, not for one that goes on");
     if (lat_opt_given("check-every") && !log_path)
         lat_usage("--check-every is for --log, and there is no --log");
-    if (continued && log_path)
+    if (continued)
         lat_usage_if_input("log", log_path);
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",

@@ -488,10 +488,8 @@ int main(int argc, char **argv)
     if (currents && !strcmp(currents, "-")
         && (!lat_print_opts.output || !strcmp(lat_print_opts.output, "-")))
         lat_usage("--currents needs the name of a file: stdout is for the measurement");
-    if (links)
-        lat_usage_if_input("links", links);
-    if (currents)
-        lat_usage_if_input("currents", currents);
+    lat_usage_if_input("links", links);
+    lat_usage_if_input("currents", currents);
     const int code = open_files() ? lat_report(LAT_FAILED) : lat_print_run(all, commit_files);
     abort_files(); /* what is not committed */
     return code;

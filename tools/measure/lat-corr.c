@@ -230,11 +230,12 @@ static int check_source(run *r)
 {
     const char *text = r->first.f.head.quark.source;
     const char *name = lat_input_name(r->first.in);
+    const lat_geometry *geom = &r->first.f.head.geom;
+    const int zero[3] = {0};
     int site[LAT_MAX_DIMS];
     bool moves = false;
     for (int m = 0; m < r->job.momenta; m++)
-        for (int i = 0; i < 3; i++)
-            moves = moves || r->momentum[m][i] % r->first.f.head.geom.dims[i];
+        moves = moves || !lat_same_modulo(geom, 3, r->momentum[m], zero);
     if (moves && r->job.channels == 1 && r->channel[0].kind == LAT_PCAC)
         return lat_fail_usage("--momenta %s: expected 0, as pcac is of momentum 0 alone", momenta);
     const char *other = second ? r->second.f.head.quark.source : text;

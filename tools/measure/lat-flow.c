@@ -112,8 +112,7 @@ static void check_usage(void)
         lat_usage("--step and --tolerance exclude each other");
     if (times_text && !links)
         lat_usage("--write is for --links, and there is no --links");
-    if (links)
-        lat_usage_if_input("links", links);
+    lat_usage_if_input("links", links);
     if (fixed_step > 0 && !isnan(until) && !divides(fixed_step, until))
         lat_usage("--until: expected a multiple of the step %g, found %g", fixed_step, until);
     parse_times();

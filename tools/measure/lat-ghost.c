@@ -178,18 +178,11 @@ static int momenta_below(measured *m, int most)
                : lat_fail("--momenta %s: the lattice has no momentum but 0 there", momenta);
 }
 
-static bool same_momentum(const measured *m, const int *a, const int *b)
-{
-    bool same = true;
-    for (int mu = 0; mu < m->f->head.geom.nd; mu++)
-        same = same && (a[mu] - b[mu]) % m->f->head.geom.dims[mu] == 0;
-    return same;
-}
-
 /* "1,0,0,0" or more of them, with "/" between. */
 static int momenta_listed(measured *m)
 {
-    const int nd = m->f->head.geom.nd;
+    const lat_geometry *geom = &m->f->head.geom;
+    const int nd = geom->nd;
     size_t most = 1;
     for (const char *c = momenta; *c; c++)
         most += *c == '/';
@@ -217,7 +210,7 @@ static int momenta_listed(measured *m)
                 "--momenta %s: momentum number %d is 0%s, where G is not defined", momenta,
                 m->count + 1, m->c.time < 0 ? "" : " in a slice, or has a component along time");
         for (int i = 0; i < m->count; i++)
-            if (same_momentum(m, m->rows[i].n, n))
+            if (lat_same_modulo(geom, nd, m->rows[i].n, n))
                 return lat_fail_usage("--momenta %s: expected different momenta modulo the "
                                       "extents, found numbers %d and %d the same",
                                       momenta, i + 1, m->count + 1);

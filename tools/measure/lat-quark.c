@@ -414,12 +414,14 @@ static int write_legs(run *r, const lat_kinematics *k, const double *legs)
     return lat_legs_write(r->legs, &r->first.f.head, &what, legs);
 }
 
+static bool within_cylinder(const lat_kinematics *k) { return !(k->distance > cylinder + 1e-6); }
+
 /* Prints a momentum, and writes its legs, if it is within --cylinder. */
 static int emit(run *r, const lat_kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
     double v[LAT_VALUES];
-    if (k->distance > cylinder + 1e-6) {
+    if (!within_cylinder(k)) {
         r->dropped = true;
         return 0;
     }
@@ -579,7 +581,7 @@ static int momenta_listed(run *r, const char *name)
                                   "%g,%g,%g,%g twice",
                                   n[0], n[1], n[2], n[3]);
         const lat_kinematics k = lat_kinematics_of(head, n, n);
-        if (!(k.distance > cylinder + 1e-6) && lat_momenta_add(&r->list, n))
+        if (within_cylinder(&k) && lat_momenta_add(&r->list, n))
             return -1;
         p = p[used] ? p + used + 1 : NULL;
     }

@@ -627,8 +627,7 @@ static void check_usage(run *r)
         precision = can && residual >= SINGLE_FROM ? SINGLE : DOUBLE;
     if (degree && (largest || method == LAT_MODES_RITZ))
         lat_usage("--degree is for the lowest modes by --method lanczos");
-    if (log_path)
-        lat_usage_if_input("log", log_path);
+    lat_usage_if_input("log", log_path);
 }
 
 static int open_all(run *r)

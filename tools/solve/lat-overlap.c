@@ -327,8 +327,7 @@ static void check_usage(void)
         lat_usage("--save-modes is for --spectrum");
     if (save_modes && !strcmp(save_modes, "-"))
         lat_usage("--save-modes needs the name of a file");
-    if (save_modes)
-        lat_usage_if_input("save-modes", save_modes);
+    lat_usage_if_input("save-modes", save_modes);
     if (lat_overlap_opts.force && (index_of || spectrum))
         lat_usage("--force-interval is for --gw");
 }

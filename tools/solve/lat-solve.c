@@ -590,8 +590,7 @@ static void check_usage(run *r)
                   "that come with the input");
     lat_usage_if_stdin_twice(
         (const char *const[]){gauge_file, deflate_path, lat_overlap_opts.modes}, 3);
-    if (log_path)
-        lat_usage_if_input("log", log_path);
+    lat_usage_if_input("log", log_path);
 }
 
 static int open_all(run *r)
