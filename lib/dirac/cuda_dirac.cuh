@@ -212,9 +212,9 @@ typedef struct lat_hop_walk {
 lat_hop_walk lat_gpu_usual_walk(const lat_gpu_space *s, int columns);
 void lat_gpu_set_walk(lat_hop_args *a, lat_hop_walk w);
 
-/* A hop to measure: arguments whose `out` is not needed, and what it is called. */
+/* A hop to measure, and what it is called. */
 typedef struct lat_hop_trial {
-    const lat_hop_args *args;
+    const lat_hop_args *args; /* of two hops in turn; `out` is not needed */
     lat_hop_launch *launch;
     cudaStream_t stream;
     int reals;

@@ -44,21 +44,29 @@ static unsigned shares_of(const lat_hop_args *a, int sides, int resident)
 }
 
 /* Kernels of several columns need more shared memory than a block may take unasked. */
-static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, const lat_hop_args *a,
-                               cudaStream_t stream)
+static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, unsigned cluster,
+                               const lat_hop_args *a, cudaStream_t stream)
 {
     const dim3 blocks(blocks_of(a), shares_of(a, sides, resident));
     const cudaError_t e = cudaFuncSetAttribute((const void *)k,
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks, 128 * sides, stream, *a);
+    return lat_cuda_start_with((size_t)bytes, cluster, a->early, k, blocks, 128 * sides, stream,
+                               *a);
 }
 
 /* Is hop_tile wanted, and has the lattice its tiles? */
 static bool takes_tiles(const lat_hop_args *a)
 {
     return a->tiles && a->columns > 1 && lat_hop_has_tiles(&a->sites);
+}
+
+/* Do blocks of tiles run all at once, and can they be pairs of neighbours (hop_paired)? */
+static bool run_in_pairs(const lat_hop_args *a)
+{
+    return blocks_of(a) <= TILE_BLOCKS * (unsigned)a->processors
+           && a->sites.half / 128 % (2 * (a->sites.plane / 32)) == 0;
 }
 
 /* hop_many, with clover matrices in shared memory if HOLD; false: a block may not take so much. */
@@ -78,7 +86,7 @@ static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
         return false;
     *e = launch_many(
         hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD, SIDES, BLOCKS, HOLD>,
-        BYTES, SIDES, BLOCKS, a, stream);
+        BYTES, SIDES, BLOCKS, 1, a, stream);
     return true;
 }
 
@@ -91,10 +99,16 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
     cudaError_t e = cudaSuccess;
     if constexpr (!HALF && R == 12 && (END == 0 || END == 5) && !PHASES && !GHOSTS) {
         constexpr bool HELD = SINGLE && END == 0; /* others would spill registers */
-        enum { BYTES = hop_tile_form<LAT_P, R, HELD>::BYTES };
+        enum { BYTES = hop_tile_form<LAT_P, R, HELD, false>::BYTES };
+        if constexpr (HELD) {
+            enum { FAR_BYTES = hop_tile_form<LAT_P, R, HELD, true>::BYTES };
+            if (takes_tiles(a) && run_in_pairs(a) && TILE_BLOCKS * FAR_BYTES <= a->most_shared)
+                return launch_many(hop_tile<LAT_P, R, END, HELD, true, MANY_ONCE, TILE_BLOCKS>,
+                                   FAR_BYTES, 1, TILE_BLOCKS, 2, a, stream);
+        }
         if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
-            return launch_many(hop_tile<LAT_P, R, END, HELD, MANY_ONCE, TILE_BLOCKS>, BYTES, 1,
-                               TILE_BLOCKS, a, stream);
+            return launch_many(hop_tile<LAT_P, R, END, HELD, false, MANY_ONCE, TILE_BLOCKS>, BYTES,
+                               1, TILE_BLOCKS, 1, a, stream);
     }
     if constexpr (!DOUBLE && (END == 0 || END == 1) && !PHASES) {
         if (a->columns == 1 && blocks_of(a) <= 2 * (unsigned)a->processors)
@@ -104,7 +118,7 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
         enum { OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)) };
         if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
             return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1,
-                               opened_blocks(CLOVER), a, stream);
+                               opened_blocks(CLOVER), 1, a, stream);
     }
     if (a->columns > 1 && !PHASES
         && ((matrices && launched<R, END, SW, GHOSTS, CLOVER>(a, stream, &e))

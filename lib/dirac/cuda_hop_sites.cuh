@@ -140,6 +140,14 @@ DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t block, uint32_t thre
     return plane * s.plane + group * 32 + thread % 32;
 }
 
+/* The number of a walk that a block takes where blocks 2n and 2n + 1 are to be neighbours in z, and
+ * their number is a multiple of 2 groups of a plane. */
+DEVICE uint32_t hop_paired(const lat_hop_sites &s, uint32_t block)
+{
+    const uint32_t groups = s.plane / 32, q = lat_cuda_quotient(block / 2, s.by_groups);
+    return (2 * q + block % 2) * groups + block / 2 - q * groups;
+}
+
 /* Coordinates of site i, c[0] being half of x; returns whether x is odd. */
 DEVICE bool hop_coordinates(const lat_hop_sites &s, uint32_t i, int parity, uint32_t c[4])
 {

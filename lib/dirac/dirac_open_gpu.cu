@@ -259,30 +259,37 @@ static void set_hop(lat_gpu_dirac *d)
                      && !d->dirac.clover && f->twist == 0;
 }
 
-/* The walks of hops of all columns. What is not known is measured on `between`, which is zero again
- * afterwards, as third colours of SU(2) have to be. */
+/* The walks of hops of all columns. What is not known is measured on `between`, by hops onto even
+ * and onto odd sites in turn, as a Schur complement has them, with factors so small that numbers
+ * stay finite. It is zero again afterwards, as third colours of SU(2) have to be. */
 static int tune_walks(lat_gpu_dirac *d)
 {
     enum { PATTERN = 0x3b }; /* small numbers in all precisions */
     lat_gpu_space *s = d->s;
     const cudaStream_t stream = lat_gpu_stream(&s->space);
     const size_t bytes = (size_t)s->space.columns * s->column;
-    lat_hop_args a = d->hop;
-    a.links = d->links[0];
-    a.in = lat_gpu_at(s, d->between, 1);
-    a.out = lat_gpu_at(s, d->between, 0);
-    a.a = a.b = 1;
-    a.clover_h = d->inverse[0];
-    a.columns = s->space.columns;
-    for (int i = 0; i < a.columns; i++)
-        a.active[i] = (uint8_t)i;
+    lat_hop_args args[2] = {d->hop, d->hop};
+    for (int p = 0; p < 2; p++) {
+        lat_hop_args *a = &args[p];
+        a->links = d->links[p];
+        a->in = lat_gpu_at(s, d->between, 1 - p);
+        a->out = lat_gpu_at(s, d->between, p);
+        a->a = a->b = 1.0 / 16;
+        a->parity = a->backwards = p;
+        a->clover_h = d->inverse[p];
+        a->columns = s->space.columns;
+        for (int i = 0; i < a->columns; i++)
+            a->active[i] = (uint8_t)(p ? a->columns - 1 - i : i);
+    }
     bool filled = false;
     int rc = 0;
     for (int k = 0; k < 2 && rc == 0; k++) {
-        a.x = k ? a.out : NULL;
+        for (lat_hop_args &a : args)
+            a.x = k ? a.out : NULL;
         const bool tiles = s->space.grid->spec.storage != LAT_STORAGE_HALF && d->dirac.reals == 12
-                           && !k && !a.clover_h && !a.phases && lat_hop_has_tiles(&a.sites);
-        const lat_hop_trial t = {&a,    lat_gpu_launch_of(d), stream, d->dirac.reals,
+                           && !k && !args->clover_h && !args->phases
+                           && lat_hop_has_tiles(&args->sites);
+        const lat_hop_trial t = {args,  lat_gpu_launch_of(d), stream, d->dirac.reals,
                                  tiles, k ? "x + D" : "D"};
         if (lat_gpu_known_walk(s, &t, &d->walk[k]))
             continue;

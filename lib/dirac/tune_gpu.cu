@@ -115,15 +115,14 @@ static trials trials_of(const lat_gpu_space *s, const lat_hop_trial *t)
 static int time_hops(const lat_hop_trial *t, lat_hop_walk w, int n, cudaEvent_t *event, double *us)
 {
     float ms;
-    lat_hop_args a = *t->args;
-    lat_gpu_set_walk(&a, w);
+    lat_hop_args args[2] = {t->args[0], t->args[1]};
+    for (lat_hop_args &a : args)
+        lat_gpu_set_walk(&a, w);
     if (failed(cudaEventRecord(event[0], t->stream)))
         return -1;
-    for (int i = 0; i < n; i++) {
-        a.backwards = i % 2;
-        if (failed(t->launch(&a, t->reals, t->stream)))
+    for (int i = 0; i < n; i++)
+        if (failed(t->launch(&args[i % 2], t->reals, t->stream)))
             return -1;
-    }
     if (failed(cudaEventRecord(event[1], t->stream)) || failed(cudaEventSynchronize(event[1]))
         || failed(cudaEventElapsedTime(&ms, event[0], event[1])))
         return -1;

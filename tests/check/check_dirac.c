@@ -714,6 +714,10 @@ static void check_bits(void)
                 for (int i = 0; i < 3; i++)
                     same_bits(tiled[i], 0, (lat_storage)storage, reals, matrices[k]);
             }
+    if (dev->gpu) { /* tiles whose blocks run at once and take all columns, or some of them */
+        same_bits("16 16 16 16", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
+        same_bits("16 16 8 8", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
+    }
 }
 
 /* ---- linear algebra -------------------------------------------------------------------------- */
