@@ -25,6 +25,12 @@ static unsigned blocks_of(const lat_hop_args *a)
     return 2 * a->faces.blocks + (a->both ? 2 : 1) * ((a->sites.half + 127) / 128);
 }
 
+/* Do all blocks run at once, `resident` of them on a multiprocessor? */
+static bool run_at_once(const lat_hop_args *a, int resident)
+{
+    return blocks_of(a) <= (unsigned)(resident * a->processors);
+}
+
 static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t stream)
 {
     const dim3 blocks(blocks_of(a), (unsigned)a->columns);
@@ -65,8 +71,7 @@ static bool takes_tiles(const lat_hop_args *a)
 /* Do blocks of tiles run all at once, and can they be pairs of neighbours (hop_paired)? */
 static bool run_in_pairs(const lat_hop_args *a)
 {
-    return blocks_of(a) <= TILE_BLOCKS * (unsigned)a->processors
-           && a->sites.half / 128 % (2 * (a->sites.plane / 32)) == 0;
+    return run_at_once(a, TILE_BLOCKS) && a->sites.half / 128 % (2 * (a->sites.plane / 32)) == 0;
 }
 
 /* hop_many, with clover matrices in shared memory if HOLD; false: a block may not take so much. */
@@ -111,7 +116,7 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
                                1, TILE_BLOCKS, 1, a, stream);
     }
     if constexpr (!DOUBLE && (END == 0 || END == 1) && !PHASES) {
-        if (a->columns == 1 && blocks_of(a) <= 2 * (unsigned)a->processors)
+        if (a->columns == 1 && run_at_once(a, 2))
             return launch_one(hop_small<LAT_P, R, END, SW, GHOSTS>, a, stream);
     }
     if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
