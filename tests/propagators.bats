@@ -30,15 +30,16 @@ quarks() { "$PYTHON" "$ROOT/tests/make_quarks.py" "$@"; }
 # taken FORMAT STREAM TOLERANCE [OPTIONS]: what make_quarks.py makes of the stream is read as it is, and what lat-convert writes of it
 # is what make_quarks.py makes.
 taken() {
-    local format=$1 stream=$2 tolerance=$3
+    local format=$1 stream=$2 tolerance=$3 kappa=()
     shift 3
+    case $format in milc-prop | fermilab-prop) kappa=(--kappa .0625) ;; esac
     quarks make "$format" "$stream" file .0625
-    lat-convert "$@" --kappa .0625 file -o back.lat
+    lat-convert "$@" "${kappa[@]}" file -o back.lat
     lat-diff --tolerance "$tolerance" "$stream" back.lat >difference || { cat difference; return 1; }
     [ $# -gt 0 ] || diff <(lat-info --tsv file | cut -f 2-5) <(lat-info --tsv "$stream" | cut -f 2-5)
-    lat-convert --to "$format" --kappa .0625 --force "$stream" -o written
+    lat-convert --to "$format" "${kappa[@]}" --force "$stream" -o written
     quarks compare "$format" "$stream" written .0625
-    lat-convert "$@" --kappa .0625 written -o again.lat
+    lat-convert "$@" "${kappa[@]}" written -o again.lat
     lat-diff --tolerance "$tolerance" "$stream" again.lat >difference || { cat difference; return 1; }
 }
 
@@ -157,7 +158,7 @@ END
 }
 
 @test "damaged, cut and unfit files are refused in a sentence, and nothing is left" {
-    local at
+    local at kappa
     for format in chroma-prop usqcd-prop etmc-prop milc-prop openqcd-sfld; do
         case $format in milc-prop) stream=s4.lat ;; openqcd-sfld) stream=psi.lat ;; *) stream=s.lat ;; esac
         quarks make $format $stream file .0625
@@ -166,15 +167,16 @@ END
         cp file bad
         [ "$(tail -c +$((at + 1)) file | head -c 1)" != U ]
         printf 'U' | dd of=bad bs=1 seek="$at" conv=notrunc status=none
-        run --separate-stderr lat-convert --kappa .1 bad -o x.lat
+        [ $format = milc-prop ] && kappa=(--kappa .1) || kappa=()
+        run --separate-stderr lat-convert "${kappa[@]}" bad -o x.lat
         [ "$status" -eq 1 ] || { echo "$format: taken"; return 1; }
         [[ $stderr == *" are stated, "* || $stderr == *" is stated, "* ]] || { echo "$format: $stderr"; return 1; }
         head -c "$at" file >bad
-        run -1 --separate-stderr lat-convert --from $format --kappa .1 bad -o x.lat
+        run -1 --separate-stderr lat-convert --from $format "${kappa[@]}" bad -o x.lat
         [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$format: $stderr"; return 1; }
         cp file bad
         printf 'rubbish' >>bad
-        run -1 --separate-stderr lat-convert --from $format --kappa .1 bad -o x.lat
+        run -1 --separate-stderr lat-convert --from $format "${kappa[@]}" bad -o x.lat
         [[ $stderr == *"goes on after the end"* ]] || { echo "$format: $stderr"; return 1; }
         [ ! -e x.lat ]
     done
@@ -220,6 +222,10 @@ open("bad", "wb").write(data)'
     lat-convert --to chroma-prop --force s.lat -o file
     refuses 2 '--kappa is for --normalisation kappa, found --normalisation mass' \
         lat-convert --normalisation mass --kappa .1 --to milc-prop s4.lat -o x
+    refuses 1 'file: chroma-prop files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation kappa)' \
+        lat-convert --kappa .1 file -o x
+    refuses 1 's.lat: npy-prop files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation kappa)' \
+        lat-convert --kappa .1 --to npy-prop s.lat -o x
     refuses 1 'file: is in format chroma-prop, and --no-checksum is for reading milc-prop' lat-convert --no-checksum file -o x
     refuses 1 's4.lat: is in format lat, and --no-checksum is for reading milc-prop' \
         lat-convert --no-checksum --kappa .1 --to milc-prop s4.lat -o x

@@ -26,8 +26,8 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
             return e;
     }
 #endif
-    return lat_cuda_start_with(STAGING(VISIT), 1, w->overlap, LAT_(half) < P, R, D, C, VISIT >,
-                               grid, block, stream, *w, h, parity);
+    return lat_cuda_start_with(STAGING(VISIT), w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid,
+                               block, stream, *w, h, parity);
 }
 
 #if LAT_N <= 3

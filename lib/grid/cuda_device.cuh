@@ -90,25 +90,21 @@ static inline int lat_cuda_staged(const lat_cuda_device *dev, bool put, size_t c
 
 /* Launches a kernel that may begin, if `overlap`, while the last blocks of the one before are still
  * at work: it waits for them itself (WAIT_FOR_GRID). `shared`: bytes of dynamic shared memory a
- * block. So many blocks in x are a cluster, if `overlap`; 1: none. */
+ * block. */
 template <class... A>
-static inline cudaError_t lat_cuda_start_with(size_t shared, unsigned cluster, int overlap,
-                                              void (*kernel)(A...), dim3 grid, dim3 block,
-                                              cudaStream_t stream, A... a)
+static inline cudaError_t lat_cuda_start_with(size_t shared, int overlap, void (*kernel)(A...),
+                                              dim3 grid, dim3 block, cudaStream_t stream, A... a)
 {
-    cudaLaunchAttribute how[2];
-    how[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    how[0].val.programmaticStreamSerializationAllowed = 1;
-    how[1].id = cudaLaunchAttributeClusterDimension;
-    how[1].val.clusterDim.x = cluster;
-    how[1].val.clusterDim.y = how[1].val.clusterDim.z = 1;
+    cudaLaunchAttribute early;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = how;
-    config.numAttrs = overlap ? cluster > 1 ? 2 : 1 : 0;
+    config.attrs = &early;
+    config.numAttrs = overlap ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, a...);
 }
 
@@ -116,7 +112,7 @@ template <class... A>
 static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3 grid, dim3 block,
                                          cudaStream_t stream, A... a)
 {
-    return lat_cuda_start_with(0, 1, overlap, kernel, grid, block, stream, a...);
+    return lat_cuda_start_with(0, overlap, kernel, grid, block, stream, a...);
 }
 
 #endif

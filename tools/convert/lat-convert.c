@@ -340,6 +340,12 @@ static int check_reader(const char *name, const char *format)
     return 0;
 }
 
+/* Does a file of this format hold M^-1/(2 kappa), as it is or as --normalisation says? */
+static bool has_kappa(const lat_format *f)
+{
+    return f->quarks && (quarks.norm ? quarks.norm : f->quarks->norm) == LAT_NORM_KAPPA;
+}
+
 static int convert_file(const char *path, lat_output *out)
 {
     lat_input *in = lat_input_open(path, lat_opts.comm);
@@ -355,6 +361,10 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: is in format %s, and --basis, --normalisation, --kappa, --dataset and "
                        "--no-checksum are for spinors of other programs",
                        lat_input_name(in), format->name);
+    if (!bad && lat_opt_given("kappa") && !has_kappa(format) && !has_kappa(lat_formats[to]))
+        bad = lat_fail("%s: %s files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation "
+                       "kappa)",
+                       lat_input_name(in), format->quarks ? format->name : lat_formats[to]->name);
     if (!bad)
         bad = check_reader(lat_input_name(in), format->name);
     if (!bad && split && format->quarks)
