@@ -50,16 +50,15 @@ static unsigned shares_of(const lat_hop_args *a, int sides, int resident)
 }
 
 /* Kernels of several columns need more shared memory than a block may take unasked. */
-static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, unsigned cluster,
-                               const lat_hop_args *a, cudaStream_t stream)
+static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, const lat_hop_args *a,
+                               cudaStream_t stream)
 {
     const dim3 blocks(blocks_of(a), shares_of(a, sides, resident));
     const cudaError_t e = cudaFuncSetAttribute((const void *)k,
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (e)
         return e;
-    return lat_cuda_start_with((size_t)bytes, cluster, a->early, k, blocks, 128 * sides, stream,
-                               *a);
+    return lat_cuda_start_with((size_t)bytes, a->early, k, blocks, 128 * sides, stream, *a);
 }
 
 /* Is hop_tile wanted, and has the lattice its tiles? */
@@ -68,10 +67,15 @@ static bool takes_tiles(const lat_hop_args *a)
     return a->tiles && a->columns > 1 && lat_hop_has_tiles(&a->sites);
 }
 
-/* Do blocks of tiles run all at once, and can they be pairs of neighbours (hop_paired)? */
-static bool run_in_pairs(const lat_hop_args *a)
+/* The walk of blocks that run all at once is of whole slices: numbers of two halves are two halves
+ * of the lattice, which share faces in t alone. Several blocks of the same sites take none. */
+static lat_hop_args halved(const lat_hop_args *a)
 {
-    return run_at_once(a, TILE_BLOCKS) && a->sites.half / 128 % (2 * (a->sites.plane / 32)) == 0;
+    lat_hop_args b = *a;
+    lat_gpu_set_walk(&b, {a->sites.extent[2] / 2, true});
+    if (shares_of(a, 1, TILE_BLOCKS) > 1)
+        b.taken = NULL;
+    return b;
 }
 
 /* hop_many, with clover matrices in shared memory if HOLD; false: a block may not take so much. */
@@ -91,7 +95,7 @@ static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
         return false;
     *e = launch_many(
         hop_many<LAT_P, R, END, false, SW, GHOSTS, MANY_ONCE, MANY_AHEAD, SIDES, BLOCKS, HOLD>,
-        BYTES, SIDES, BLOCKS, 1, a, stream);
+        BYTES, SIDES, BLOCKS, a, stream);
     return true;
 }
 
@@ -107,13 +111,16 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
         enum { BYTES = hop_tile_form<LAT_P, R, HELD, false>::BYTES };
         if constexpr (HELD) {
             enum { FAR_BYTES = hop_tile_form<LAT_P, R, HELD, true>::BYTES };
-            if (takes_tiles(a) && run_in_pairs(a) && TILE_BLOCKS * FAR_BYTES <= a->most_shared)
+            if (takes_tiles(a) && run_at_once(a, TILE_BLOCKS)
+                && TILE_BLOCKS * FAR_BYTES <= a->most_shared) {
+                const lat_hop_args b = halved(a);
                 return launch_many(hop_tile<LAT_P, R, END, HELD, true, MANY_ONCE, TILE_BLOCKS>,
-                                   FAR_BYTES, 1, TILE_BLOCKS, 2, a, stream);
+                                   FAR_BYTES, 1, TILE_BLOCKS, &b, stream);
+            }
         }
         if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
             return launch_many(hop_tile<LAT_P, R, END, HELD, false, MANY_ONCE, TILE_BLOCKS>, BYTES,
-                               1, TILE_BLOCKS, 1, a, stream);
+                               1, TILE_BLOCKS, a, stream);
     }
     if constexpr (!DOUBLE && (END == 0 || END == 1) && !PHASES) {
         if (a->columns == 1 && run_at_once(a, 2))
@@ -123,7 +130,7 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
         enum { OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)) };
         if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
             return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1,
-                               opened_blocks(CLOVER), 1, a, stream);
+                               opened_blocks(CLOVER), a, stream);
     }
     if (a->columns > 1 && !PHASES
         && ((matrices && launched<R, END, SW, GHOSTS, CLOVER>(a, stream, &e))

@@ -14,7 +14,8 @@
  * FAR: for small lattices, all of whose blocks run at once and ask for the same at the same time.
  * Own sites, which come from memory, are asked for more than a column ahead, into one of three
  * buffers; neighbours in x and y, which come from the second cache, a whole column ahead, into one
- * of two. Blocks of neighbours in z are a cluster, which is near one half of the second cache. */
+ * of two. Half of the slices is computed near one partition of the second cache, half near the
+ * other (take_number()): what goes from one to the other is what binds there. */
 #ifndef LAT_DIRAC_CUDA_HOP_TILE_CUH
 #define LAT_DIRAC_CUDA_HOP_TILE_CUH
 
@@ -183,14 +184,13 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     typedef hop_tile_form<P, R, HELD, FAR> form;
     extern __shared__ __align__(128) char shared[];
     const uint32_t warp = threadIdx.x / 32;
-    const hop_block b = block_of<false>(a);
-    const uint32_t number = FAR ? hop_paired(a.sites, b.number) : b.number,
-                   i = hop_number(a.sites, number, threadIdx.x);
+    const hop_block b = FAR && a.taken ? hop_block_of(take_number(a), a.both) : block_of<false>(a);
+    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
     const lat_hop_site p = site_of(a, i, b);
     const bool swap = a.swap != 0;
     const uint64_t policy = policy_of(a);
     hop_tile_site<P, R, HELD, FAR> tile;
-    tile.begin(a, p, warp, hop_number(a.sites, number, 0) / 32,
+    tile.begin(a, p, warp, hop_number(a.sites, b.number, 0) / 32,
                (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
     __shared__ __align__(8) uint64_t barrier;
     const char *const links = a.links + (size_t)p.group * H::LINKS;

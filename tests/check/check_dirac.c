@@ -700,6 +700,42 @@ static void same_bits(const char *dims, double csw, lat_storage storage, int rea
     tear_down(&t);
 }
 
+/* A hop onto these parities, one after the other: all columns to v. */
+static void hop_onto(setup *t, int count, const lat_parity *parity, bool dagger, cd *v)
+{
+    const lat_spinor_part all = both(t);
+    CHECK(!t->s->ops->random(t->s, &all, 10, t->x) && !t->s->ops->zero(t->s, &all, t->y), "%s",
+          lat_error());
+    for (int k = 0; k < count; k++) {
+        const lat_spinor_part p = {parity[k], t->columns, t->all};
+        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x, NULL), "%s", lat_error());
+    }
+    for (int c = 0; c < t->columns; c++)
+        get(t, t->y, c, v + (size_t)c * t->n);
+}
+
+/* Onto both parities at once: the same bits. */
+static void same_hop(const char *dims, lat_storage storage, int columns)
+{
+    setup t;
+    memset(&t, 0, sizeof t);
+    t.u = field_new(LAT_GAUGE, geometry_of(dims), 3, LAT_F64);
+    fill_haar(&t.u, 12);
+    t.p.f = fermion_of(.4);
+    set_up(&t, storage, columns, (lat_dirac_options){.reals = 12});
+    const size_t n = (size_t)columns * t.n;
+    cd *const at_once = numbers(n, sizeof(cd)), *const in_turn = numbers(n, sizeof(cd));
+    for (int k = 0; k < 4; k++) {
+        hop_onto(&t, 1, (lat_parity[]){LAT_BOTH}, k % 2, at_once);
+        hop_onto(&t, 2, (lat_parity[]){LAT_EVEN, LAT_ODD}, k % 2, in_turn);
+        CHECK(!memcmp(at_once, in_turn, n * sizeof(cd)),
+              "%s, %d columns: a hop onto both parities has other bits", dims, columns);
+    }
+    free(at_once);
+    free(in_turn);
+    tear_down(&t);
+}
+
 static void check_bits(void)
 {
     static const lat_dirac_matrix matrices[] = {
@@ -717,7 +753,10 @@ static void check_bits(void)
     if (dev->gpu) { /* tiles whose blocks run at once and take all columns, or some of them */
         same_bits("16 16 16 16", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
         same_bits("16 16 8 8", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
+        same_hop("16 16 8 16", LAT_STORAGE_SINGLE, 5);
+        same_hop("16 16 12 16", LAT_STORAGE_SINGLE, 5);
     }
+    same_hop("8 4 6 4", LAT_STORAGE_SINGLE, 3);
 }
 
 /* ---- linear algebra -------------------------------------------------------------------------- */
