@@ -397,6 +397,12 @@ payload() {
     done
     lat-convert --to nersc read.lat > x.nersc
     grep -aqx "BOUNDARY_4 = OPEN" x.nersc
+    for to in nersc ildg scidac; do # formats that state it
+        lat-convert --to $to read.lat > x
+        lat-convert x > again.lat
+        same read.lat again.lat
+        lat-info again.lat | grep -q "boundary_4 = OPEN"
+    done
     "$MAKE" vogt small.ildg x spoil=open:y:2
     lat-convert x > read.lat 2> err
     lat-info read.lat | grep -q "boundary_2 = OPEN"
@@ -413,6 +419,20 @@ payload() {
     lat-convert x > read.lat 2> err
     grep -q "plaquette 0.123 is stated" err
     [ "$(wc -l < err)" -eq 2 ]
+}
+
+@test "an open boundary that is stated is refused where a link of its slice is not zero" {
+    need_numpy
+    small 3 double 2,4,2,4
+    "$PYTHON" - <<'END'
+import lat
+u = next(lat.read("small.lat")).links.copy()
+u[3, ..., 3, :, :] = 0
+u[3, 0, 0, 0, 3] = u[2, 0, 0, 0, 3]
+lat.write("part.lat", lat.gauge_field(u, info={"boundary_4": "OPEN"}))
+END
+    lat-convert --force --to nersc part.lat > x
+    refused "an open boundary of the t axis is stated, expected all 16 links of one slice along it to be zero, found 15" x
 }
 
 @test "zero links that are no open boundary, as of a Schroedinger functional, are counted by slices" {

@@ -242,19 +242,41 @@ static int validate_stated(const char *name, const char *what, double stated, do
                         name, what, stated, found, within);
 }
 
-/* A file that states an open boundary (NERSC can) has links of zero there; else it is a mismatch.
+/* An open boundary of axis mu is stated: are all links of one slice along it zero, and no others?
  */
-static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
+static int validate_open_axis(lat_file_reader *s, const link_counts *counts, int mu)
 {
     lat_header *h = &s->f.head;
-    for (int mu = 0; mu < h->geom.nd && sums->distance <= LAT_SUN_WITHIN; mu++)
-        if (lat_boundary_is(h, mu, LAT_OPEN)
-            && (lat_mismatch(s->r.force,
-                             "%s: an open boundary of the %c axis is stated, and no link along it "
-                             "is zero (--force takes it for periodic)",
-                             s->name, "xyzt"[mu])
-                    < 0
-                || lat_boundary_set(h, mu, "PERIODIC") < 0))
+    const size_t zero = counts->count[ZERO];
+    if (explained(&h->geom, counts, mu) == ZERO)
+        return 0;
+    if (zero)
+        return lat_mismatch(s->r.force,
+                            "%s: an open boundary of the %c axis is stated, expected all %zu links "
+                            "of one slice along it to be zero, found %zu%s",
+                            s->name, "xyzt"[mu], lat_volume(&h->geom) / (size_t)h->geom.dims[mu],
+                            zero, counts->spread[ZERO] ? ", not in one slice" : "");
+    return lat_mismatch(s->r.force,
+                        "%s: an open boundary of the %c axis is stated, and no link along it "
+                        "is zero (--force takes it for periodic)",
+                        s->name, "xyzt"[mu])
+                   || lat_boundary_set(h, mu, "PERIODIC") < 0
+               ? -1
+               : 0;
+}
+
+/* A file that states an open boundary (NERSC can) has links of zero there, which the sums leave
+ * out; else it is a mismatch. */
+static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    const lat_header *h = &s->f.head;
+    survey found = {.far = {0, 0, 0}};
+    if (!lat_boundary_open(h) || sums->distance > LAT_SUN_WITHIN)
+        return 0;
+    if (lat_file_reader_each(s, false, count_links, &found) < 0)
+        return -1;
+    for (int mu = 0; mu < h->geom.nd; mu++)
+        if (lat_boundary_is(h, mu, LAT_OPEN) && validate_open_axis(s, &found.counts[mu], mu))
             return -1;
     return 0;
 }
