@@ -222,6 +222,10 @@ open("bad", "wb").write(data)'
     lat-convert --to chroma-prop --force s.lat -o file
     refuses 2 '--kappa is for --normalisation kappa, found --normalisation mass' \
         lat-convert --normalisation mass --kappa .1 --to milc-prop s4.lat -o x
+    lat-convert --normalisation kappa --to chroma-prop --kappa "$(awk 'BEGIN { printf "%.17g", 1 / 9.4 }')" --force s.lat -o x # the same
+    rm x
+    refuses 1 's.lat: expected kappa 0.1063829787, which the header states, found --kappa 0.2 (--force takes it)' \
+        lat-convert --normalisation kappa --kappa .2 --to npy-prop s.lat -o x
     refuses 1 'file: chroma-prop files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation kappa)' \
         lat-convert --kappa .1 file -o x
     refuses 1 's.lat: npy-prop files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation kappa)' \
