@@ -10,6 +10,7 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
+#include "lattice/anisotropy.h"
 #include "quark/current.h"
 #include "quark/kinematics.h"
 #include "quark/legs.h"
@@ -92,17 +93,39 @@ static int check_boundary(const lat_header *head, const char *name, const double
 
 /* ---- what a propagator must be --------------------------------------------------------------- */
 
-/* In Landau gauge? An exit code. */
-static int check_gauge(const lat_header *head, const char *name)
+/* Landau gauge, of weights that are equal; on anisotropic lattices that of the last direction may
+ * be another one, above 0. */
+static int check_condition(const lat_header *head, const char *name)
 {
-    const lat_gauge_state s = {.theta = head->theta, .theta_slice = head->theta};
+    const int last = head->geom.nd - 1;
+    const double *w = head->weight;
+    double xi;
     if (strcmp(head->gauge, "landau"))
         return lat_mismatch(lat_opts.force,
                             "%s: expected a propagator of links in Landau gauge, found gauge %s "
                             "(--force takes it)",
-                            name, head->gauge)
-                   ? LAT_FAILED
-                   : LAT_DONE;
+                            name, head->gauge);
+    if (lat_anisotropy(head, &xi)) {
+        lat_error_name(name, NULL);
+        return -1;
+    }
+    for (int mu = 0; mu <= last; mu++)
+        if (!(w[mu] > 0) || (w[mu] != w[0] && (mu != last || xi == 1)))
+            return lat_mismatch(lat_opts.force,
+                                "%s: expected Landau gauge with equal weights, found weight %g of "
+                                "direction %c for %g of x (--force takes it)",
+                                name, w[mu], "xyzt"[mu], w[0]);
+    return 0;
+}
+
+/* In that gauge, and as near to it as is required? An exit code. */
+static int check_gauge(const lat_header *head, const char *name)
+{
+    const lat_gauge_state s = {.theta = head->theta, .theta_slice = head->theta};
+    if (check_condition(head, name))
+        return LAT_FAILED;
+    if (strcmp(head->gauge, "landau"))
+        return LAT_DONE; /* --force */
     if (!lat_gauge_is_off(&s))
         return LAT_DONE;
     if (lat_opts.force) {
