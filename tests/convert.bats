@@ -844,6 +844,16 @@ EOF
         # Not a line is added on the way but one a conversion.
         [ "$(lat-info back.lat | sed -n '/^history/,$p' | wc -l)" -eq $(($(wc -l < history) + 2)) ]
     done
+    # Links that have flowed, were smeared or projected say so.
+    lat-flow --until .1 --links flowed.lat fixed.lat >/dev/null
+    lat-smear ape:.5,1 fixed.lat -o smeared.lat
+    lat-abelian --force --links abelian.lat fixed.lat >/dev/null 2>&1
+    for to in nersc ildg scidac; do
+        lat-convert --to "$to" flowed.lat | lat-info | grep -oaE 'flow_(time|action) = .*' | sort > y
+        printf 'flow_action = wilson\nflow_time = 0.1\n' | cmp - y
+        lat-convert --to "$to" smeared.lat | lat-info | grep -aq 'smearing = ape:.5,1$'
+        lat-convert --to "$to" abelian.lat | lat-info | grep -aq 'projection = abelian'
+    done
     # No line of a NERSC header is longer than the 126 characters that GLU reads, nor are there more than its 48.
     for ((i = 0; i < 12; i++)); do
         lat-convert fixed.lat -o again.lat

@@ -134,6 +134,7 @@ void lat_info_remove(lat_header *head, const char *key);
 #define LAT_INFO_FLOW_TIME "flow_time"
 #define LAT_INFO_FLOW_ACTION "flow_action"
 #define LAT_INFO_SMEARING "smearing"
+#define LAT_INFO_PROJECTION "projection"
 
 /* The info line that says what the columns of an overlap solution are (run/overlap.h). */
 #define LAT_INFO_PROPAGATOR "propagator"

@@ -228,6 +228,8 @@ static const char *not_thermal(const lat_header *head, char text[96])
         lat_error_clear(); /* read_all says it */
     if (lat_info_get(head, LAT_INFO_FLOW_TIME) || lat_info_get(head, LAT_INFO_SMEARING))
         return "have flowed or were smeared";
+    if (lat_info_get(head, LAT_INFO_PROJECTION))
+        return "are a projection";
     if (isnan(was))
         return "do not say that they were made with this beta";
     if ((!lat_opt_given("beta") || was == beta) && (!lat_opt_given("xi") || stated == xi))
@@ -293,6 +295,7 @@ static int go_on(run *r)
     lat_header_ungauge(head);
     lat_header_unflow(head);
     lat_info_remove(head, LAT_INFO_SMEARING);
+    lat_info_remove(head, LAT_INFO_PROJECTION);
     lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
     if (read_all(r, head) || (resume && take_checkpoint(r)))
         return -1;
