@@ -383,6 +383,8 @@ assert k == 1'
     # What a gauge transformation or an operator has changed goes with no propagator as it was.
     lat-gauge --random s.ildg -o g.lat
     refuses 1 'found one of CRC unknown' lat-corr --second g.lat s.ildg
+    run -0 --separate-stderr lat-corr --channels pion --sink gauss:1,2 --gauge-file r.ildg g.lat
+    [ "$stderr" = "lat-corr: g.lat: is taken as of the links in r.ildg: it does not say of which links it is" ]
     lat-dirac --apply M --mass 1 -U r.ildg s.ildg -o Ms.lat
     refuses 1 'Ms.lat: expected a propagator, found a source' lat-corr Ms.lat
     refuses 2 'is for --sink and --second' lat-corr --gauge-file r.ildg s.ildg

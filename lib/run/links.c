@@ -173,6 +173,12 @@ int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *
                         "found %s and SU(%d)",
                         name, field, lat_input_name(l->in), lat_dims_text(&l->u.head.geom, x),
                         l->u.head.nc, lat_dims_text(&head->geom, y), head->nc);
+    static bool warned;
+    if (each && !*wanted && !warned) {
+        lat_warn("%s: is taken as of the links in %s: it does not say of which links it is", name,
+                 lat_input_name(l->in));
+        warned = true;
+    }
     const int fit = fits(l, wanted);
     if (fit < 0)
         return -1;

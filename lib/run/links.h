@@ -53,7 +53,8 @@ bool lat_links_ready(const lat_links *l);
 /* Makes u the links that the field of this header was made on: those of its CRC, the present ones
  * or later ones of the file, as lat_links_same has it; where the header names none, the next ones
  * (`each`), or those that are there. With lat_opts.force the next ones (or the last) do, and a
- * warning says so, whatever their CRC is. Links of another lattice are refused. Sentences begin
+ * warning says so, whatever their CRC is. Of a field that names no CRC a warning says once, if
+ * `each`, that it is taken as of these links. Links of another lattice are refused. Sentences begin
  * with `name` and have the number of the field. */
 int lat_links_find(lat_links *l, const lat_header *head, bool each, const char *name, long field);
 
