@@ -12,7 +12,7 @@ PATH=$PATH:$here/../bin
 : "${KAPPA:=0.1540}"                 # hopping parameter; quenched beta = 6.0 without clover term: m_pi about 0.36
 : "${CSW:=0}"                        # clover coefficient; 1.769 at beta = 6.0
 : "${BOUNDARY:=p,p,p,a}"             # of quarks; p periodic, a antiperiodic, d Dirichlet
-: "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner
+: "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner. Noise is another one for each CONFIG
 : "${SINK:=}"                        # steps at the sink, such as gauss:4,30; empty: local
 : "${CHANNELS:=pion,rho,nucleon,pcac}" # see lat-corr
 : "${MOMENTA:=0}"                    # all momenta with n^2 up to this
@@ -37,6 +37,16 @@ case $rc in
     0) ;;
     9) echo "hadrons.sh: $out: another run is at work on it" >&2; exit 1 ;;
     *) echo "hadrons.sh: $lock cannot be locked: expected a folder to write to, on a file system that has flock" >&2; exit 1 ;;
+esac
+
+# Noise is counted by configuration: each file has its own.
+case $SOURCE in
+    noise:*config=*) ;;
+    noise:*)
+        number=$(cksum <"$config")
+        steps=${SOURCE#"${SOURCE%%/*}"}
+        SOURCE=${SOURCE%%/*},config=$((${number%% *} % 2147483647))$steps
+        ;;
 esac
 
 # solve OPTION...: the solver reads links from stdin.

@@ -837,6 +837,14 @@ END
     chmod +x others/*
     PATH=$PWD/others:$PATH KAPPA=.12 SOURCE=gauss:2,6,0,0,0,0 SINK=gauss:2,6 KEEP=1 "$P/hadrons.sh" raw/cfg.1 one.tsv
     [ "$(echo one.*)" = "one.lat-solve.tsv one.prop.lat one.tsv" ]
+    # Noise is another one for each configuration, unless a number is asked for, and stands before the steps.
+    for i in 1 2; do
+        KAPPA=.12 SOURCE=noise:z2,t=0,dilute=spin-colour/gauss:1,2 CHANNELS=pion KEEP=1 "$P/hadrons.sh" raw/cfg.$i noise.$i.tsv 2>said || { cat said; return 1; }
+        lat-info noise.$i.prop.lat | grep -o 'noise:z2,t=0,dilute=spin-colour,config=[0-9]*/gauss:1,2' >noise.$i
+    done
+    [ -s noise.1 ] && [ "$(cat noise.1)" != "$(cat noise.2)" ]
+    KAPPA=.12 SOURCE=noise:z2,t=0,dilute=spin-colour,config=7 CHANNELS=pion KEEP=1 "$P/hadrons.sh" raw/cfg.1 noise.tsv
+    lat-info noise.prop.lat | grep -q 'noise:z2,t=0,dilute=spin-colour,config=7$'
     # An empty table is no configuration that may be left out.
     for found in /dev/null nothing; do
         head -n 1 hadrons/cfg.1.tsv >nothing
