@@ -183,6 +183,9 @@ PY
     # shellcheck disable=SC2086  # words
     {
         refuses 1 "m.lat: expected modes of the links of CRC " $solve m.lat --kappa .15 v.lat
+        lat-gauge --random --seed 3 --save-g g.lat u.lat -o turned.lat
+        lat-gauge --apply g.lat m.lat -o mg.lat
+        refuses 1 "in the order of the links, found unknown" $solve mg.lat --kappa .15 turned.lat
         refuses 1 "m.lat: expected modes of the operator kappa 0.151" $solve m.lat --kappa .151 u.lat
         refuses 1 "found those of kappa 0.15" $solve m.lat --kappa .15 --csw 1 u.lat
         refuses 1 "found those of kappa 0.15" $solve m.lat --kappa .15 --boundary p,p,p,p u.lat

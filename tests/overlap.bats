@@ -134,6 +134,7 @@ PY
     refuses 2 '--follow is for --index' lat-overlap -@ 1 --gw --follow 3 u.lat
     refuses 2 'expected m0 between 0 and 2' lat-overlap -@ 1 --gw --m0 2 u.lat
     refuses 2 'expected m0 between 0 and 2' lat-overlap -@ 1 --index --m0 -.1 u.lat
+    refuses 2 '--order and --sign-error exclude each other' lat-overlap -@ 1 --gw --order 3 --sign-error 1e-8 u.lat
     refuses 2 '--sign-error: expected' lat-overlap -@ 1 --gw --sign-error 2 u.lat
     refuses 2 'no Dirichlet boundary' lat-overlap -@ 1 --gw --boundary p,p,p,d u.lat
     refuses 2 '--force-interval is for --gw' lat-overlap -@ 1 --index --interval 1,8 --force-interval u.lat

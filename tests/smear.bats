@@ -69,6 +69,9 @@ END
     run -2 --separate-stderr lat-smear stout:2,1 u.lat -o v.lat
     [[ $stderr == "lat-smear: expected ape:A,N, stout:R,N or hyp:A1,A2,A3,N"*"found 'stout:2,1'"* ]]
     run -2 --separate-stderr lat-smear
+    lat-heatbath --dims 4,4,4,4 --beta 5.8 --xi 2 --thermalise 2 --seed 3 -o xi.lat
+    refuses 1 'xi.lat: expected links of an isotropic lattice, found anisotropy 2 (--force takes them as isotropic)' lat-smear ape:.5,2 xi.lat -o v.lat
+    lat-smear ape:.5,2,spatial xi.lat -o w.lat
     lat-start hot --dims 4,4 -o plane.lat
     run -1 --separate-stderr lat-smear hyp:.75,.6,.3,1 plane.lat -o v.lat
     [[ $stderr == *"HYP smearing is for four dimensions"* ]]
@@ -78,6 +81,8 @@ END
     [ "$stderr" = "lat-smear: b.lat: expected a gauge field, found a quark propagator" ]
     [ ! -e v.lat ]
     refuses 1 'b.lat: expected links or a gauge transformation, found a quark propagator' lat-reunit b.lat
+    refuses 1 'No space left on device' lat-reunit --report /dev/full u.lat -o v.lat
+    [ ! -e v.lat ]
     refuses 1 'b.lat: expected links or a gauge transformation, which have symmetries, found a quark propagator' lat-reorder --shift 1,0,0,0 b.lat
     nothing_left
 }

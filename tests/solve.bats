@@ -291,6 +291,8 @@ END
     refuses 2 "--masses: expected parameters of operator wilson from -1e6 to 1e6, found 1e+07" lat-solve --masses .1,1e7 "${point[@]}" u.lat -o never
     refuses 2 "--kappas: expected parameters" lat-solve --kappas .1,1e-300 "${point[@]}" u.lat -o never
     refuses 2 "--twists: expected parameters" lat-solve --mass .5 --twists .1,1e7 "${point[@]}" u.lat -o never
+    refuses 2 "--twists: expected --even-odd none" lat-solve --mass .5 --twists .1 --even-odd asym "${point[@]}" u.lat -o never
+    refuses 2 "--twists: expected --precision double" lat-solve --mass .5 --twists .1 --precision single "${point[@]}" u.lat -o never
     refuses 2 "--memory is for --operator wilson" lat-solve --operator overlap --mu .1 --memory 1 "${point[@]}" u.lat -o never
     lat-start --dims 4,4,4,4 -o small.lat
     cat u.lat small.lat >mixed.lat

@@ -63,7 +63,8 @@ int lat_modefile_find(lat_input *in, const lat_field *links, const lat_fermion *
             return -1;
         if (fit)
             break;
-        snprintf(last, sizeof last, "%s", modes->head.quark.links);
+        snprintf(last, sizeof last, "%s",
+                 *modes->head.quark.links ? modes->head.quark.links : "unknown");
         rc = lat_stream_skip(in, &modes->head);
         lat_header_free(&modes->head);
         if (rc < 0)

@@ -25,6 +25,8 @@ void lat_overlap_check_options(const lat_fermion *f)
         lat_usage("%s", lat_error());
     if (!isnan(o->error) && !(o->error >= 1e-15 && o->error <= .5))
         lat_usage("--sign-error: expected a number from 1e-15 to 0.5, found %g", o->error);
+    if (lat_opt_given("order") && !isnan(o->error))
+        lat_usage("--order and --sign-error exclude each other: one gives the other");
     if (o->sign == LAT_SIGN_ZOLOTAREV && o->order > LAT_ZOLOTAREV_POLES)
         lat_usage("--order: expected at most %d poles, found %ld", LAT_ZOLOTAREV_POLES, o->order);
     if (o->force && !o->interval)

@@ -219,6 +219,17 @@ static int each(lat_field *f, long index, void *with)
     return LAT_DONE;
 }
 
+/* The report is written before the links get their name. */
+static int finish(long fields, void *with)
+{
+    const context *c = with;
+    (void)fields;
+    if (!c->text || (fflush(c->text) == 0 && lat_output_flush(c->out) == 0))
+        return LAT_DONE;
+    lat_fail("%s: writing the report failed", report); /* unless there is a sentence */
+    return LAT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     context c = {.out = NULL};
@@ -235,7 +246,7 @@ int main(int argc, char **argv)
         lat_output_abort(c.out);
         return lat_report(LAT_FAILED);
     }
-    const int code = lat_filter_run(each, NULL, &c);
+    const int code = lat_filter_run(each, finish, &c);
     if (!report)
         return code;
     if (code == LAT_DONE)

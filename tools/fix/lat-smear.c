@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "measure/measure.h"
 #include "run/tool.h"
@@ -41,6 +42,7 @@ static int each(lat_field *u, long index, void *with)
     lat_field v = {.data = NULL};
     (void)index;
     if (lat_header_need(&u->head, LAT_GAUGE, lat_filter_name())
+        || (!s->smear.spatial && lat_anisotropy_none(&u->head, lat_filter_name()))
         || lat_smear_links(u, &s->smear, &v)) {
         lat_error_name(lat_filter_name(), NULL);
         return LAT_FAILED;

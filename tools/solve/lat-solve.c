@@ -502,6 +502,10 @@ static void parse_twists(run *r)
         lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
+    if (lat_opt_given("even-odd") && solving.even_odd != LAT_EVEN_ODD_NONE)
+        lat_usage("--twists: expected --even-odd none, as the twist is a shift of all sites alone");
+    if (lat_opt_given("precision") && solving.precision != LAT_INNER_DOUBLE)
+        lat_usage("--twists: expected --precision double, as multi-shift CG has no other");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
 }
 
