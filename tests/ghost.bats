@@ -34,6 +34,9 @@ END
     lat-ghost --modes 1 one.lat >found
     lat-orelax --weights 1,1,1,4 --theta 1e-14 a.lat | lat-ghost >found
     lat-orelax --gauge coulomb --theta 1e-14 a.lat | lat-ghost >found
+    lat-orelax --gauge coulomb --time x --theta 1e-14 a.lat -o x.lat
+    refuses 1 'x.lat: expected links of an isotropic lattice, found anisotropy 2' lat-ghost x.lat
+    lat-reorder --axes t,y,z,x a.lat | lat-orelax --weights 4,1,1,1 --theta 1e-14 | lat-ghost >found
 }
 
 @test "D15: links 1: G(k) = 1 / k^2 in all gauges, with weights, by plane waves and from a point" {

@@ -246,6 +246,17 @@ END
     # shellcheck disable=SC2154  # set by run
     [ "$stderr" = "lat-gluon: l.lat: links of anisotropy 2 are taken as isotropic (--force)" ]
     lat-gluon c.lat >found
+    # But its slices must not have the axis of xi, wherever that is.
+    lat-orelax --gauge coulomb --time x --theta 1e-12 a.lat -o across.lat
+    refuses 1 'lat-gluon: across.lat: expected links of an isotropic lattice, found anisotropy 2' lat-gluon across.lat
+    lat-reorder --axes t,y,z,x c.lat -o turned.lat
+    lat-gluon turned.lat >found
+    lat-reorder --axes t,y,z,x a.lat | lat-orelax --gauge coulomb --theta 1e-12 -o other.lat
+    refuses 1 'lat-gluon: other.lat: expected links of an isotropic lattice' lat-gluon other.lat
+    # A mean says across which axis.
+    rough u.lat --dims 4,4,4,4
+    lat-orelax --gauge coulomb --time x --theta 1e-10 u.lat -o x.lat
+    lat-gluon --mean --tsv x.lat | tail -n 1 | grep -qP '\tcoulomb\.x\t'
 }
 
 @test "vertices do not change under the symmetries of the lattice and of charges, with threads; without colour there are none" {

@@ -9,8 +9,7 @@
 
 static const char letters[] = "xyzt";
 
-/* The direction whose planes have the weight xi; -1 if the lattice has no such direction. */
-static int axis_of(const lat_header *head)
+int lat_anisotropy_axis(const lat_header *head)
 {
     const char *axis = lat_info_get(head, "xi_axis");
     if (!axis)
@@ -34,7 +33,7 @@ int lat_anisotropy(const lat_header *head, double *xi)
 {
     if (read_xi(head, xi))
         return -1;
-    if (*xi != 1 && axis_of(head) != head->geom.nd - 1)
+    if (*xi != 1 && lat_anisotropy_axis(head) != head->geom.nd - 1)
         return lat_fail("expected xi to be that of the last direction, found that of %.80s "
                         "(info.xi_axis): lat-reorder --axes makes it the last",
                         lat_info_get(head, "xi_axis"));
@@ -58,7 +57,7 @@ int lat_anisotropy_none(const lat_header *head, const char *name)
 
 int lat_anisotropy_permute(lat_header *head, const int axes[LAT_MAX_DIMS])
 {
-    const int old = axis_of(head), last = head->geom.nd - 1;
+    const int old = lat_anisotropy_axis(head), last = head->geom.nd - 1;
     const char *text = lat_info_get(head, "xi");
     if (!text || old < 0 || (axes[last] == last && old == last))
         return 0;

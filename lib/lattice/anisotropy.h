@@ -11,6 +11,9 @@
  * above 0, or that of another direction. */
 int lat_anisotropy(const lat_header *head, double *xi);
 
+/* The direction that xi is of; -1 where the header names none of the lattice. */
+int lat_anisotropy_axis(const lat_header *head);
+
 /* 0 of an isotropic lattice; or -1 with a sentence that begins with `name`, of which lat_opts.force
  * makes a warning and 0. */
 int lat_anisotropy_none(const lat_header *head, const char *name);

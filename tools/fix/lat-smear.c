@@ -40,9 +40,11 @@ static int each(lat_field *u, long index, void *with)
     const char *before = lat_info_get(&u->head, LAT_INFO_SMEARING);
     char all[LAT_MAX_INFO_LINE];
     lat_field v = {.data = NULL};
+    double xi;
     (void)index;
     if (lat_header_need(&u->head, LAT_GAUGE, lat_filter_name())
-        || (!s->smear.spatial && lat_anisotropy_none(&u->head, lat_filter_name()))
+        || (s->smear.spatial ? lat_anisotropy(&u->head, &xi)
+                             : lat_anisotropy_none(&u->head, lat_filter_name()))
         || lat_smear_links(u, &s->smear, &v)) {
         lat_error_name(lat_filter_name(), NULL);
         return LAT_FAILED;

@@ -435,13 +435,14 @@ static int measure_colours(const lat_field *f, FILE *text, report r)
 /* One configuration: an exit code. */
 static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
-    char called[16];
+    static char called[16]; /* the mean has it of the last one */
     lat_condition c;
     lat_gauge_state state;
     double residual = 0;
     int more, code;
     if (choose(&f->head, &c, called, lat_input_name(in))
-        || (c.time < 0 && lat_anisotropy_none(&f->head, lat_input_name(in)))
+        || ((c.time < 0 || c.time != lat_anisotropy_axis(&f->head))
+            && lat_anisotropy_none(&f->head, lat_input_name(in)))
         || lat_boundary_closed(&f->head, c.time, "momenta", lat_input_name(in))
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
@@ -462,7 +463,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     report r = {.config = config,
                 .several = config > 0 || more > 0 || mag,
                 .m = &sum.m,
-                .gauge = mean ? lat_gauge_name(c.gauge) : called,
+                .gauge = called,
                 .nc = f->head.nc,
                 .theta = state.theta,
                 .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
