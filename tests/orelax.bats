@@ -249,6 +249,16 @@ load helper
     lat-theta --require-theta 5e-11 c.lat
 }
 
+@test "links of two rows in single are fixed in double: theta of the header is that of what is written" {
+    rough a.lat --dims 4,4,4,4
+    lat-convert --precision single --rows 2 a.lat -o rows.lat
+    for gauge in landau coulomb mag; do
+        lat-orelax --gauge $gauge --theta 1e-18 rows.lat -o fixed.lat
+        lat-theta --require-theta 1e-18 fixed.lat
+        lat-info fixed.lat | grep -q '^numbers     f64, 18 reals'
+    done
+}
+
 @test "a theta that links stored in single cannot hold is refused before the sweeps" {
     rough a.lat --dims 4,4,4,4
     run -2 --separate-stderr lat-orelax --store single --theta 1e-15 a.lat -o b.lat

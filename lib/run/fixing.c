@@ -491,6 +491,11 @@ static int next(run *r)
     }
     lat_stop_hold(together);
     const int more = lat_fields_read(r->in, &f->u);
+    lat_header *head = &f->u.head;
+    /* Rows that are orthogonal to single alone, in double: the last one, left out, would be read as
+     * another one than was measured. */
+    if (more > 0 && head->kind == LAT_GAUGE && head->real < f->algorithm->store && head->nc > 2)
+        head->reals = 2 * head->nc * head->nc;
     lat_stop_hold(false);
     if (more < 0 && !together)
         rescue(r);
