@@ -122,6 +122,9 @@ END
     rough a.lat --dims 4,4,6,4
     lat-orelax --weights 1,2,0.5,0.25 --theta 1e-16 a.lat -o w.lat
     strings w.lat | grep -qx 'weights = 1 2 0.5 0.25'
+    lat-info w.lat | grep -qx 'weights     1,2,0.5,0.25'
+    lat-info --json w.lat | grep -qF '"gauge": "landau", "weights": [1,2,0.5,0.25]'
+    lat-orelax --theta 1e-10 a.lat | lat-info | grep -c '^weights' | grep -qx 0
     lat-theta --require-theta 1e-16 w.lat
     run -3 lat-theta --gauge landau --require-theta 1e-6 w.lat
     lat-theta --weights 1,2,0.5,0.25 --require-theta 1e-16 w.lat

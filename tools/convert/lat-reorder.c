@@ -9,8 +9,10 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "lattice/boundary.h"
 #include "lattice/symmetry.h"
 #include "run/tool.h"
+#include "site/sun.h"
 
 static const char *sites = "natural", *links, *shift, *reflect, *axes;
 static bool conjugate;
@@ -108,6 +110,26 @@ static int order(lat_header *head)
     return 0;
 }
 
+/* Along an open axis the links of the last slice are missing, for operators of quarks too: a word
+ * if they are elsewhere now. */
+static void say_moved(const lat_field *f)
+{
+    const lat_geometry *geom = &f->head.geom;
+    size_t site = 1; /* the last one of the axis, where others are 0 */
+    for (int mu = 0; mu < geom->nd; mu++) {
+        const size_t at = site * (size_t)(geom->dims[mu] - 1);
+        double m[LAT_SUN_REALS];
+        site *= (size_t)geom->dims[mu];
+        if (f->head.kind != LAT_GAUGE || !lat_boundary_is(&f->head, mu, LAT_OPEN))
+            continue;
+        lat_field_get(f, at * (size_t)geom->nd + (size_t)mu, m);
+        if (!lat_boundary_none(1, 0, m, 2 * f->head.nc * f->head.nc))
+            lat_warn("%s: the links that are missing along %c are not those of its last slice now, "
+                     "where operators of quarks expect them",
+                     lat_filter_name(), "xyzt"[mu]);
+    }
+}
+
 /* ---- the story ------------------------------------------------------------------------------- */
 
 static int each(lat_field *f, long index, void *context)
@@ -116,7 +138,11 @@ static int each(lat_field *f, long index, void *context)
     lat_header *head = &f->head;
     const bool gauge = head->kind == LAT_GAUGE;
     (void)index, (void)context;
-    if (change(f) || order(head))
+    if (change(f))
+        return LAT_FAILED;
+    if (shift || reflect || axes)
+        say_moved(f);
+    if (order(head))
         return LAT_FAILED;
     lat_order_sites_text(&head->order, head->geom.nd, s);
     lat_order_links_text(&head->order, head->geom.nd, l);

@@ -109,9 +109,24 @@ static void print_quark(FILE *to, const lat_quark *q)
         fprintf(to, "links       crc-32 %s\n", q->links);
 }
 
+/* Weights of Landau gauge, where they are not all 1: "1,1,1,0.5"; or "". */
+static const char *weights_text(const lat_header *head, int digits, char text[LAT_MAX_DIMS * 26])
+{
+    bool all_one = true;
+    int n = 0;
+    text[0] = '\0';
+    for (int mu = 0; mu < head->geom.nd; mu++) {
+        all_one = all_one && head->weight[mu] == 1;
+        n += snprintf(text + n, 26, "%s%.*g", mu ? "," : "", digits, head->weight[mu]);
+    }
+    if (all_one || strcmp(head->gauge, "landau"))
+        text[0] = '\0';
+    return text;
+}
+
 static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
-    char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
+    char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT], weights[LAT_MAX_DIMS * 26];
     lat_report_text(to, NULL, index, index > 0);
     fprintf(to, "field       %ld: %s\n", index, strchr(lat_kind_text(head->kind), ' ') + 1);
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
@@ -125,6 +140,8 @@ static void print_text(FILE *to, const lat_header *head, const lat_stream_form *
     print_known(to, "plaquette", head->plaquette);
     print_known(to, "link trace", head->link_trace);
     fprintf(to, "gauge       %s\n", head->gauge);
+    if (*weights_text(head, 15, weights))
+        fprintf(to, "weights     %s\n", weights);
     print_known(to, "functional", head->functional);
     print_known(to, "theta", head->theta);
     if (head->copies)
@@ -207,7 +224,7 @@ static void json_info(FILE *to, const lat_lines *info)
 
 static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
-    char order[LAT_ORDER_TEXT];
+    char order[LAT_ORDER_TEXT], weights[LAT_MAX_DIMS * 26];
     lat_report_json(to);
     fprintf(to, "\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, lat_kind_word(head->kind));
     for (int mu = 0; mu < head->geom.nd; mu++)
@@ -223,6 +240,8 @@ static void print_json(FILE *to, const lat_header *head, const lat_stream_form *
     lat_json_pair(to, "link_trace", head->link_trace);
     lat_json_key(to, false, "gauge");
     lat_json_string(to, head->gauge);
+    if (*weights_text(head, 17, weights))
+        fprintf(to, ", \"weights\": [%s]", weights);
     lat_json_pair(to, "functional", head->functional);
     lat_json_pair(to, "theta", head->theta);
     fprintf(
