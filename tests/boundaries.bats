@@ -71,6 +71,24 @@ END
     paste one two | awk 'NR > 1 { d = $5 - $(5 + NF / 2); if (!(d < 1e-12 && d > -1e-12)) bad = 1 } END { exit bad || NR < 3 }'
 }
 
+@test "a stream that says open where links are is refused" {
+    need_numpy
+    open a
+    "$PYTHON" - <<'END'
+import lat
+u = next(lat.read("a.lat")).links.copy()
+u[-1, ..., 3, :, :] = u[0, ..., 3, :, :]
+lat.write("whole.lat", lat.gauge_field(u, info={"boundary_4": "OPEN"}))
+END
+    local said="whole.lat: expected the t-links of one slice to be zero, as boundary_4 = OPEN says, found 0 of the 8 through the origin"
+    for tool in lat-plaq lat-theta "lat-orelax -o x.lat" "lat-solve --mass 1 --boundary p,p,p,o --source point:0,0,0,0 -o x.lat"; do
+        # shellcheck disable=SC2086 # words
+        refuses 1 "$said (--force goes on)" $tool whole.lat
+    done
+    run -0 --separate-stderr lat-orelax --force --theta 1e-6 whole.lat -o x.lat
+    [[ $stderr == *"$said (--force)"* ]]
+}
+
 @test "transformations, projection, other orders and rows of a field with open boundaries" {
     open a
     lat-gauge --random --save-g g.lat a.lat -o b.lat

@@ -81,6 +81,11 @@ int lat_farthest_check(const lat_farthest *far, lat_header *head, const char *na
 /* Both, for a field of which `distance` is that of lat_slice_sums. All ranks call it. */
 int lat_measure_in_group(lat_field *f, double distance, const char *name);
 
+/* 0, or -1 with a sentence, or with --force a warning, where the header says that axes are open and
+ * of the links along one through the origin not one is missing, as its slice is. All ranks call it.
+ */
+int lat_measure_missing(const lat_field *f, const char *name);
+
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; loop[0] re, loop[1]
  * im. */
 int lat_measure_polyakov(const lat_field *f, int mu, double loop[2]);

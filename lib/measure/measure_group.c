@@ -74,3 +74,46 @@ int lat_measure_in_group(lat_field *f, double distance, const char *name)
     }
     return lat_farthest_check(&far, &f->head, name);
 }
+
+/* Missing links along mu of own sites that are 0 in all other directions. */
+static int missing_of_line(const lat_field *f, int mu)
+{
+    const lat_geometry *geom = &f->head.geom;
+    const size_t own = lat_field_sites(f), first = own ? lat_field_site(f, 0) : 0;
+    size_t step = 1;
+    int missing = 0;
+    for (int nu = 0; nu < mu; nu++)
+        step *= (size_t)geom->dims[nu];
+    for (int x = 0; x < geom->dims[mu]; x++) {
+        const size_t site = (size_t)x * step;
+        double m[LAT_SUN_REALS];
+        if (site < first || site >= first + own)
+            continue;
+        lat_field_get(f, (site - first) * (size_t)geom->nd + (size_t)mu, m);
+        missing += lat_boundary_none(1, 0, m, 2 * f->head.nc * f->head.nc);
+    }
+    return missing;
+}
+
+int lat_measure_missing(const lat_field *f, const char *name)
+{
+    const unsigned open = lat_boundary_open(&f->head);
+    for (int mu = 0; mu < f->head.geom.nd; mu++) {
+        if (!(open >> mu & 1))
+            continue;
+        double missing = missing_of_line(f, mu);
+        if (lat_field_shared(f) && f->comm->sum(f->comm, &missing, 1))
+            return -1;
+        char text[160];
+        if (missing == 1)
+            continue;
+        snprintf(text, sizeof text,
+                 "expected the %c-links of one slice to be zero, as boundary_%d = OPEN says, found "
+                 "%g of the %d through the origin",
+                 "xyzt"[mu], mu + 1, missing, f->head.geom.dims[mu]);
+        if (!lat_opts.force)
+            return lat_fail("%s: %s (--force goes on)", name, text);
+        lat_warn("%s: %s (--force)", name, text);
+    }
+    return 0;
+}

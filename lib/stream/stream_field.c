@@ -34,6 +34,7 @@ static int check_links(lat_field *f, const char *name, double largest)
         return -1;
     lat_measure_means(&f->head, &all, &plaquette, &link_trace);
     return lat_stream_verify(&f->head, name, plaquette, link_trace, largest) < 0
+                   || lat_measure_missing(f, name)
                ? -1
                : lat_measure_in_group(f, all.distance, name);
 }
