@@ -86,6 +86,7 @@ END
         refuses 1 "$said (--force goes on)" $tool whole.lat
     done
     run -0 --separate-stderr lat-orelax --force --theta 1e-6 whole.lat -o x.lat
+    # shellcheck disable=SC2154 # set by run
     [[ $stderr == *"$said (--force)"* ]]
 }
 
