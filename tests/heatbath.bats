@@ -183,7 +183,7 @@ END
     lat-heatbath --precision double --rows 1 --thermalise 0 --seed 11 c001.lat | lat-info >info.txt
     [ "$(grep -c 'lat-heatbath 0' info.txt)" -eq 1 ]
     # Links that are not thermal are said, unless --thermalise says what to do.
-    lat-smear stout:.1,1 c001.lat | lat-heatbath --continue 2>said | lat-info >/dev/null
+    lat-smear --force stout:.1,1 c001.lat 2>/dev/null | lat-heatbath --continue 2>said | lat-info >/dev/null
     [[ $(cat said) == *"from links that have flowed or were smeared: expected --thermalise (0: none)" ]]
     lat-start cold --dims 4,4,4,4 | lat-heatbath --continue --beta 6 2>said | lat-info >/dev/null
     [[ $(cat said) == *"from links that do not say that they were made with this beta: "* ]]

@@ -158,11 +158,11 @@ assert field.header == h and h.dims == (4, 2, 6, 4) and h.shape == (4, 6, 2, 4, 
 assert h.gauge == "landau" and h.weights == (1, 2, 3, 0.5) and 0 < h.theta < 1e-10 and h.sweeps > 0 and 0.5 < h.functional < 1
 assert [line.split()[0] for line in h.history] == ["lat-start", "lat-orelax"]
 assert h.boundary == ("PERIODIC",) * 4 and h.xi == 1 and h.xi_axis == "t"
-h.info.update(boundary_4="OPEN", xi="2.5", xi_axis="z", beta="6.1")
+h.info.update(boundary_4="ANTIPERIODIC", xi="2.5", xi_axis="z", beta="6.1")
 field.header.info = h.info
 lat.write("again.lat", field)
 again, = lat.read("again.lat")
-assert again.header.boundary == ("PERIODIC",) * 3 + ("OPEN",) and (again.header.xi, again.header.xi_axis) == (2.5, "z")
+assert again.header.boundary == ("PERIODIC",) * 3 + ("ANTIPERIODIC",) and (again.header.xi, again.header.xi_axis) == (2.5, "z")
 for key in "kind n dims real reals plaquette link_trace gauge weights functional theta sweeps copies info".split():
     assert getattr(again.header, key) == getattr(field.header, key), key
 assert again.header.history[:-1] == h.history and again.header.history[-1] == f"python-lat {lat.__version__} | - | of {field.crc:08x}"
