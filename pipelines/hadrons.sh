@@ -12,7 +12,7 @@ PATH=$PATH:$here/../bin
 : "${KAPPA:=0.1540}"                 # hopping parameter; quenched beta = 6.0 without clover term: m_pi about 0.36
 : "${CSW:=0}"                        # clover coefficient; 1.769 at beta = 6.0
 : "${BOUNDARY:=p,p,p,a}"             # of quarks; p periodic, a antiperiodic, d Dirichlet
-: "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner. Noise is another one for each CONFIG
+: "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner
 : "${SINK:=}"                        # steps at the sink, such as gauss:4,30; empty: local
 : "${CHANNELS:=pion,rho,nucleon,pcac}" # see lat-corr
 : "${MOMENTA:=0}"                    # all momenta with n^2 up to this
@@ -39,7 +39,7 @@ case $rc in
     *) echo "hadrons.sh: $lock cannot be locked: expected a folder to write to, on a file system that has flock" >&2; exit 1 ;;
 esac
 
-# Noise is counted by configuration: each file has its own.
+# Noise is counted by configuration in the input, which is one here: each CONFIG has a number of its own.
 case $SOURCE in
     noise:*config=*) ;;
     noise:*)

@@ -214,34 +214,33 @@ static void change_numbers(lat_field *f, const lat_basis *b, bool back, double s
     }
 }
 
-/* That of --kappa, or of the header: two that differ by more than digits are a mismatch. NaN where
- * there is none, or, with *bad, an error. */
-static double known_kappa(const char *name, const lat_header *head, const lat_quark_hints *h,
-                          bool *bad)
+/* NaN where the header states none. */
+static double stated_kappa(const lat_header *head)
 {
     const lat_fermion *fermion = &head->quark.fermion;
-    const double stated = !strcmp(fermion->name, "wilson") ? lat_kappa_of_mass(fermion->mass) : NAN;
-    *bad = false;
-    if (isnan(h->kappa))
-        return stated;
-    *bad = fabs(h->kappa - stated) > 1e-6 * fabs(stated)
-           && lat_mismatch(h->force,
-                           "%s: expected kappa %.10g, which the header states, found --kappa %.10g "
-                           "(--force takes it)",
-                           name, stated, h->kappa);
-    return *bad ? NAN : h->kappa;
+    return !strcmp(fermion->name, "wilson") ? lat_kappa_of_mass(fermion->mass) : NAN;
 }
 
-/* The factor from a file's numbers to M^-1; NaN with lat_error set. Sources are as they are. */
+lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h)
+{
+    return h->norm ? h->norm : format->quarks->norm;
+}
+
+/* The factor from a file's numbers to M^-1; NaN with lat_error set. Sources are as they are. A
+ * kappa that differs from that of the header by more than digits is a mismatch. */
 static double file_scale(const char *name, const lat_format *format, const lat_header *head,
                          const lat_quark_hints *h)
 {
-    const lat_norm norm = h->norm ? h->norm : format->quarks->norm;
-    bool bad;
-    if (norm != LAT_NORM_KAPPA)
+    const double stated = stated_kappa(head), kappa = isnan(h->kappa) ? stated : h->kappa;
+    if (lat_quarks_norm(format, h) != LAT_NORM_KAPPA)
         return 1;
-    const double kappa = known_kappa(name, head, h, &bad);
-    if (isnan(kappa) && !bad)
+    if (fabs(kappa - stated) > 1e-6 * fabs(stated)
+        && lat_mismatch(h->force,
+                        "%s: expected kappa %.10g, which the header states, found --kappa %.10g "
+                        "(--force takes it)",
+                        name, stated, kappa))
+        return NAN;
+    if (isnan(kappa))
         lat_fail(
             "%s: %s files hold M^-1/(2 kappa), and kappa is not known: give --kappa, or "
             "read it by lat-convert --normalisation mass, which leaves the numbers as they are",

@@ -37,6 +37,9 @@ typedef struct lat_quark_format {
     int (*write)(lat_output *out, const lat_field *f); /* NULL: only read */
 } lat_quark_format;
 
+/* What M^-1 is divided by in files of this format, which holds spinors. */
+lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h);
+
 /* Reads the field of a file of such a format: in the basis of DeGrand and Rossi, M^-1; `real`: in
  * this precision, 0: in that of the file. 0 and a field to be freed, or -1. */
 int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,

@@ -132,17 +132,26 @@ void lat_condition_write(lat_header *head, const lat_condition *c)
         head->weight[mu] = row->weighted && mu < head->geom.nd ? c->weight[mu] : 1;
 }
 
+const char *lat_weights_text(const double *weight, int nd, int digits, char text[LAT_WEIGHTS_TEXT])
+{
+    bool all_one = true;
+    size_t n = 0;
+    for (int mu = 0; mu < nd; mu++) {
+        all_one = all_one && weight[mu] == 1;
+        n += (size_t)snprintf(text + n, LAT_WEIGHTS_TEXT - n, "%s%.*g", mu ? "," : "", digits,
+                              weight[mu]);
+    }
+    if (all_one)
+        text[0] = '\0';
+    return text;
+}
+
 int lat_condition_write_annealed(lat_header *head, const lat_condition *c)
 {
-    char name[LAT_CONDITION_TEXT], weights[LAT_MAX_DIMS * 32] = "";
-    bool weighted = false;
-    size_t n = 0;
+    char name[LAT_CONDITION_TEXT], weights[LAT_WEIGHTS_TEXT];
+    const bool weighted = *lat_weights_text(c->weight, head->geom.nd, 17, weights)
+                          && lat_gauge_table[c->gauge].weighted;
     lat_condition_text(c, &head->geom, name);
-    for (int mu = 0; mu < head->geom.nd; mu++) {
-        weighted = weighted || (lat_gauge_table[c->gauge].weighted && c->weight[mu] != 1);
-        n += (size_t)snprintf(weights + n, sizeof weights - n, "%s%.17g", mu ? "," : "",
-                              c->weight[mu]);
-    }
     lat_info_remove(head, LAT_INFO_ANNEALED_WEIGHTS);
     return lat_info_set(head, LAT_INFO_ANNEALED, name) < 0
                    || (weighted && lat_info_set(head, LAT_INFO_ANNEALED_WEIGHTS, weights) < 0)

@@ -343,7 +343,7 @@ static int check_reader(const char *name, const char *format)
 /* Does a file of this format hold M^-1/(2 kappa), as it is or as --normalisation says? */
 static bool has_kappa(const lat_format *f)
 {
-    return f->quarks && (quarks.norm ? quarks.norm : f->quarks->norm) == LAT_NORM_KAPPA;
+    return f->quarks && lat_quarks_norm(f, &quarks) == LAT_NORM_KAPPA;
 }
 
 static int convert_file(const char *path, lat_output *out)

@@ -527,9 +527,9 @@ static int compute(measured *m, const char *name)
     const int colours = m->f->head.nc * m->f->head.nc - 1;
     /* Other weights are for anisotropic lattices, and so are slices across their axis. */
     const int axis = lat_anisotropy_axis(&m->f->head);
-    const bool all_alike = axis < 0         ? true
-                           : m->c.time >= 0 ? m->c.time != axis
-                                            : m->c.weight[axis] == m->c.weight[axis ? 0 : 1];
+    const bool all_alike = axis < 0
+                           || (m->c.time >= 0 ? m->c.time != axis
+                                              : m->c.weight[axis] == m->c.weight[axis ? 0 : 1]);
     if (!modes
         && ((all_alike && lat_anisotropy_none(&m->f->head, name))
             || lat_boundary_closed(&m->f->head, m->c.time, "momenta", name) || make_momenta(m)))

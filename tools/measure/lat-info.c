@@ -109,24 +109,17 @@ static void print_quark(FILE *to, const lat_quark *q)
         fprintf(to, "links       crc-32 %s\n", q->links);
 }
 
-/* Weights of Landau gauge, where they are not all 1: "1,1,1,0.5"; or "". */
-static const char *weights_text(const lat_header *head, int digits, char text[LAT_MAX_DIMS * 26])
+/* Weights of Landau gauge, where they are not all 1, or "". */
+static const char *weights_text(const lat_header *head, int digits, char text[LAT_WEIGHTS_TEXT])
 {
-    bool all_one = true;
-    int n = 0;
-    text[0] = '\0';
-    for (int mu = 0; mu < head->geom.nd; mu++) {
-        all_one = all_one && head->weight[mu] == 1;
-        n += snprintf(text + n, 26, "%s%.*g", mu ? "," : "", digits, head->weight[mu]);
-    }
-    if (all_one || strcmp(head->gauge, "landau"))
-        text[0] = '\0';
-    return text;
+    return strcmp(head->gauge, "landau")
+               ? ""
+               : lat_weights_text(head->weight, head->geom.nd, digits, text);
 }
 
 static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
-    char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT], weights[LAT_MAX_DIMS * 26];
+    char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT], weights[LAT_WEIGHTS_TEXT];
     lat_report_text(to, NULL, index, index > 0);
     fprintf(to, "field       %ld: %s\n", index, strchr(lat_kind_text(head->kind), ' ') + 1);
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
@@ -224,7 +217,7 @@ static void json_info(FILE *to, const lat_lines *info)
 
 static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
 {
-    char order[LAT_ORDER_TEXT], weights[LAT_MAX_DIMS * 26];
+    char order[LAT_ORDER_TEXT], weights[LAT_WEIGHTS_TEXT];
     lat_report_json(to);
     fprintf(to, "\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, lat_kind_word(head->kind));
     for (int mu = 0; mu < head->geom.nd; mu++)

@@ -388,13 +388,9 @@ static int print_means(const run *r, FILE *to)
 /* "landau", or "landau with weights 1,1,1,2". Returns text. */
 static const char *gauge_text(const lat_header *head, char text[160])
 {
-    int n = snprintf(text, 160, "%s", head->gauge);
-    bool weighted = false;
-    for (int mu = 0; mu < 4; mu++)
-        weighted = weighted || head->weight[mu] != 1;
-    for (int mu = 0; mu < 4 && weighted; mu++)
-        n += snprintf(text + n, 160 - (size_t)n, "%s%.10g", mu ? "," : " with weights ",
-                      head->weight[mu]);
+    char weights[LAT_WEIGHTS_TEXT];
+    lat_weights_text(head->weight, 4, 10, weights);
+    snprintf(text, 160, "%s%s%s", head->gauge, *weights ? " with weights " : "", weights);
     return text;
 }
 
