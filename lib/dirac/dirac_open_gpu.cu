@@ -27,7 +27,6 @@ void lat_gpu_dirac_close(lat_dirac *dirac)
     cudaFree(d->links[0]);
     cudaFree(d->clover[0]);
     cudaFree(d->inverse[0]);
-    cudaFree(d->hop.taken);
     lat_dfield_free(d->between);
     lat_dfield_free(d->first);
     lat_dfield_free(d->middle);
@@ -260,19 +259,6 @@ static void set_hop(lat_gpu_dirac *d)
                      && !d->dirac.clover && f->twist == 0;
 }
 
-/* For hops of several columns in single on small lattices (cuda_hop_tile.cuh). */
-static int find_partitions(lat_gpu_dirac *d)
-{
-    const lat_cuda_device *dev = lat_cuda_device_of(d->s->space.grid->dev);
-    if (d->s->space.grid->spec.storage != LAT_STORAGE_SINGLE || d->s->space.columns < 2)
-        return 0;
-    return lat_cuda_partitions(dev, d->hop.near)
-                   || lat_cuda_malloc((void **)&d->hop.taken, sizeof *d->hop.taken, "hops")
-                   || failed(cudaMemsetAsync(d->hop.taken, 0, sizeof *d->hop.taken, dev->stream))
-               ? -1
-               : 0;
-}
-
 /* The walks of hops of all columns. What is not known is measured on `between`, by hops onto even
  * and onto odd sites in turn, as a Schur complement has them, with factors so small that numbers
  * stay finite. It is zero again afterwards, as third colours of SU(2) have to be. */
@@ -341,8 +327,7 @@ lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat
     d->in_turn = options->in_turn;
     set_hop(d);
     d->between = lat_spinor_new(s, "spinors between hops");
-    const int rc = d->between && find_partitions(d) == 0 ? 0 : -1;
-    if (lat_agree(s->grid->dev->comm, rc) == 0 && fill_for(d, u, options) == 0
+    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0 && fill_for(d, u, options) == 0
         && tune_walks(d) == 0)
         return &d->dirac;
     lat_gpu_dirac_close(&d->dirac);
