@@ -106,12 +106,6 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
         if (a->columns == 1 && run_at_once(a, 2))
             return launch_one(hop_small<LAT_P, R, END, SW, GHOSTS>, a, stream);
     }
-    if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
-        enum { OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)) };
-        if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
-            return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1,
-                               opened_blocks(CLOVER), a, stream);
-    }
     if (a->columns > 1 && !PHASES
         && ((matrices && launched<R, END, SW, GHOSTS, CLOVER>(a, stream, &e))
             || launched<R, END, SW, GHOSTS, HOLD>(a, stream, &e)))

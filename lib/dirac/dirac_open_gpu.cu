@@ -184,15 +184,13 @@ static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
 }
 
 /* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
- * it, if it is not done once for all columns (hop_opened). 12 reals hold both rows of SU(2), and
- * the third one multiplies zeros. */
-static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_fermion *f,
-                        const lat_dirac_options *o)
+ * it. 12 reals hold both rows of SU(2), and the third one multiplies zeros. */
+static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_dirac_options *o)
 {
     const int asked = o->reals;
     if (s->nc == 3 && asked == 8)
         return lat_fail("8 reals a link: GPUs have 12 and 18");
-    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3 && !unit_links(s, f))
+    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3)
         return 18;
     if (s->nc == 2 && !asked)
         return 12;
@@ -310,7 +308,7 @@ lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat
         lat_fail("mass %g: the diagonal of the Dirac operator is 0", fermion->mass);
         return NULL;
     }
-    const int reals = choose_reals(s, u, fermion, options);
+    const int reals = choose_reals(s, u, options);
     lat_gpu_dirac *d = reals < 0 ? NULL : (lat_gpu_dirac *)calloc(1, sizeof *d);
     if (!d) {
         if (reals >= 0)
