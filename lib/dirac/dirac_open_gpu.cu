@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac_open_gpu.cu: what a Dirac operator has on a GPU: links, clover matrices and their inverses,
- * boundaries, and the walks of its hops. */
+ * boundaries. */
 #include "cuda_clover.cuh"
 #include "cuda_dirac.cuh"
 
 #include <math.h>
 #include <stdlib.h>
-#include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
 #include "links.h"
@@ -257,48 +256,6 @@ static void set_hop(lat_gpu_dirac *d)
                      && !d->dirac.clover && f->twist == 0;
 }
 
-/* The walks of hops of all columns. What is not known is measured on `between`, by hops onto even
- * and onto odd sites in turn, as a Schur complement has them, with factors so small that numbers
- * stay finite. It is zero again afterwards, as third colours of SU(2) have to be. */
-static int tune_walks(lat_gpu_dirac *d)
-{
-    enum { PATTERN = 0x3b }; /* small numbers in all precisions */
-    lat_gpu_space *s = d->s;
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
-    const size_t bytes = (size_t)s->space.columns * s->column;
-    lat_hop_args args[2] = {d->hop, d->hop};
-    for (int p = 0; p < 2; p++) {
-        lat_hop_args *a = &args[p];
-        a->links = d->links[p];
-        a->in = lat_gpu_at(s, d->between, 1 - p);
-        a->out = lat_gpu_at(s, d->between, p);
-        a->a = a->b = 1.0 / 16;
-        a->parity = a->backwards = p;
-        a->clover_h = d->inverse[p];
-        a->columns = s->space.columns;
-        for (int i = 0; i < a->columns; i++)
-            a->active[i] = (uint8_t)(p ? a->columns - 1 - i : i);
-    }
-    bool filled = false;
-    int rc = 0;
-    for (int k = 0; k < 2 && rc == 0; k++) {
-        for (lat_hop_args &a : args)
-            a.x = k ? a.out : NULL;
-        const bool tiles = s->space.grid->spec.storage != LAT_STORAGE_HALF && d->dirac.reals == 12
-                           && !k && !args->clover_h && !args->phases
-                           && lat_hop_has_tiles(&args->sites);
-        const lat_hop_trial t = {args,  lat_gpu_launch_of(d), stream, d->dirac.reals,
-                                 tiles, k ? "x + D" : "D"};
-        if (lat_gpu_known_walk(s, &t, &d->walk[k]))
-            continue;
-        if (!filled)
-            rc = failed(cudaMemsetAsync(d->between->data, PATTERN, bytes, stream));
-        filled = true;
-        rc = rc || lat_gpu_tune_walk(s, &t, &d->walk[k]) ? -1 : 0;
-    }
-    return rc || (filled && failed(cudaMemsetAsync(d->between->data, 0, bytes, stream))) ? -1 : 0;
-}
-
 lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                               const lat_dirac_options *options)
 {
@@ -325,8 +282,7 @@ lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat
     d->in_turn = options->in_turn;
     set_hop(d);
     d->between = lat_spinor_new(s, "spinors between hops");
-    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0 && fill_for(d, u, options) == 0
-        && tune_walks(d) == 0)
+    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0 && fill_for(d, u, options) == 0)
         return &d->dirac;
     lat_gpu_dirac_close(&d->dirac);
     return NULL;
