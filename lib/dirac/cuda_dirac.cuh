@@ -51,9 +51,9 @@ typedef struct lat_gpu_space {
 enum lat_gpu_later {
     LAT_LATER_ONE,
     LAT_LATER_BETA,
-    LAT_LATER_ALPHA,                                 /* a row for each place of the ring */
-    LAT_LATER_MINUS = LAT_LATER_ALPHA + LAT_CG_RING, /* - alpha, the last one */
-    LAT_LATER_GAMMA,                                 /* |s|^2 */
+    LAT_LATER_ALPHA,
+    LAT_LATER_MINUS, /* - alpha */
+    LAT_LATER_GAMMA, /* |s|^2 */
     LAT_LATER_BI_ALPHA,
     LAT_LATER_BI_OMEGA,
     LAT_LATER_BI_BETA,
@@ -80,7 +80,6 @@ typedef struct lat_gpu_chain {
     lat_gpu_step step;
     int slot;
     double epsilon;
-    int ring; /* the place of CG's alpha */
 } lat_gpu_chain;
 
 enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_MODES + 1 }; /* of a column, at most */
@@ -159,12 +158,9 @@ int lat_gpu_chain_set(lat_gpu_space *s, const lat_spinor_part *p, int row, const
 int lat_gpu_chain_numbers(lat_gpu_space *s, const lat_spinor_part *p, int slot, double call,
                           double *number, int of_anew, int *anew);
 
-/* Passes with the device's scalars: CG's, of cg_iterate and cg_settle; r -= alpha v; BiCGstab's,
- * with |r|^2. */
-int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                     const lat_cg_ring *ring, const lat_dfield *r);
-int lat_gpu_chain_settle(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                         const lat_cg_ring *ring);
+/* Passes with the device's scalars: CG's; r -= alpha v; BiCGstab's, with |r|^2. */
+int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
+                     const lat_dfield *r);
 int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *v,
                         lat_dfield *r);
 int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,

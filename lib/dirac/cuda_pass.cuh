@@ -13,8 +13,7 @@ typedef enum {
     LAT_PASS_AXPBY,    /* y <- a[0] x[0] + b y; |y|^2 */
     LAT_PASS_AXPYS,    /* y <- y + sum a[j] x[j]; |y|^2 */
     LAT_PASS_DOTS,     /* <x[j], y>; |y|^2 */
-    LAT_PASS_CG,       /* y <- y + sum a[j+1] x[j], j > since, one after the other;
-                          z <- a[0] x[0] + a[1] x[terms-1]; real. y or z may be NULL, z an x[j] */
+    LAT_PASS_CG,       /* y <- y + a[2] z; z <- a[0] x[0] + a[1] z; real */
     LAT_PASS_BICGSTAB, /* y <- y + a[0] dir + a[1] z; z <- z - a[1] x[0];
                           dir <- z + b (dir - a[1] x[1]); |z|^2 */
     LAT_PASS_SHADOW,   /* <e, y> */
@@ -45,7 +44,7 @@ typedef struct lat_pass_args {
     double *partial;       /* [active][numbers][arrays]: of the first column of the launch */
     int numbers, arrays;
     uint32_t groups; /* of a parity */
-    uint8_t active[LAT_PASS_COLUMNS], since[LAT_PASS_COLUMNS];
+    uint8_t active[LAT_PASS_COLUMNS];
     lat_scalar b[LAT_PASS_COLUMNS];
     lat_scalar a[LAT_PASS_TERMS][LAT_PASS_COLUMNS];
     const lat_scalar *later; /* in place of a, if not NULL: [term][column], of the device */
@@ -135,10 +134,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
 {
     typedef lat_form<P> form;
     typedef typename form::real real;
-    enum {
-        PY = lat_pass_of_y<P, KIND>::STORAGE,
-        CG = KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM
-    };
+    enum { PY = lat_pass_of_y<P, KIND>::STORAGE };
     const uint32_t i = walked(a.backwards, 0) * 128 + threadIdx.x, group = i / 32, lane = i % 32;
     if (group >= a.groups)
         return;
@@ -157,7 +153,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     real y[24], x[24];
     double norm = 0, d[2] = {0, 0};
     WAIT_FOR_GRID();
-    if (there && KIND != LAT_PASS_DIAGONAL && !CG)
+    if (there && KIND != LAT_PASS_DIAGONAL)
         get_spinor<PY>(y, a.y + at_y, lane, false);
     if (KIND == LAT_PASS_DOTS) {
         for (int j = 0; j < a.terms; j++) {
@@ -191,31 +187,18 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
                 get_spinor<P>(x, a.x[j] + at, lane, false);
                 add_times(y, coefficient(a, j, n), x);
             }
-        } else if (CG) {
-            real z[24]; /* in the end the last direction */
-            if (a.z)
-                get_spinor<P>(x, a.x[0] + at, lane, false);
-            if (!a.y)
-                get_spinor<P>(z, a.x[a.terms - 1] + at, lane, false);
-            else {
-                get_spinor<PY>(y, a.y + at_y, lane, false);
-#pragma unroll 1
-                for (int j = a.since[n] + 1; j < a.terms; j++) {
-                    get_spinor<P>(z, a.x[j] + at, lane, false);
-                    const real p = (real)coefficient(a, j + 1, n).re;
+        } else if (KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM) {
+            const real r = (real)coefficient(a, 0, n).re, q = (real)coefficient(a, 1, n).re,
+                       p = (real)coefficient(a, 2, n).re;
+            real z[24];
+            get_spinor<P>(x, a.x[0] + at, lane, false);
+            get_spinor<P>(z, a.z + at, lane, false);
 #pragma unroll
-                    for (int k = 0; k < 24; k++)
-                        y[k] = fused(p, z[k], y[k]);
-                }
-                put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
+            for (int k = 0; k < 24; k++) {
+                y[k] = fused(p, z[k], y[k]);
+                z[k] = fused(r, x[k], rounded_product(q, z[k]));
             }
-            if (a.z) {
-                const real r = (real)coefficient(a, 0, n).re, q = (real)coefficient(a, 1, n).re;
-#pragma unroll
-                for (int k = 0; k < 24; k++)
-                    z[k] = fused(r, x[k], rounded_product(q, z[k]));
-                put_spinor<P, false>(a.z + at, lane, z, false, policy);
-            }
+            put_spinor<P, false>(a.z + at, lane, z, false, policy);
         } else if (KIND == LAT_PASS_BICGSTAB) {
             real z[24];
             const lat_scalar w = coefficient(a, 1, n), minus = {-w.re, -w.im};
@@ -255,7 +238,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             times(y, a.a[0][n]);
             add_gamma5(y, x, (real)a.g5);
         }
-        if (KIND != LAT_PASS_BICGSTAB && !CG)
+        if (KIND != LAT_PASS_BICGSTAB)
             put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
         if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
             norm = norm_of(y);

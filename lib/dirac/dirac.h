@@ -83,21 +83,6 @@ static inline bool lat_dirac_recursion(const lat_dirac_end *end)
     return end && (end->terms || end->factor != 0 || lat_dirac_shifted(end));
 }
 
-/* The directions p of conjugate gradients on a device that does not wait for its host (below). x is
- * the sum of alpha p. To read and write x less often, several are added at a time: they wait in a
- * ring of fields. In half, with x in single, the pass at the end of an iteration moves 348 bytes a
- * site and column with a ring of 1 field, 278 with 2, 255 with 3, 243 with 4 (on average).
- *
- * dir[place] is the present direction. Those before it, from dir[since[column]] on, are not in x of
- * that column yet. In the beginning place and since are 0. */
-enum { LAT_CG_RING = 4 };
-typedef struct lat_cg_ring {
-    lat_dfield *dir[LAT_CG_RING];
-    int length; /* 1 to LAT_CG_RING */
-    int place;
-    int since[LAT_SPINOR_COLUMNS];
-} lat_cg_ring;
-
 typedef struct lat_dirac_options {
     /* Reals a link: SU(3) 18, 12 or 8, SU(2) 8 or 4; 0: the 12 (4) if all links are unitary to the
      * precision, else all. 12 and 8 of links that are not are refused. A GPU has no 8 of SU(3), and
@@ -161,16 +146,7 @@ typedef struct lat_dirac_ops {
      * begins, for M or S,
      *
      *     q = S p, alpha = gamma/|q|^2 (0 if q is), s -= alpha S^+ q, beta = |s|^2/gamma,
-     *     gamma = |s|^2, p' = s + beta p
-     *
-     * where p is dir[place] of the ring, and p' goes to the next place. In the last place x gets
-     * alpha p of all directions that are not in it, in their order, p itself last; then p' goes to
-     * dir[0]. The device keeps the alpha of each place. The caller moves the ring on: place, and
-     * since, which is 0 when place is.
-     *
-     * cg_settle adds to x, on the part's sites, the directions before the present one that are not
-     * in it; since is place then. Each alpha p is added and rounded by itself: x in single or in
-     * double has the same bits with any length of the ring, and whenever it is settled.
+     *     gamma = |s|^2, x += alpha p, p = s + beta p
      *
      * cg_numbers waits for |q|^2 and |s|^2 of the last iteration, or `ago` 1, the one before it;
      * the columns are those of that iteration.
@@ -178,9 +154,7 @@ typedef struct lat_dirac_ops {
      * In half x may be in single, of a space of that with as many columns. */
     int (*cg_begin)(lat_dirac *d, const lat_spinor_part *p, const double *gamma);
     int (*cg_iterate)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *x,
-                      const lat_cg_ring *ring, lat_dfield *s, lat_dfield *q);
-    int (*cg_settle)(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x,
-                     const lat_cg_ring *ring);
+                      lat_dfield *dir, lat_dfield *s, lat_dfield *q);
     int (*cg_numbers)(lat_dirac *d, const lat_spinor_part *p, int ago, double *q, double *s);
 
     /* The same of BiCGstab, by the names of solve/bicgstab.c, where dir is p. begin gives it rho,

@@ -384,32 +384,25 @@ static int gpu_cg_begin(lat_dirac *dirac, const lat_spinor_part *p, const double
 }
 
 static int gpu_cg_iterate(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_part *part,
-                          lat_dfield *x, const lat_cg_ring *ring, lat_dfield *s, lat_dfield *q)
+                          lat_dfield *x, lat_dfield *dir, lat_dfield *s, lat_dfield *q)
 {
     lat_gpu_dirac *d = of(dirac);
     double unused[LAT_SPINOR_COLUMNS];
     const double zero[LAT_SPINOR_COLUMNS] = {};
     d->iterations++;
     const int slot = slot_of(d, 0);
-    const lat_gpu_chain of_q = {LAT_STEP_CG_ALPHA, slot, 0, ring->place},
-                        of_s = {LAT_STEP_CG_BETA, slot + 1, 0, 0};
+    const lat_gpu_chain of_q = {LAT_STEP_CG_ALPHA, slot, 0}, of_s = {LAT_STEP_CG_BETA, slot + 1, 0};
     const lat_spinor_part p = whole_of(part, form);
     lat_dirac_end end_q = {}, end_s = {};
     end_q.norm = end_s.norm = unused;
     end_s.add = zero; /* alpha is the device's */
-    if (plain(d, form, LAT_PLAIN, &p, q, ring->dir[ring->place], &end_q, &of_q))
+    if (plain(d, form, LAT_PLAIN, &p, q, dir, &end_q, &of_q))
         return -1;
     d->call[slot] = d->s->call;
     if (plain(d, form, LAT_DAGGER, &p, s, q, &end_s, &of_s))
         return -1;
     d->call[slot + 1] = d->s->call;
-    return lat_gpu_chain_cg(d->s, &p, x, ring, s);
-}
-
-static int gpu_cg_settle(lat_dirac *dirac, const lat_spinor_part *p, lat_dfield *x,
-                         const lat_cg_ring *ring)
-{
-    return lat_gpu_chain_settle(of(dirac)->s, p, x, ring);
+    return lat_gpu_chain_cg(d->s, &p, x, dir, s);
 }
 
 static int gpu_cg_numbers(lat_dirac *dirac, const lat_spinor_part *p, int ago, double *q, double *s)
@@ -438,9 +431,9 @@ static int gpu_bicgstab_iterate(lat_dirac *dirac, lat_dirac_form form, const lat
     double norm[LAT_SPINOR_COLUMNS];
     d->iterations++;
     const int slot = slot_of(d, 0);
-    const lat_gpu_chain alpha = {LAT_STEP_BI_ALPHA, slot, epsilon, 0},
-                        beta = {LAT_STEP_BI_BETA, slot + 1, epsilon, 0},
-                        of_r = {LAT_STEP_NONE, slot + 2, epsilon, 0};
+    const lat_gpu_chain alpha = {LAT_STEP_BI_ALPHA, slot, epsilon},
+                        beta = {LAT_STEP_BI_BETA, slot + 1, epsilon},
+                        of_r = {LAT_STEP_NONE, slot + 2, epsilon};
     const lat_spinor_part p = whole_of(part, form);
     lat_dirac_end of_v = {}, of_t = {};
     of_v.norm = of_t.norm = norm;
@@ -498,7 +491,6 @@ const lat_dirac_ops lat_dirac_gpu = {
     lat_dirac_flops,
     gpu_cg_begin,
     gpu_cg_iterate,
-    gpu_cg_settle,
     gpu_cg_numbers,
     gpu_bicgstab_begin,
     gpu_bicgstab_iterate,

@@ -266,7 +266,6 @@ typedef struct job {
     const double *real[3];                   /* or real ones */
     const lat_scalar *later;                 /* or the device's, */
     const lat_gpu_chain *chain;              /* and what sums are for; NULL: they are awaited */
-    const int *since;                        /* by column; NULL: 0 */
     int numbers;
     bool norm;
 } job;
@@ -383,7 +382,6 @@ static int run(const job *j)
         for (int k = 0; k < n; k++) {
             const int c = p->column[from + k];
             a.active[k] = (uint8_t)c;
-            a.since[k] = (uint8_t)(j->since ? j->since[c] : 0);
             a.b[k] = scalar(j->b, c);
             for (int t = 0; t < LAT_PASS_TERMS; t++)
                 a.a[t][k] = scalar(j->a[t], c);
@@ -435,7 +433,6 @@ static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
                    .real = {},
                    .later = NULL,
                    .chain = NULL,
-                   .since = NULL,
                    .numbers = norm ? 1 : 0,
                    .norm = norm != NULL};
     if (run(&j))
@@ -495,9 +492,8 @@ static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a
     j.kind = LAT_PASS_CG;
     j.space = s;
     j.part = p;
-    j.terms = 2;
+    j.terms = 1;
     j.x[0] = r;
-    j.x[1] = dir;
     j.y = x;
     j.z = dir;
     j.real[0] = c;
@@ -562,37 +558,14 @@ static bool has_more_bits(const lat_gpu_space *s, const lat_dfield *x)
     return x->grid->spec.storage != s->space.grid->spec.storage;
 }
 
-static_assert(1 + LAT_CG_RING <= LAT_PASS_TERMS, "a pass takes s and a ring");
-
-/* x += alpha p of so many places of the ring. */
-static job ring_job(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                    const lat_cg_ring *ring, int places)
+int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
+                     const lat_dfield *r)
 {
     job j = later_job(has_more_bits(s, x) ? LAT_PASS_CG_SUM : LAT_PASS_CG, s, p, LAT_LATER_ONE);
-    j.terms = 1 + places;
-    for (int k = 0; k < places; k++)
-        j.x[1 + k] = ring->dir[k];
-    j.y = x;
-    j.since = ring->since;
-    return j;
-}
-
-int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                     const lat_cg_ring *ring, const lat_dfield *r)
-{
-    const bool last = ring->place == ring->length - 1;
-    job j = ring_job(s, p, x, ring, ring->place + 1);
+    j.terms = 1;
     j.x[0] = r;
-    j.z = ring->dir[last ? 0 : ring->place + 1];
-    if (!last)
-        j.y = NULL;
-    return run(&j);
-}
-
-int lat_gpu_chain_settle(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                         const lat_cg_ring *ring)
-{
-    const job j = ring_job(s, p, x, ring, ring->place);
+    j.y = x;
+    j.z = dir;
     return run(&j);
 }
 

@@ -57,7 +57,6 @@ typedef struct adder {
     lat_scalar *later;
     double *value, *anew, epsilon;
     unsigned *valued;
-    int ring;
     uint8_t column[LAT_SPINOR_COLUMNS];
 } adder;
 
@@ -105,7 +104,7 @@ static __device__ void cg_step(const adder &a, int place, double v)
     double *const gamma = &row_of(a, place, LAT_LATER_GAMMA)->re;
     if (a.step == LAT_STEP_CG_ALPHA) {
         const double alpha = v > 0 ? *gamma / v : 0;
-        *row_of(a, place, LAT_LATER_ALPHA + a.ring) = lat_scalar{alpha, 0};
+        *row_of(a, place, LAT_LATER_ALPHA) = lat_scalar{alpha, 0};
         *row_of(a, place, LAT_LATER_MINUS) = lat_scalar{-alpha, 0};
     } else {
         *row_of(a, place, LAT_LATER_BETA) = lat_scalar{*gamma > 0 ? v / *gamma : 0, 0};
@@ -473,7 +472,6 @@ int lat_gpu_sums_chain(lat_gpu_space *s, const lat_spinor_part *p, int numbers, 
     a.anew = flag + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
     a.step = c.step;
     a.epsilon = c.epsilon;
-    a.ring = c.ring;
     a.numbers = numbers;
     a.later = s->later;
     a.value = s->value;

@@ -119,8 +119,6 @@ static int update(lat_run *w, const lat_spinor_part *c)
     double norm[LAT_SPINOR_COLUMNS];
     if (c->columns == 0)
         return 0;
-    if (w->settle && w->settle(w, c))
-        return -1;
     if (follow(w, c, -1) || collect(w, c) || residual(w, c, false, norm) || follow(w, c, 1))
         return -1;
     for (int i = 0; i < c->columns; i++) {

@@ -7,9 +7,7 @@
  *     while (w->active.columns > 0) {
  *         ... one iteration of all active columns: w->x += .., w->r -= .., norm = |w->r|^2 ...
  *         lat_run_check(w, 1, norm);   columns leave; w->fresh[column]: r has been replaced
- *     }
- *
- * A method that adds to x later than in its iteration says how to do it at once (settle). */
+ *     } */
 #ifndef LAT_KRYLOV_INTERNAL_H
 #define LAT_KRYLOV_INTERNAL_H
 
@@ -41,10 +39,6 @@ typedef struct lat_run {
     int restarts[LAT_SPINOR_COLUMNS]; /* of the method, after a breakdown */
     long window;                      /* iterations without progress that are stagnation; 0: any */
     long step;                        /* iterations of the batch */
-
-    /* Called before x of these columns is read: adds to it what is missing. NULL: nothing is. */
-    int (*settle)(struct lat_run *w, const lat_spinor_part *c);
-    void *method; /* its state, for settle */
 } lat_run;
 
 /* Begins: r = b - A x. Columns that are below their target leave at once. */

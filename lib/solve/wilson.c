@@ -67,19 +67,13 @@ static int cg_begin(void *with, const lat_spinor_part *p, const double *gamma)
     return l->d->ops->cg_begin(l->d, p, gamma);
 }
 
-static int cg_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, const lat_cg_ring *ring,
+static int cg_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
                       lat_dfield *s, lat_dfield *q)
 {
     level *l = with;
     count(l, p);
     count(l, p);
-    return l->d->ops->cg_iterate(l->d, l->form, p, x, ring, s, q);
-}
-
-static int cg_settle(void *with, const lat_spinor_part *p, lat_dfield *x, const lat_cg_ring *ring)
-{
-    level *l = with;
-    return l->d->ops->cg_settle(l->d, p, x, ring);
+    return l->d->ops->cg_iterate(l->d, l->form, p, x, dir, s, q);
 }
 
 static int cg_numbers(void *with, const lat_spinor_part *p, int ago, double *q, double *s)
@@ -159,10 +153,8 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
                              .vector = vector,
                              .release = release,
                              .sums = l->of_x,
-                             .ring = LAT_CG_RING,
                              .cg_begin = l->d->ops->cg_begin ? cg_begin : NULL,
                              .cg_iterate = cg_iterate,
-                             .cg_settle = cg_settle,
                              .cg_numbers = cg_numbers,
                              .bicgstab_begin = l->d->ops->bicgstab_begin ? bicgstab_begin : NULL,
                              .bicgstab_iterate = bicgstab_iterate,

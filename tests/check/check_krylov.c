@@ -212,25 +212,10 @@ static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfie
 /* Its scalars, and what is counted. Numbers of two iterations: of the last one at iterations % 2.
  */
 typedef struct ahead {
-    double gamma[COLUMNS], alpha[LAT_CG_RING][COLUMNS], q[2][COLUMNS], s[2][COLUMNS];
+    double gamma[COLUMNS], q[2][COLUMNS], s[2][COLUMNS];
     int columns[2], column[2][COLUMNS];
-    long iterations, lost;           /* lost: the one that makes |s|^2 of column 2 no number */
-    long settled[LAT_CG_RING], some; /* calls by directions that are added; not of all columns */
+    long iterations, lost; /* lost: the one that makes |s|^2 of column 2 no number */
 } ahead;
-
-/* x += alpha p of so many places of the ring. */
-static void ahead_add(const toy *t, const lat_spinor_part *p, lat_dfield *x,
-                      const lat_cg_ring *ring, int places)
-{
-    for (int c = 0; c < p->columns; c++) {
-        const int k = p->column[c];
-        for (int j = ring->since[k]; j < places; j++)
-            for (int i = 0; i < t->n; i++) {
-                cx *const to = &column_of(x, t->n, k)[i];
-                *to = rounded(t, *to + t->ahead->alpha[j][k] * column_of(ring->dir[j], t->n, k)[i]);
-            }
-    }
-}
 
 static int ahead_begin(void *with, const lat_spinor_part *p, const double *gamma)
 {
@@ -240,19 +225,19 @@ static int ahead_begin(void *with, const lat_spinor_part *p, const double *gamma
     return 0;
 }
 
-static int ahead_iterate(void *with, const lat_spinor_part *p, lat_dfield *x,
-                         const lat_cg_ring *ring, lat_dfield *s, lat_dfield *q)
+static int ahead_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
+                         lat_dfield *s, lat_dfield *q)
 {
     const toy *t = with;
     ahead *a = t->ahead;
-    const int at = (int)(++a->iterations % 2), place = ring->place, to = (place + 1) % ring->length;
-    double minus[COLUMNS], beta[COLUMNS];
+    const int at = (int)(++a->iterations % 2);
+    double alpha[COLUMNS], minus[COLUMNS], beta[COLUMNS];
     const lat_dirac_end of_q = {.norm = a->q[at]}, of_s = {.add = minus, .norm = a->s[at]};
-    toy_apply(with, false, p, q, ring->dir[place], &of_q);
+    toy_apply(with, false, p, q, dir, &of_q);
     for (int c = 0; c < p->columns; c++) {
         const int k = a->column[at][c] = p->column[c];
-        a->alpha[place][k] = a->q[at][k] > 0 ? a->gamma[k] / a->q[at][k] : 0;
-        minus[k] = -a->alpha[place][k];
+        alpha[k] = a->q[at][k] > 0 ? a->gamma[k] / a->q[at][k] : 0;
+        minus[k] = -alpha[k];
     }
     a->columns[at] = p->columns;
     toy_apply(with, true, p, s, q, &of_s);
@@ -263,24 +248,12 @@ static int ahead_iterate(void *with, const lat_spinor_part *p, lat_dfield *x,
         beta[k] = a->gamma[k] > 0 ? a->s[at][k] / a->gamma[k] : 0;
         a->gamma[k] = a->s[at][k];
     }
-    if (to == 0)
-        ahead_add(t, p, x, ring, place + 1);
     for (int c = 0; c < p->columns; c++)
-        for (int k = p->column[c], i = 0; i < t->n; i++)
-            column_of(ring->dir[to], t->n, k)[i] = rounded(
-                t, column_of(s, t->n, k)[i] + beta[k] * column_of(ring->dir[place], t->n, k)[i]);
-    return 0;
-}
-
-static int ahead_settle(void *with, const lat_spinor_part *p, lat_dfield *x,
-                        const lat_cg_ring *ring)
-{
-    const toy *t = with;
-    ahead *a = t->ahead;
-    a->some += p->columns < a->columns[a->iterations % 2];
-    for (int c = 0; c < p->columns; c++)
-        a->settled[ring->place - ring->since[p->column[c]]]++;
-    ahead_add(t, p, x, ring, ring->place);
+        for (int k = p->column[c], i = 0; i < t->n; i++) {
+            cx *const to = &column_of(x, t->n, k)[i], *const d = &column_of(dir, t->n, k)[i];
+            *to = rounded(t, *to + alpha[k] * *d);
+            *d = rounded(t, column_of(s, t->n, k)[i] + beta[k] * *d);
+        }
     return 0;
 }
 
@@ -520,16 +493,12 @@ static void alone(void)
     problem_free(&q);
 }
 
-/* Conjugate gradients that do not wait for the host, with a ring of so many directions. Each column
- * has a target of its own. */
-static void run_ahead(problem *q, ahead *a, int ring, bool mixed, long most, int columns,
-                      const int *column)
+/* Conjugate gradients that do not wait for the host. Each column has a target of its own. */
+static void run_ahead(problem *q, ahead *a, bool mixed, long most, int columns, const int *column)
 {
     lat_system inner = mixed ? q->inner : q->outer;
-    inner.ring = ring;
     inner.cg_begin = ahead_begin;
     inner.cg_iterate = ahead_iterate;
-    inner.cg_settle = ahead_settle;
     inner.cg_numbers = ahead_numbers;
     q->wide.ahead = q->narrow.ahead = a;
     for (int c = 0; c < columns; c++) {
@@ -560,55 +529,42 @@ static void same_column(const problem *q, int k, const cx *kept, const lat_solve
           report[k].iterations);
 }
 
-/* Columns are updated and leave at different places of the ring: at their targets, all at an
- * iteration, one by numbers that are none. */
-static void ring_of_directions(void)
+/* Columns are updated and leave one after the other: at their targets, all at an iteration, one by
+ * numbers that are none. */
+static void not_waiting(void)
 {
     enum { N = 90 };
     static const struct {
         long most, lost;
     } trials[] = {{4000, 0}, {16, 0}, {17, 0}, {18, 0}, {4000, 9}, {4000, 10}, {4000, 11}};
-    check_case("directions that wait to be added to x change no bit");
-    ahead seen = {0};
+    check_case("on a device that does not wait a column has the same bits alone and beside others");
     problem q;
     problem_new(&q, N, 1, .6, 19);
     for (size_t t = 0; t < 2 * sizeof trials / sizeof *trials; t++) {
         cx kept[COLUMNS * N];
         lat_solve_report report[COLUMNS];
         const bool mixed = t % 2;
-        for (int ring = 1; ring <= LAT_CG_RING; ring++) {
-            ahead a = {.lost = trials[t / 2].lost};
-            run_ahead(&q, &a, ring, mixed, trials[t / 2].most, COLUMNS, all);
-            if (ring == 1) {
-                memcpy(kept, q.x->data, sizeof kept);
-                memcpy(report, q.report, sizeof report);
-            }
-            for (int k = 0; k < COLUMNS; k++) {
-                const lat_end end = a.lost && k == 2           ? LAT_END_INFINITE
-                                    : trials[t / 2].most < 100 ? LAT_END_ITERATIONS
-                                                               : LAT_END_CONVERGED;
-                same_column(&q, k, kept, report, "with a longer ring");
-                CHECK(q.report[k].end == end, "column %d: %s", k, lat_end_text(q.report[k].end));
-                /* |A^-1| < 10, as above */
-                CHECK(end != LAT_END_CONVERGED || error_of(&q, k) < 100 * pow(10, -6 - k),
-                      "column %d is off by %g", k, error_of(&q, k));
-                CHECK(end != LAT_END_INFINITE || length(column_of(q.x, N, k), N) == 0,
-                      "column %d is lost, but not zero", k);
-            }
-            seen.some += a.some;
-            for (int j = 0; j < LAT_CG_RING; j++)
-                seen.settled[j] += a.settled[j];
+        ahead a = {.lost = trials[t / 2].lost};
+        run_ahead(&q, &a, mixed, trials[t / 2].most, COLUMNS, all);
+        memcpy(kept, q.x->data, sizeof kept);
+        memcpy(report, q.report, sizeof report);
+        for (int k = 0; k < COLUMNS; k++) {
+            const lat_end end = a.lost && k == 2           ? LAT_END_INFINITE
+                                : trials[t / 2].most < 100 ? LAT_END_ITERATIONS
+                                                           : LAT_END_CONVERGED;
+            CHECK(q.report[k].end == end, "column %d: %s", k, lat_end_text(q.report[k].end));
+            /* |A^-1| < 10, as above */
+            CHECK(end != LAT_END_CONVERGED || error_of(&q, k) < 100 * pow(10, -6 - k),
+                  "column %d is off by %g", k, error_of(&q, k));
+            CHECK(end != LAT_END_INFINITE || length(column_of(q.x, N, k), N) == 0,
+                  "column %d is lost, but not zero", k);
         }
         for (int k = 0; k < COLUMNS; k++) {
-            ahead a = {.lost = trials[t / 2].lost};
-            run_ahead(&q, &a, LAT_CG_RING, mixed, trials[t / 2].most, 1, &k);
+            a = (ahead){.lost = trials[t / 2].lost};
+            run_ahead(&q, &a, mixed, trials[t / 2].most, 1, &k);
             same_column(&q, k, kept, report, "alone");
         }
     }
-    CHECK(seen.settled[0] == 0, "%ld columns settled for nothing", seen.settled[0]);
-    for (int j = 1; j < LAT_CG_RING; j++)
-        CHECK(seen.settled[j] > 0 && seen.some > 0, "never settled: %d directions, or some columns",
-              j);
     problem_free(&q);
 }
 
@@ -737,7 +693,7 @@ int main(void)
 {
     every_solver();
     alone();
-    ring_of_directions();
+    not_waiting();
     breakdown();
     singular();
     ends();
