@@ -124,8 +124,9 @@ compiled() {
 
 @test "HDF5 is opened by the name that a program asks for which is linked with it; make says the name, or why there is none" {
     local why="libhdf5 is not a shared library, or no readelf to see it"
+    compiler gcc '*) [[ " $* " != *" -lhdf5 "* ]] || exit 1 ;;'
     [ "$(plan HDF5)" = "no: hdf5.h and libhdf5 not found, also by pkg-config" ]
-    ln -s "$(command -v mktemp)" "$(command -v grep)" here
+    compiler gcc
     [ "$(plan HDF5)" = "no: $why" ]
     run -2 build HDF5=1
     [[ $output == *"HDF5=1, but $why"* ]]
@@ -200,12 +201,12 @@ compiled() {
     local o n=0
     command -v objdump >/dev/null || skip "objdump not found"
     while read -r o; do
-        for o in "$ROOT"/build/*/"$o"; do
+        for o in "$ROOT"/build/*/lib/"$o".o; do
             [ -e "$o" ] || continue
             n=$((n + 1))
             run ! grep -E '[[:space:]]vfn?m(add|sub)' <(objdump -d "$o")
         done
-    done < <(grep -e '-ffp-contract=off$' "$ROOT/Makefile" | grep -o 'lib/[a-z]*/[a-z]*\.o')
+    done < <(sed -n 's/^same_bits := //p' "$ROOT/lib/lib.mk" | tr ' ' '\n')
     [ "$n" -ge 4 ] || skip "no objects here"
 }
 
