@@ -3,6 +3,7 @@
 #include "dirac.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 
@@ -33,7 +34,8 @@ static int check_fermion(const lat_fermion *f)
 lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options)
 {
-    static const lat_dirac_options usual;
+    lat_dirac_options how = options ? *options : (lat_dirac_options){0};
+    const char *halo = getenv("LAT_HALO"); /* for tests and benchmarks on several ranks */
     const lat_geometry *here = &s->grid->spec.lattice, *there = &u->head.geom;
     char a[64], b[64];
     if (check_fermion(fermion))
@@ -44,8 +46,8 @@ lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fer
                  lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
         return NULL;
     }
-    const lat_dirac_ops *ops = s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu;
-    return ops->open(s, u, fermion, options ? options : &usual);
+    how.in_turn = how.in_turn || (halo && !strcmp(halo, "first"));
+    return (s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu)->open(s, u, fermion, &how);
 }
 
 void lat_dirac_close(lat_dirac *d)

@@ -90,7 +90,8 @@ typedef struct lat_dirac_options {
     int reals;
     bool unitary; /* the links of SU(3) are known to be, in double: with reals 0 none is examined */
     bool traceless; /* F without its trace */
-    bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits */
+    bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits.
+                     * LAT_HALO=first in the environment sets it, too */
     const double *there; /* on one GPU: the links, if they are there already (plain_gpu.h) */
 } lat_dirac_options;
 

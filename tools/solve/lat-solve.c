@@ -78,10 +78,6 @@ static const lat_option options[] = {
      "update reliably when the residual has fallen by D (default: 0.02; CG in half 0.1); gcr, and "
      "double without --deflate, have no updates",
      false},
-    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
-     "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
-     "compare: the same bytes, but slower",
-     true},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve these columns alone, and write them as spinors", false},
     {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
@@ -549,7 +545,7 @@ static void check_deflation(const run *r)
 static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
-                                         "delta",  "twists", "halo",     "memory"};
+                                         "delta",  "twists", "memory"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
