@@ -35,6 +35,7 @@ static bool no_checksum;
 static lat_quark_hints quarks = {.kappa = NAN};
 
 static const lat_option options[] = {
+    LAT_HEADING("Formats"),
     {LAT_OPT_CHOICE, "to", 0, names, &to, 0, 0,
      "write this format (default: that of the extension of the output, else lat)", false},
     {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
@@ -45,6 +46,12 @@ static const lat_option options[] = {
      "write ROWS rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not state them",
      false},
+    {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
+     "write links with the signs of antiperiodic boundaries, which reading takes off: in the last "
+     "slice along an axis whose boundary the header calls ANTIPERIODIC",
+     false},
+    {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
+    LAT_HEADING("Raw files"),
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "raw files: order of the sites (" LAT_ORDERS
      ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
@@ -59,10 +66,7 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
      "raw files: byte order (default: the one in which links are unitary; little when written)",
      false},
-    {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
-     "write links with the signs of antiperiodic boundaries, which reading takes off: in the last "
-     "slice along an axis whose boundary the header calls ANTIPERIODIC",
-     false},
+    LAT_HEADING("Spinors"),
     {LAT_OPT_TEXT, "basis", 0, "NAME", &basis, 0, 0,
      "spinors: spin basis of the foreign file: degrand-rossi, milc, fermilab, ukqcd, dirac-pauli, "
      "chiral, bmw, ddalphaamg (default: the usual one of its format)",
@@ -80,6 +84,7 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "join", 0, NULL, &join, 0, 0,
      "spinors: 12 of them, in files or streams, become one propagator: spin slow, colour fast",
      false},
+    LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
      "write each field to a file of its own, with its number in the name: of -o cfg.lat "
      "cfg.0000.lat, cfg.0001.lat, .. (those before a failure are complete, and stay)",
@@ -89,7 +94,6 @@ static const lat_option options[] = {
      "write binary data even to a terminal, and a format "
      "that the extension does not say",
      false},
-    {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
     {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
 
 static const lat_tool tool = {

@@ -35,6 +35,8 @@ static bool residual;
 static const char *log_path, *slice_log;
 
 static const lat_option options[] = {
+    LAT_FIXING_GAUGE_OPTIONS,
+    LAT_HEADING("Sweeps"),
     {LAT_OPT_CHOICE, "overrelax", 0, "su3|su2", &scheme, 0, 0,
      "su3: overrelax the whole SU(N) element; su2: SU(2) subgroup by subgroup, as in the papers",
      false},
@@ -44,16 +46,6 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "stochastic", 0, "P", &stochastic, 0, 0.999,
      "stochastic relaxation: probability that a hit is microcanonical", false},
-    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
-     "stop when theta (in Coulomb gauge of each slice) is below THETA", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9,
-     "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
-     false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
-     "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
-     "that double reaches",
-     false},
     {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
      "newton: near the maximum, Newton's method in place of sweeps (Landau and Coulomb gauge of "
      "SU(2) and SU(3), one rank); auto: where it can and pays",
@@ -62,17 +54,28 @@ static const lat_option options[] = {
      "in maximally Abelian gauge, bring the diagonal phases that it leaves free to Landau gauge, "
      "too, each to THETA",
      false},
-    {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
-     "precision of the links in the output; single holds theta to 1e-14", false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
+     "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
+     "that double reaches",
+     false},
+    LAT_HEADING("End of a run"),
+    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
+     "stop when theta (in Coulomb gauge of each slice) is below THETA", LAT_OPT_LIMIT},
+    {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9,
+     "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
+    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
+     false},
     {LAT_OPT_FLAG, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
      "write configurations that have not converged, too (still exit 3)", true},
+    LAT_HEADING("Output"),
+    {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
+     "precision of the links in the output; single holds theta to 1e-14", false},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0,
      "write theta and functional to FILE during the run, in columns separated by tabs", true},
     {LAT_OPT_TEXT, "slice-log", 0, "FILE", &slice_log, 0, 0,
      "write theta of every slice to FILE during the run (Coulomb gauge)", true},
     LAT_FIXING_OPTIONS,
-    {0},
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-orelax",

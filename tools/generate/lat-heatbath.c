@@ -42,6 +42,7 @@ static const char *log_path, *checkpoint, *resume;
 static long checkpoint_every = 600;
 
 static const lat_option options[] = {
+    LAT_HEADING("Lattice and action"),
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
      "extents, 1 to 4, all even (needed for a new run)", false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
@@ -49,6 +50,7 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
      "bare anisotropy: planes with the last direction have weight XI, others 1/XI", false},
+    LAT_HEADING("Sweeps"),
     {LAT_OPT_CHOICE, "start", 0, "hot|cold", &start, 0, 0,
      "hot: Haar random links; cold: all links 1", false},
     {LAT_OPT_INT, "thermalise", 0, "N", &thermalise, 0, MAX_SWEEPS,
@@ -61,10 +63,9 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "overrelax", 0, "K", &overrelax, 0, 1000,
      "overrelaxation sweeps after each heat bath sweep", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
-    {LAT_OPT_FLAG, "continue", 0, NULL, &continued, 0, 0,
-     "continue from the last configuration on stdin, as with FILE", true},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of sweeps and links", false},
+    LAT_HEADING("Output"),
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
      "rows of each link to store (default: 1 for SU(2), 2 for SU(3), both without loss, else N)",
      false},
@@ -72,15 +73,18 @@ static const lat_option options[] = {
      true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "sweeps between two lines of the log", true},
+    LAT_HEADING("Run"),
+    {LAT_OPT_FLAG, "continue", 0, NULL, &continued, 0, 0,
+     "continue from the last configuration on stdin, as with FILE", true},
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
      "write checkpoints to FILE, which must be new, or that of --resume", true},
     {LAT_OPT_INT, "checkpoint-every", 0, "SECONDS", &checkpoint_every, 0, 1e7,
      "time between two checkpoints", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "continue from the checkpoint FILE, with the same options", true},
+    LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
-    {0},
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-heatbath",

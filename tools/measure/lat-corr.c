@@ -26,6 +26,7 @@ static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_f
 static lat_device_options device;
 
 static const lat_option options[] = {
+    LAT_HEADING("Correlators"),
     {LAT_OPT_TEXT, "channels", 0, "LIST", &channels, 0, 0,
      "with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, delta, "
      "nucleon_nr, .., pairs SINK:SOURCE as gtg5:g5; mesons, baryons, all",
@@ -36,6 +37,7 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
      "propagators of a second quark: the antiquark of mesons, s of baryons", false},
+    LAT_HEADING("Sink"),
     {LAT_OPT_TEXT, "sink", 0, "STEPS", &sink, 0, 0,
      "smear at the sink, as after a source: gauss:w,n or ape:a,n/gauss:w,n; needs --gauge-file",
      false},
@@ -43,15 +45,18 @@ static const lat_option options[] = {
      "links for --sink; with --second they say whether two propagators are of one configuration "
      "whose links were stored in two ways",
      false},
+    LAT_HEADING("Source"),
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
      "site of the source, from which t and phases count, where the header does not say it; another "
      "one than it says is refused without --force",
      false},
+    LAT_HEADING("Device"),
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
      "device that smears at the sink; auto: a GPU, if there is one and enough to do",
      LAT_OPT_LIMIT},
     {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0,
      "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true},
+    LAT_HEADING("Output"),
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 

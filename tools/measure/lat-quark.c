@@ -30,6 +30,7 @@ static bool vertex, mean;
 static lat_legs_kind kind; /* what is summed and printed */
 
 static const lat_option options[] = {
+    LAT_HEADING("What to measure"),
     {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
      "amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM", false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
@@ -43,15 +44,17 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
      "only momenta at most R 2 pi/X from the diagonal (default: 1 for all of a point source)",
      true},
+    LAT_HEADING("Input"),
     {LAT_OPT_TEXT, "source", 0, "TEXT", &source, 0, 0,
      "momentum:nx,ny,nz,nt or point:x,y,z,t, where the header does not say it", false},
+    LAT_REQUIRE_OPTION,
+    LAT_HEADING("Output"),
     {LAT_OPT_TEXT, "legs", 0, "FILE", &legs_path, 0, 0,
      "also write S(p), with --vertex the vertices before they are amputated, to FILE, which "
      "lat-quark reads in place of propagators",
      true},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
      "one table, of the mean propagators of all configurations, with jackknife errors", true},
-    LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("momentum (and bilinear), which is the default", "propagator"),
     {0}};
 

@@ -31,10 +31,7 @@ static bool check, identify;
 static double residual = 1e-10;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
-     "smear the links of the operator, as of lat-solve (default: as the header of the input says)",
-     false},
+    LAT_HEADING("What to do"),
     {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse|sign", &apply, 0, 0,
      "write this operator times the input; hop: the sum of all hops; clover: all that is diagonal "
      "in sites; inverse: of clover; schur: on odd sites, even ones become 0; sign: of --operator "
@@ -55,7 +52,13 @@ static const lat_option options[] = {
      "of --check: the sources, field by field", false},
     {LAT_OPT_FLAG, "identify", 0, NULL, &identify, 0, 0,
      "find kappa, csw, boundary, spin basis and norm of the input", false},
+    LAT_HEADING("Operator"),
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+     "smear the links of the operator, as of lat-solve (default: as the header of the input says)",
+     false},
     LAT_FERMION_OPTIONS,
+    LAT_HEADING("Overlap operator"),
     LAT_OVERLAP_OPTIONS,
     {0}};
 

@@ -39,6 +39,7 @@ static uint64_t seed = 1;
 static lat_device_options device;
 
 static const lat_option options[] = {
+    LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
     {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &matrix, 0, 0,
      "the matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, S the asymmetric Schur "
@@ -47,6 +48,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
      false},
+    LAT_HEADING("Search"),
     {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
      "number of modes; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
      "eigenvalue; auto: 8-24",
@@ -68,20 +70,23 @@ static const lat_option options[] = {
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
     {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
      "give up after N applications of the matrix", LAT_OPT_LIMIT},
-    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
-     "any on the CPU)",
-     true},
+    LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0,
      "print a table in place of the modes: one row for each", true},
     {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0,
      "print one object for each configuration in place of the modes, with bounds", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write the table of --tsv to FILE, too",
      true},
+    LAT_HEADING("Run"),
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
      "write the state of the search to FILE, which must be new, or that of --resume", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "continue from the checkpoint FILE, with the same input and options", true},
+    LAT_HEADING("Device"),
+    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+     "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
+     "any on the CPU)",
+     true},
     LAT_DEVICE_OPTIONS(device),
     LAT_TUNE_OPTION(device),
     {0}};

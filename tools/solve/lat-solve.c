@@ -33,10 +33,8 @@ static lat_inverter_options solving = {
     .precision = LAT_INNER_AUTO};
 
 static const lat_option options[] = {
+    LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
-    LAT_OVERLAP_OPTIONS,
-    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
-     "overlap: write D^-1 itself, with its contact term, in place of (D^-1 - 1)/(1 - MU)", false},
     {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
      "several masses, in place of --mass: a solution for each, in this order", false},
     {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0, "the same, by their kappa", false},
@@ -48,12 +46,20 @@ static const lat_option options[] = {
      "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not; a "
      "source has the links as they are",
      false},
+    LAT_HEADING("Overlap operator"),
+    LAT_OVERLAP_OPTIONS,
+    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
+     "overlap: write D^-1 itself, with its contact term, in place of (D^-1 - 1)/(1 - MU)", false},
+    LAT_HEADING("Source"),
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
      "make the source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
      "noise:z4,t=.., /gauss:w,n after it, .. (man lat-source)",
      false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "read links from FILE; the input has sources", true},
+    {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
+     "solve these columns alone, and write them as spinors", false},
+    LAT_HEADING("Solver"),
     {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &solving.precision, 0, 0,
      "of the iterations; half: on GPUs (default: single; on a GPU half, but for --solver "
      "bicgstabl, gcr, and --operator overlap)",
@@ -78,12 +84,7 @@ static const lat_option options[] = {
      "update reliably when the residual has fallen by D (default: 0.02; CG in half 0.1); gcr, and "
      "double without --deflate, have no updates",
      false},
-    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
-     "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
-     "compare: the same bytes, but slower",
-     true},
-    {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
-     "solve these columns alone, and write them as spinors", false},
+    LAT_HEADING("Device"),
     {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
      "columns side by side: more are faster and take more memory (default: 16; on a GPU as many as "
      "fit)",
@@ -92,14 +93,19 @@ static const lat_option options[] = {
      "memory of a device for solvers and operator, by which --batch is chosen (default: what is "
      "free on a GPU, any on the CPU)",
      true},
+    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
+     "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
+     "compare: the same bytes, but slower",
+     true},
+    LAT_DEVICE_OPTIONS(solving.device),
+    LAT_TUNE_OPTION(solving.device),
+    LAT_HEADING("Run"),
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write a line for each column to FILE",
      true},
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
      "keep columns that are done in FILE, which must be new, or that of --resume", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "go on from the checkpoint FILE, with the same input and options", true},
-    LAT_DEVICE_OPTIONS(solving.device),
-    LAT_TUNE_OPTION(solving.device),
     {0}};
 
 static const lat_tool tool = {
