@@ -1,4 +1,4 @@
-# lat: gauge fixing as a pipeline of small tools.
+# lat: lattice QCD as a pipeline of small tools.
 #
 #   make              build what this machine allows into bin/, and say what that was
 #   make quickstart   install what is missing, build, fix a configuration (CONFIG=file for yours)
@@ -216,7 +216,7 @@ $(call keep,$(P)/flags,$(plain_flags))
 
 # One text of the sweeps, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 # (-g1: to follow variables through it takes a third of the compiler's time. Functions begin at multiples of 32 bytes:
-# otherwise the same machine code is up to a tenth slower or faster by where it happens to lie, bench/NOTES.md.)
+# otherwise the same machine code is up to a tenth slower or faster by where it happens to lie, bench/history.)
 lanes := base
 ifneq ($(filter x86_64%,$(machine)),)
 lanes += avx2 avx512
@@ -539,7 +539,7 @@ bench-mpi: $(tools) $(B)/bench/bench_mpi
 
 $(benches:=.o): cflags += -O3 $(if $(filter x86_64%,$(machine)),-march=native)
 
-# The tests once more with counters in the code. What never ran, and why, is in docs/coverage.md.
+# The tests once more with counters in the code.
 coverage:
 	$(if $(filter yes,$(DEPS)),@setup/deps coverage)
 ifneq ($(COV),1)

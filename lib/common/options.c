@@ -48,7 +48,7 @@ static const struct {
       "refuse to replace a FILE that exists", true}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
-      "go on, with a warning, where data are refused although they can be read; write binary data "
+      "accept, with a warning, data that are refused although they can be read; write binary data "
       "even to a terminal",
       false}},
     {LAT_HAS_OUTPUT,
@@ -219,7 +219,7 @@ static void add_levels(void)
     add_entry((struct argp_option){.key = '1',
                                    .group = GROUP_COMMON,
                                    .doc = "compress the numbers (default into a file); -2 to -9 do "
-                                          "the same, as gauge fields do not compress further"});
+                                          "the same, since gauge fields do not compress further"});
     for (int key = '2'; key <= '9'; key++)
         add_entry((struct argp_option){.key = key, .flags = OPTION_HIDDEN, .group = GROUP_COMMON});
 }

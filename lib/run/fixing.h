@@ -118,8 +118,8 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
 #define LAT_FIXING_GAUGE_OPTIONS \
     LAT_HEADING("Gauge"), \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &lat_fixing_opts.gauge, 0, 0, \
-     "gauge condition; mag: maximally Abelian (default: the one that the stream was annealed " \
-     "for, or landau)", false}, \
+     "gauge condition; mag: maximally Abelian (default: the gauge that the stream was annealed " \
+     "for, else landau)", false}, \
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_fixing_opts.time, 0, 0, \
      "direction across which slices are cut in Coulomb gauge (default: the last)", false}, \
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_fixing_opts.weights, 0, 0, \
@@ -132,7 +132,7 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
      false}, \
     {LAT_OPT_CHOICE, "select", 0, "best|all", &lat_fixing_opts.select, 0, 0, \
      "best: write the links as transformed by the best copy; all: write the links as read, then " \
-     "every transformation (default: best; of lat-anneal all)", false}, \
+     "every transformation (default: best; lat-anneal: all)", false}, \
     {LAT_OPT_TEXT, "copies-log", 0, "FILE", &lat_fixing_opts.copies_log, 0, 0, \
      "write a line for each copy to FILE", true}, \
     {LAT_OPT_SEED, "seed", 's', "SEED", &lat_fixing_opts.seed, 0, 0, \
@@ -141,12 +141,12 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
      "write the transformation to FILE, for lat-gauge --apply", true}, \
     LAT_HEADING("Run"), \
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, \
-     "write checkpoints to FILE, which must be new, or that of --resume", true}, \
+     "write checkpoints to FILE, which must be new, or the FILE of --resume", true}, \
     {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
      "time between two checkpoints", true}, \
     {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
      "continue from the checkpoint FILE, with the same input and options; limits and devices may " \
-     "be others", \
+     "differ", \
      true}, \
     LAT_HEADING("Device"), \
     LAT_DEVICE_OPTIONS(lat_fixing_opts.device)

@@ -37,7 +37,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0,
      "write temperature and functional to FILE during the run", true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
-     "temperatures between two lines of the log, and of progress (default: a hundredth of all)",
+     "temperatures between two lines of the log and of progress (default: a hundredth of all)",
      true},
     LAT_FIXING_OPTIONS,
     {0}};
@@ -184,8 +184,7 @@ static void describe(const lat_fixing *f, const lat_copy *c, char *text, size_t 
 static void check_usage(void)
 {
     if (from < to)
-        lat_usage("--from: expected a temperature of at least that of --to, %g, found %g", to,
-                  from);
+        lat_usage("--from: expected a temperature of at least --to %g, found %g", to, from);
     if (steps == 1 && (lat_opt_given("schedule") || (lat_opt_given("from") && from > to)))
         lat_usage("--steps 1 is the temperature of --to alone: --from and --schedule are for more");
 }

@@ -39,11 +39,11 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
      "momenta 2 pi n/L with n^2 up to a number, or a list 1,0,0,0/0,0,0,1/..", false},
     {LAT_OPT_CHOICE, "orbits", 0, "one|all", &orbits, 0, 0,
-     "of momenta that reflections and axes of one extent make equal: one, or all (n and -n have "
-     "the same G: one of them)",
+     "momenta that reflections and exchanges of equal axes make equal: compute one of them, or "
+     "all; n and -n have the same G, and count as one",
      false},
     {LAT_OPT_TEXT, "point", 0, "X,Y,Z,T", &point, 0, 0,
-     "one point source for all momenta (default: a plane wave for each, exact)", false},
+     "use one point source for all momenta (default: a plane wave for each, exact)", false},
     {LAT_OPT_INT, "modes", 0, "K", &modes, 1, MOST_MODES,
      "measure the K lowest eigenvalues instead, in Coulomb gauge of each slice (default: none)",
      false},
