@@ -39,8 +39,8 @@ static const lat_option options[] = {
      "propagators of a second quark: the antiquark of mesons, the s quark of baryons", false},
     LAT_HEADING("Sink"),
     {LAT_OPT_TEXT, "sink", 0, "STEPS", &sink, 0, 0,
-     "smear at the sink with the steps of a source: gauss:w,n or ape:a,n/gauss:w,n; needs "
-     "--gauge-file",
+     "smear at the sink, with the steps of a source: gauss:w,n or ape:a,n/gauss:w,n (needs "
+     "--gauge-file)",
      false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "links for --sink; with --second they tell whether two propagators have the same "

@@ -53,7 +53,7 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "accuracy", 0, "X", &accuracy, 1e-12, 1,
      "iterate until |M v - lambda v| of each mode is below X |lambda|", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
-     "give up after N iterations (exit 3)", false},
+     "give up after N iterations, exit 3", false},
     LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
     LAT_HEADING("Output"),

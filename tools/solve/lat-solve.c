@@ -52,12 +52,12 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
      "write D^-1 itself, with its contact term, instead of (D^-1 - 1)/(1 - MU)", false},
     LAT_HEADING("Source"),
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+     "read links from FILE; the input has the sources", true},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
      "make this source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
-     "noise:z4,t=.., then steps such as /gauss:w,n (man lat-source)",
+     "noise:z4,t=.., with steps such as /gauss:w,n after it (man lat-source)",
      false},
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "read links from FILE, and sources from the input", true},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve only these columns, and write them as spinors", false},
     LAT_HEADING("Solver"),
@@ -75,7 +75,7 @@ static const lat_option options[] = {
      "Schur complement that is solved; none: M itself", false},
     {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
      "modes of these links and this operator, from lat-modes (overlap: lat-overlap --save-modes): "
-     "their part of a solution is computed directly, the rest by CG; modes of gamma5 S need "
+     "their part of a solution is computed directly, and CG finds the rest; modes of gamma5 S need "
      "--even-odd asym",
      true},
     {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
