@@ -216,7 +216,7 @@ kernels() {
 }
 
 # Stack coloring of nvcc 12.4 and 13.0 gave matrices that were still needed the same local memory as others: wrong links of
-# SU(5), and of all larger groups (bench/NOTES.md). What is in registers and shared memory it cannot confuse.
+# SU(5), and of all larger groups (bench/history). What is in registers and shared memory it cannot confuse.
 @test "kernels of larger groups have no array in local memory, where nvcc has confused two of them" {
     local kind
     command -v nvcc >/dev/null || skip "nvcc not found"

@@ -175,8 +175,8 @@ ROWS
 ROWS
     lat-start cold --dims 4,4,4,4 -N 5 -o five.lat
     lat-ghost --momenta 1 five.lat >/dev/null 2>said
-    grep -q "on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4); it runs on the CPU" said
-    refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
+    grep -q "on a GPU the Faddeev-Popov operator is for SU(2) to SU(4); it runs on the CPU" said
+    refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is for SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
     lat-start cold --dims 4,4,17 -o prime.lat
     refuses 1 "products of 2, 3, 5, 7, 11 and 13, at most 1024, found 17" lat-ghost --device gpu --momenta 1 prime.lat
     # Links 1, so that L^-1 is M^-1: lines of all kinds, also those that are transformed in two parts.

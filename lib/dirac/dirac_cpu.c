@@ -144,7 +144,7 @@ static double hop_bytes(const lat_cpu_dirac *c, int columns)
 }
 
 /* From here on a hop gains by prefetches and stores past the caches; below it loses by them
- * (bench/NOTES.md). */
+ * (bench/history). */
 #define LEAVES_CACHE (4 << 20)
 
 static bool chosen(lat_cache how, bool best)
@@ -154,7 +154,7 @@ static bool chosen(lat_cache how, bool best)
 
 /* Of several columns: whether neighbours forward in t are read from memory first, and all others
  * from the third cache. Then it gains some 5 % to ask for the former early; else it loses as much
- * (bench/NOTES.md). Threads walk through slices of their own. */
+ * (bench/history). Threads walk through slices of their own. */
 static bool far(const lat_cpu_dirac *c, int columns)
 {
     const lat_layout *lay = lat_cpu(c->s->space.grid)->lay;
