@@ -255,7 +255,7 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(firstword $(lane_words))) -
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
 lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c lib/newton/newton_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/fourier/laplace_nocuda.c lib/ghost/ghost_nocuda.c lib/dirac/dirac_nocuda.c lib/stream/packer_nocuda.c lib/newton/newton_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c lib/gluon/propagator.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/fourier/laplace_nocuda.c lib/ghost/ghost_nocuda.c lib/dirac/dirac_nocuda.c lib/newton/newton_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c lib/gluon/propagator.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(newton_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
@@ -438,7 +438,7 @@ where: $(if $(NAME),$(B)/bench/$(NAME))
 check-mpi: $(tools) $(B)/tests/check/check_slab
 	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
-gpu_check_names := check_codec check_grid check_fix_devices check_generate_devices check_flow check_ghost check_newton check_dirac check_overlap
+gpu_check_names := check_grid check_fix_devices check_generate_devices check_flow check_ghost check_newton check_dirac check_overlap
 gpu_checks := $(addprefix $(B)/tests/check/,$(gpu_check_names))
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.
 check-gpu: $(tools) $(gpu_checks)

@@ -214,7 +214,7 @@ int lat_feed_end(lat_feed *d)
 
 int lat_need_solution(const lat_header *head, const char *name)
 {
-    if (head->quark.source && !head->quark.residual && !lat_fermion_known(&head->quark.fermion))
+    if (lat_header_source(head))
         return lat_mismatch(lat_opts.force,
                             "%s: expected a propagator, found a source (no operator in its header; "
                             "lat-solve makes the propagator; --force takes it)",
