@@ -406,7 +406,7 @@ include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 # The set-up comes first and may bring the compiler that this file looks for: hence make again.
 DEPS ?= yes
-.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-overlap bench-solve bench-gpu bench-dirac-gpu bench-march-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
+.PHONY: deps quickstart where check check-now check-mpi check-gpu check-gpu-code check-gpu-san check-long lint format bench bench-convert bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-overlap bench-solve bench-gpu bench-dirac-gpu bench-dirac-mpi bench-mpi accuracy sweeps coverage man install uninstall dist distcheck clean
 deps:
 	$(if $(filter yes,$(DEPS)),@setup/deps test)
 
@@ -521,12 +521,6 @@ $(bench_links): | $(tools)
 bench-dirac-gpu: $(tools) $(if $(cuda_why),,$(B)/bench/bench_dirac_gpu $(B)/bench/bench_solve_gpu $(bench_links))
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@$(B)/bench/bench_dirac_gpu)
 	@$(B)/bench/bench_solve_gpu $(bench_links)
-
-# A prototype for Hopper, which no tool uses.
-bench-march-gpu:
-	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@mkdir -p $(B)/bench)
-	@$(NVCC) -O3 -std=c++17 -gencode=arch=compute_90a,code=sm_90a -o $(B)/bench/march_hop bench/march_hop.cu
-	@$(B)/bench/march_hop
 
 bench-dirac-mpi: $(tools) $(if $(cuda_why),,$(B)/bench/bench_dirac_mpi $(B)/bench/bench_solve_gpu $(bench_links))
 	$(if $(cuda_why),@echo 'no GPU: $(cuda_why)'; false,@bench/dirac_mpi.sh $(B)/bench/bench_dirac_mpi $(B)/bench/bench_solve_gpu $(bench_links))

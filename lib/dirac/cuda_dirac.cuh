@@ -163,33 +163,6 @@ static inline bool lat_hop_has_tiles(const lat_hop_sites *s)
     return s->strip && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
 }
 
-/* In which order a hop takes its sites: pairs of z before the next pair of t, a number that divides
- * all of them (0 where lat_hop_sites.strip is); and are those of several columns tiles in shared
- * memory? Results do not depend on it. */
-typedef struct lat_hop_walk {
-    uint32_t strip;
-    bool tiles;
-} lat_hop_walk;
-
-lat_hop_walk lat_gpu_usual_walk(const lat_gpu_space *s, int columns);
-void lat_gpu_set_walk(lat_hop_args *a, lat_hop_walk w);
-
-/* A hop to measure, and what it is called. */
-typedef struct lat_hop_trial {
-    const lat_hop_args *args; /* of two hops in turn; `out` is not needed */
-    lat_hop_launch *launch;
-    cudaStream_t stream;
-    int reals;
-    bool tiles; /* there is a kernel of tiles for it */
-    const char *what;
-} lat_hop_trial;
-
-/* The walk of such hops that is known to be the fastest (grid/tuned.h), or, with several ranks or
- * where there is no choice, the usual one: true. False: it is to be measured, which keeps it; 0, or
- * -1 with lat_error set. */
-bool lat_gpu_known_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
-int lat_gpu_tune_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
-
 /* ---- operators ------------------------------------------------------------------------------- */
 
 /* A = scalar or C, + i twist gamma5. Its inverse is (C - i twist gamma5) inverse. */
@@ -201,9 +174,8 @@ typedef struct lat_gpu_dirac {
     char *clover[2], *inverse[2]; /* likewise; NULL without a clover term */
     double log[2];
     long negative[2];
-    lat_hop_args hop;     /* what all hops share */
-    lat_hop_walk walk[2]; /* of hops of all columns: D, b x + a D; or of A^-1 D */
-    bool in_turn;         /* as lat_dirac_options has it */
+    lat_hop_args hop; /* what all hops share */
+    bool in_turn;     /* as lat_dirac_options has it */
     /* What lies between two hops, before the first one, between M and M^+; made when needed. */
     lat_dfield *between, *first, *middle;
 } lat_gpu_dirac;

@@ -3,6 +3,7 @@
  * (cuda_pass.cuh). */
 #include "cuda_dirac.cuh"
 #include "cuda_pass.cuh"
+#include "grid/cuda_tuning.h"
 
 #include <math.h>
 extern "C" {
@@ -50,11 +51,15 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 /* Numbers of a column that an end asks for. */
 static int numbers_of(const lat_dirac_end *end) { return lat_sum_numbers(lat_dirac_sums(end)); }
 
-/* Is it one of those that tune_walks() has measured? */
-static bool is_tuned(const lat_gpu_dirac *d, const lat_hop_args *a)
+/* In which order the hop takes its sites. Results do not depend on it. */
+static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 {
-    return a->columns == d->s->space.columns && !a->recursion && a->g5_x == 0 && a->g5_h == 0
-           && !a->clover_x && (a->clover_h != NULL) == d->dirac.clover;
+    const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;
+    a->tiles = single ? a->columns > 1 && s->sites.across == 1 : a->columns > 6;
+    if (s->sites.strip) {
+        a->sites.strip = lat_cuda_strip(s->sites.extent[2] / 2, a->columns);
+        a->sites.by_strip = lat_cuda_divide_by(a->sites.strip);
+    }
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
@@ -122,8 +127,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
         a.partial = s->partial + (size_t)side * s->groups;
     }
     a.backwards = s->walks++ % 2;
-    lat_gpu_set_walk(&a,
-                     is_tuned(d, &a) ? d->walk[a.x != NULL] : lat_gpu_usual_walk(s, p->columns));
+    set_order(s, &a);
     return lat_gpu_faces(s, &a, d->in_turn)
                    || failed(lat_gpu_launch_of(d)(&a, d->dirac.reals, lat_gpu_stream(&s->space)))
                ? -1
