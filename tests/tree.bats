@@ -54,6 +54,26 @@ layers() {
     return "$bad"
 }
 
+# What a folder may include, and what these may, and so on.
+all_below() {
+    local name allowed folder
+    while read -r name allowed; do
+        [ "$name" = "$1" ] || continue
+        for folder in $allowed; do
+            echo "$folder"
+            all_below "$folder"
+        done
+    done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
+}
+
+@test "code that certifies sees no operator and no solver, however far below" {
+    run all_below certify
+    [ "${#lines[@]}" -gt 5 ]
+    for folder in dirac solve modes overlap ghost newton fix generate; do
+        [[ " ${lines[*]} " != *" $folder "* ]] || { echo "certify includes $folder"; return 1; }
+    done
+}
+
 @test "tools include only lib, and nothing of each other but what lies beside them" {
     # shellcheck disable=SC2046 # a list of words
     only tools $(layers)

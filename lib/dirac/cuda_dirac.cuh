@@ -104,10 +104,6 @@ void lat_gpu_sums_close(lat_gpu_space *s);
 int lat_gpu_faces_open(lat_gpu_space *s);
 void lat_gpu_faces_close(lat_gpu_space *s);
 
-/* Matrices of a host field in double on the device, [held][18] in natural order, ghosts behind them
- * (temporal_gpu.cu). */
-int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all);
-
 /* Links there, of `held` sites, go to the gauge of the space, if it has one. unit: those of t are 1
  * but on the lattice's last slice. */
 int lat_gpu_turn_links(const lat_gpu_space *s, bool unit, size_t held, double *all);

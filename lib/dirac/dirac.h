@@ -116,7 +116,8 @@ typedef struct lat_dirac_options {
     bool traceless; /* F without its trace */
     bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits.
                      * LAT_HALO=first in the environment sets it, too */
-    const double *there; /* on one GPU: the links, if they are there already (plain_gpu.h) */
+    const double
+        *there; /* on one GPU: the links, if they are there already (certify/plain_gpu.h) */
 } lat_dirac_options;
 
 typedef struct lat_dirac {

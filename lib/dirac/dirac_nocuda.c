@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac_nocuda.c: stands in for spinor_gpu.cu, dirac_gpu.cu, temporal_gpu.cu, gauss_gpu.cu,
- * mirror_gpu.cu and plain_gpu.cu where CUDA was not built; no GPU can be opened there. */
+ * and mirror_gpu.cu where CUDA was not built; no GPU can be opened there. */
 #include "dirac.h"
 #include "gauss_gpu.h"
-#include "plain_gpu.h"
 #include "temporal.h"
 
 const lat_spinor_ops lat_spinor_gpu = {.open = NULL};
@@ -97,25 +96,4 @@ const double *lat_mirror_data(const lat_mirror *m)
 {
     (void)m;
     return NULL;
-}
-
-lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const lat_fermion *action)
-{
-    (void)dev, (void)links, (void)action;
-    return NULL;
-}
-
-void lat_plain_gpu_free(lat_plain_gpu *m) { (void)m; }
-
-const double *lat_plain_gpu_links(const lat_plain_gpu *m)
-{
-    (void)m;
-    return NULL;
-}
-
-int lat_plain_gpu_residual(lat_plain_gpu *m, const lat_mirror *x, const lat_field *b, int columns,
-                           const int *column, double *residual)
-{
-    (void)m, (void)x, (void)b, (void)columns, (void)column, (void)residual;
-    return -1;
 }

@@ -111,3 +111,13 @@ int lat_spinor_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_fie
     const lat_spinor_part p = one_of(&column, object, by_column);
     return s->ops->get(s, &p, x, host, by_column);
 }
+
+void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size_t count,
+                           double *to)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        lat_spinor_draw(seed, first + i, column, nc, to + LAT_STAGE_SPINOR * i);
+        lat_stage_widen(nc, 4, to + LAT_STAGE_SPINOR * i);
+    }
+}

@@ -12,7 +12,7 @@
 extern "C" {
 #include "base/error.h"
 #include "lattice/field.h"
-#include "staging.h"
+#include "grid/staging.h"
 #include "temporal.h"
 extern const lat_spinor_ops lat_spinor_gpu;
 }
@@ -135,7 +135,7 @@ static void fill(const host_spinors *h, int nc, size_t first, size_t count, doub
     if (h->from)
         lat_stage_spinors(h->from, h->columns, h->object, first, count, v);
     else
-        lat_stage_random(h->seed, h->column[0], nc, h->site + first, count, v);
+        lat_spinor_draw_sites(h->seed, h->column[0], nc, h->site + first, count, v);
 }
 
 /* A piece is [column][site][24]. */

@@ -5,7 +5,7 @@
 #define LAT_RUN_CERTIFICATE_H
 
 #include <pthread.h>
-#include "quark/plain.h"
+#include "certify/plain.h"
 
 typedef struct lat_certificate {
     bool running;

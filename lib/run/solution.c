@@ -68,8 +68,8 @@ static int take_certificate(lat_solution *s)
 /* Where the solution is. */
 static int residuals(lat_solution *s, int columns, const int *column, double *found)
 {
-    return s->mirrored
-               ? lat_plain_gpu_residual(s->plain_gpu, s->mirror, s->b, columns, column, found)
+    return s->mirrored ? lat_plain_gpu_residual(s->plain_gpu, lat_mirror_data(s->mirror), s->b,
+                                                columns, column, found)
            : lat_field_exchange(s->x) ? -1
                                       : residual_of(s, columns, column, found);
 }

@@ -2,7 +2,7 @@
 /* solution.h: M x = b for columns of x, solved batch by batch, certified, and kept in a checkpoint.
  *
  * A column is done when its residual, computed by code that shares nothing with the solver
- * (quark/plain.h, overlap/plain_overlap.h), is not above the wanted one. One above it is solved
+ * (certify/plain.h, certify/plain_overlap.h), is not above the wanted one. One above it is solved
  * further, with a lower target. Columns are the same bits whatever others run beside them, and
  * wherever a run was cut off and resumed (columns.h). */
 #ifndef LAT_RUN_SOLUTION_H
@@ -13,9 +13,9 @@
 #include "columns.h"
 #include "common/io.h"
 #include "common/progress.h"
-#include "dirac/plain_gpu.h"
+#include "certify/plain_gpu.h"
 #include "overlap.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "solve/wilson.h"
 
 typedef struct lat_solution_options {

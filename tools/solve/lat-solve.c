@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-solve: M x = b for sources that come as a stream, or that it makes on the links that come.
  *
- * Solutions are certified: the residual of each column is computed by lib/quark/plain.h, which
+ * Solutions are certified: the residual of each column is computed by lib/certify/plain.h, which
  * shares nothing with the solvers. A column above the target is solved further, with a lower one.
  */
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "formats/fields.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/inverter.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "quark/plain.h"
+#include "plain.h"
 
 typedef double complex cx;
 
@@ -26,15 +26,15 @@ struct lat_plain_overlap {
 /* ---- the series ------------------------------------------------------------------------------ */
 
 /* g(y): f(H) = H g(H^2). */
-static double weight(const lat_overlap *o, double y, bool exact)
+static double weight(const lat_plain_sign *s, double y)
 {
     const double x = sqrt(y);
-    return (exact ? 1 : lat_sign_at(o->sign, x)) / x;
+    return (s->forced ? s->forced(s->with, x) : 1) / x;
 }
 
 /* Interpolates with n terms. The largest of the last tenth of terms, times what they are multiplied
  * by, is the error's order. */
-static double interpolate(const lat_overlap *o, lat_plain_overlap *m, int n, bool exact)
+static double interpolate(const lat_plain_sign *s, lat_plain_overlap *m, int n)
 {
     double *g = lat_alloc((size_t)n, sizeof *g, "a Chebyshev series"), tail = 0;
     free(m->c);
@@ -45,7 +45,7 @@ static double interpolate(const lat_overlap *o, lat_plain_overlap *m, int n, boo
         return -1;
     }
     for (int j = 0; j < n; j++)
-        g[j] = weight(o, (m->a + m->b) / 2 + (m->b - m->a) / 2 * cos(M_PI * (j + .5) / n), exact);
+        g[j] = weight(s, (m->a + m->b) / 2 + (m->b - m->a) / 2 * cos(M_PI * (j + .5) / n));
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < n; k++) {
         double sum = 0;
@@ -60,11 +60,11 @@ static double interpolate(const lat_overlap *o, lat_plain_overlap *m, int n, boo
 }
 
 /* Twice as many terms until the last ones are small; then those that do not matter are left out. */
-static int make_series(const lat_overlap *o, lat_plain_overlap *m, double delta, bool exact)
+static int make_series(const lat_plain_sign *s, lat_plain_overlap *m, double delta)
 {
     double error = 1;
     for (int n = 32; n <= 16384; n *= 2) {
-        error = interpolate(o, m, n, exact);
+        error = interpolate(s, m, n);
         if (error < 0)
             return -1;
         if (error < delta / 4)
@@ -352,7 +352,8 @@ int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double
     const int count = (int)lat_header_objects(&modes->head);
     int rc = 0;
     for (int first = 0; first < count && rc == 0; first += BATCH) {
-        const columns c = {count - first < BATCH ? count - first : BATCH, lat_spinor_numbers};
+        static const int numbers[BATCH] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+        const columns c = {count - first < BATCH ? count - first : BATCH, numbers};
         lat_field w;
         rc = narrow(modes, first, c.count, &w)
                      || modes_of(m, &c, &w, modes->head.quark.eigenvalue + first, residual + first)
@@ -365,14 +366,13 @@ int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_overlap *o)
+static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_plain_sign *s)
 {
-    const lat_modes *modes = &o->modes;
-    m->mode = calloc((size_t)modes->count + 1, sizeof *m->mode);
-    m->value = calloc((size_t)modes->count + 1, sizeof *m->value);
+    m->mode = calloc((size_t)s->modes + 1, sizeof *m->mode);
+    m->value = calloc((size_t)s->modes + 1, sizeof *m->value);
     if (!m->mode || !m->value)
         return lat_fail("out of memory: modes");
-    for (int k = 0; k < modes->count; k++) {
+    for (int k = 0; k < s->modes; k++) {
         lat_field *w = &m->mode[k];
         *w = (lat_field){.comm = links->comm};
         m->modes++; /* to be freed, whatever it has */
@@ -380,29 +380,25 @@ static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_ov
             return -1;
         lat_header_make_spinors(&w->head, LAT_SPINOR, 1);
         w->head.real = LAT_F64;
-        if (lat_field_alloc(w, links->comm) || lat_spinor_get(o->one, modes->vector[k], 0, w, 0))
+        if (lat_field_alloc(w, links->comm) || s->mode(s->with, k, w))
             return -1;
-        m->value[k] = modes->value[k];
+        m->value[k] = s->value[k];
     }
     return 0;
 }
 
-lat_plain_overlap *lat_plain_overlap_new(const lat_field *links, lat_overlap *o, double delta)
+lat_plain_overlap *lat_plain_overlap_new(const lat_field *links, const lat_plain_sign *s,
+                                         double delta)
 {
-    lat_fermion kernel;
-    double lower, upper;
     lat_plain_overlap *m = lat_alloc(1, sizeof *m, "the overlap operator");
     if (!m)
         return NULL;
     memset(m, 0, sizeof *m);
-    lat_sign_interval(o->sign, &lower, &upper);
-    const bool holds = lower <= o->modes.rest && upper >= o->modes.norm;
-    m->mu = o->mu;
-    m->a = o->modes.rest * o->modes.rest;
-    m->b = o->modes.norm * o->modes.norm;
-    lat_overlap_kernel(&o->fermion, &kernel);
-    if (make_series(o, m, delta, holds) || copy_modes(m, links, o)
-        || !(m->kernel = lat_plain_new(links, &kernel))) {
+    m->mu = s->mu;
+    m->a = s->lower * s->lower;
+    m->b = s->upper * s->upper;
+    if (make_series(s, m, delta) || copy_modes(m, links, s)
+        || !(m->kernel = lat_plain_new(links, &s->kernel))) {
         lat_plain_overlap_free(m);
         return NULL;
     }

@@ -4,10 +4,8 @@
 
 #include <string.h>
 #include "base/threads.h"
-#include "spinor.h"
 
-/* In place: rows of nc complex numbers become rows of 3, zeros behind them. */
-static void widen(int nc, int rows, double *v)
+void lat_stage_widen(int nc, int rows, double *v)
 {
     for (int r = rows - 1; r >= 0 && nc < 3; r--) {
         memmove(v + 6 * r, v + 2 * nc * r, (size_t)(2 * nc) * sizeof *v);
@@ -27,7 +25,7 @@ void lat_stage_links(const lat_field *u, size_t first, size_t count, double *to)
     for (size_t i = 0; i < count; i++) {
         double *const m = to + LAT_STAGE_LINK * i;
         lat_field_get(u, first + i, m);
-        widen(nc, nc, m);
+        lat_stage_widen(nc, nc, m);
         for (int k = 6 * nc; k < LAT_STAGE_LINK; k++)
             m[k] = k % 8 == 0;
     }
@@ -58,7 +56,7 @@ void lat_stage_spinors(const lat_field *f, int n, const int *object, size_t firs
                 continue;
             }
             lat_field_get(f, at, v);
-            widen(f->head.nc, 4, v);
+            lat_stage_widen(f->head.nc, 4, v);
         }
 }
 
@@ -97,14 +95,4 @@ void lat_unstage_spinors(lat_field *f, int n, const int *object, size_t first, s
                        row * sizeof *v);
             lat_field_put(f, (first + i) * objects + (size_t)object[k], v);
         }
-}
-
-void lat_stage_random(uint64_t seed, int column, int nc, size_t first, size_t count, double *to)
-{
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < count; i++) {
-        double *const v = to + LAT_STAGE_SPINOR * i;
-        lat_spinor_draw(seed, first + i, column, nc, v);
-        widen(nc, 4, v);
-    }
 }

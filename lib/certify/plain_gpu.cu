@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plain_gpu.cu: M from its definition (quark/plain.h), a thread a site and column. It shares
- * nothing with the other kernels of this folder: neither order of sites, basis nor gauge, no even
- * and odd. Operations and sums are in the order of quark/plain.c, and products are not fused with
- * sums (-fmad=false in the Makefile), so that residuals are those of the CPU to the last bit. */
+/* plain_gpu.cu: M from its definition (plain.h), a thread a site and column. It shares nothing with
+ * the kernels of lib/dirac: neither order of sites, basis nor gauge, no even and odd. Operations
+ * and sums are in the order of plain.c, and products are not fused with sums (-fmad=false), so that
+ * residuals are those of the CPU to the last bit. */
 #include "grid/cuda_device.cuh"
 #include "grid/cuda_tuning.h"
-#include "cuda_dirac.cuh"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 extern "C" {
 #include "base/error.h"
 #include "base/memory.h"
+#include "grid/staging.h"
 #include "lattice/iterate.h"
+#include "lattice/slices.h"
 #include "plain_gpu.h"
 #include "site/sun.h"
-#include "staging.h"
 }
 
 enum { PLANES = 6, AT_ONCE = 64 /* columns of a launch */, SLICES = 4 /* where b is zero */ };
@@ -383,7 +383,7 @@ lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const 
     m->dev = lat_cuda_device_of(dev);
     m->action = *action;
     m->sites = lat_volume(&links->head.geom);
-    int rc = lat_gpu_upload(m->dev, links, &m->links);
+    int rc = lat_cuda_upload_links(m->dev, links, &m->links);
     for (int mu = 0; mu < 4 && rc == 0; mu++) {
         m->extent[mu] = (uint32_t)links->head.geom.dims[mu];
         rc = send_factors(m, mu);
@@ -479,7 +479,7 @@ static double residual_of(const double2 *part, size_t slices, size_t of_slice)
     return sum.x == 0 ? 0 : sqrt(sum.x / sum.y);
 }
 
-int lat_plain_gpu_residual(lat_plain_gpu *m, const lat_mirror *x, const lat_field *b, int columns,
+int lat_plain_gpu_residual(lat_plain_gpu *m, const double *x, const lat_field *b, int columns,
                            const int *column, double *residual)
 {
     static const char what[] = "residuals";
@@ -503,7 +503,7 @@ int lat_plain_gpu_residual(lat_plain_gpu *m, const lat_mirror *x, const lat_fiel
     a.csw_t = f->csw_t;
     a.links = m->links;
     a.clover = m->clover;
-    a.x = lat_mirror_data(x);
+    a.x = x;
     double2 *const host = (double2 *)lat_alloc(chunks, most * sizeof *host, what);
     int rc = host
                      && !lat_cuda_malloc((void **)&of_b,

@@ -2,8 +2,8 @@
 /* staging.h: pieces of host fields as doubles in natural order, on their way to a GPU or from it;
  * by all threads. There a link is a 3x3 matrix, and a spinor has 3 colours: links of SU(2) are in
  * the upper corner, (U, 0; 0, 1), and the third colour of their spinors is zero. */
-#ifndef LAT_DIRAC_STAGING_H
-#define LAT_DIRAC_STAGING_H
+#ifndef LAT_GRID_STAGING_H
+#define LAT_GRID_STAGING_H
 
 #include "lattice/field.h"
 
@@ -24,7 +24,7 @@ bool lat_stage_zero(const lat_field *f, int n, const int *object, size_t first, 
 /* Links of x, y and z alone, as they are: [count][3][2 N N]. */
 void lat_stage_space_links(const lat_field *u, size_t first, size_t count, double *to);
 
-/* The numbers of `random` in spinor.h, in the basis of host fields: [count][24]. */
-void lat_stage_random(uint64_t seed, int column, int nc, size_t first, size_t count, double *to);
+/* In place: rows of nc complex numbers become rows of 3, zeros behind them. */
+void lat_stage_widen(int nc, int rows, double *v);
 
 #endif

@@ -13,7 +13,7 @@
 #ifndef LAT_IDENTIFY_H
 #define LAT_IDENTIFY_H
 
-#include "gamma.h"
+#include "quark/gamma.h"
 #include "lattice/fermion.h"
 #include "lattice/field.h"
 
