@@ -198,7 +198,7 @@ cuda_obj = $(if $(cuda_why),,$(gpu_host:%.cu=build/cuda/%.o) $(gpu_fix_obj) $(gp
 # What GPU_GROUPS leaves of a list of N.
 gpu_few = $(filter $(shell seq 2 $(GPU_GROUPS)),$(1))
 gpu_fix_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(fix_range)),build/cuda/lib/fix/kernels_$(n)_$(s).o))
-gpu_link_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(link_range)),build/cuda/lib/generate/kernels_$(n)_$(s).o) build/cuda/lib/generate/kernels_3_$(s)_all.o)
+gpu_link_obj = $(foreach s,4 8,$(foreach n,$(call gpu_few,$(link_range)),build/cuda/lib/generate/kernels_$(n)_$(s).o))
 gpu_flow_obj = $(foreach n,$(call gpu_few,$(flow_range)),build/cuda/lib/flow/kernels_$(n)_8.o)
 ifeq ($(cuda_why),)
 ldlibs += $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a $(cuda_home)/targets/*/lib/libcudart_static.a)) -ldl -lrt -lpthread
@@ -234,22 +234,22 @@ CPU_GROUPS ?= $(if $(filter 1,$(QUICK)),3,$(lastword $(link_range)))
 $(foreach v,GPU_GROUPS CPU_GROUPS,$(if $(filter-out $(link_range),$($(v))),$(error $(v)=$($(v)): expected a number from 2 to $(lastword $(link_range)))))
 cpu_few = $(filter $(shell seq 2 $(CPU_GROUPS)),$(1))
 
-# $(call each_lane,FOLDER/NAME,N...): objects BUILD/lib/FOLDER/NAME_LANES_N[_all].o.
+# $(call each_lane,FOLDER/NAME,N...): objects BUILD/lib/FOLDER/NAME_LANES_N.o.
 san_lane := $(or $(filter avx2,$(lanes)),base)
-each_lane = $(foreach l,$(lanes),$(foreach n,$(2),$(if $(filter $(san_lane)_2 $(san_lane)_3 $(san_lane)_3_all,$(l)_$(n)),$(B),$(P))/lib/$(1)_$(l)_$(n).o))
+each_lane = $(foreach l,$(lanes),$(foreach n,$(2),$(if $(filter $(san_lane)_2 $(san_lane)_3,$(l)_$(n)),$(B),$(P))/lib/$(1)_$(l)_$(n).o))
 lane_obj = $(call each_lane,fix/lanes,$(call cpu_few,$(fix_range)))
-link_obj = $(call each_lane,generate/links,$(call cpu_few,$(link_range)) 3_all)
+link_obj = $(call each_lane,generate/links,$(call cpu_few,$(link_range)))
 flow_obj = $(call each_lane,flow/flow,$(call cpu_few,$(flow_range)))
 dirac_obj = $(call each_lane,dirac/dirac,2 3)
 newton_obj = $(call each_lane,newton/newton,2 3)
 # $(call optimise,LEVEL,SAN): what is left of it for debuggers, sanitizers, and counters of lines.
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(2) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3,$(SAN))
-# Of such an object: LANES N [all], and whether it is of this build.
-lane_words = $(wordlist 2,4,$(subst _, ,$(notdir $*)))
+# Of such an object: LANES N, and whether it is of this build.
+lane_words = $(wordlist 2,3,$(subst _, ,$(notdir $*)))
 lane_n = $(word 2,$(lane_words))
 lane_ours = $(filter $(B)/%,$*)
-lane_flags = -g1 -falign-functions=32 $(lane_flags_$(firstword $(lane_words))) -DLAT_LANES=$(firstword $(lane_words)) -DLAT_N=$(lane_n) $(if $(filter all,$(lane_words)),-DLAT_LINK_ROWS=$(lane_n) -DLAT_ALL_ROWS)
+lane_flags = -g1 -falign-functions=32 $(lane_flags_$(firstword $(lane_words))) -DLAT_LANES=$(firstword $(lane_words)) -DLAT_N=$(lane_n)
 
 # ---- what is built ---------------------------------------------------------------------------
 
@@ -356,12 +356,12 @@ $(cpu_tables): $(B)/groups
 $(cpu_tables): cflags += -DLAT_CPU_GROUPS=$(CPU_GROUPS)
 
 define gpu_cc
-	$(call line,NVCC,$<$(if $(filter %_kernels.cu,$<),: SU($(word 1,$(subst _, ,$*)))$(comma) $(if $(filter 4,$(word 2,$(subst _, ,$*))),single,double)$(if $(filter %_all,$*),$(comma) all rows)))
+	$(call line,NVCC,$<$(if $(filter %_kernels.cu,$<),: SU($(word 1,$(subst _, ,$*)))$(comma) $(if $(filter 4,$(word 2,$(subst _, ,$*))),single,double)))
 	@mkdir -p $(@D)
 	$(at)$(NVCC) $(cuda_flags) $(1) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 endef
-# N_SIZE[_all]
-gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*)) $(if $(filter %_all,$*),-DLAT_LINK_ROWS=$(word 1,$(subst _, ,$*)) -DLAT_ALL_ROWS)
+# N_SIZE
+gpu_kernel = $(if $(filter 2_% 3_%,$*),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(word 1,$(subst _, ,$*)) -DLAT_SIZE=$(word 2,$(subst _, ,$*))
 
 build/cuda/lib/fix/kernels_%.o: lib/fix/fix_kernels.cu build/cuda/flags | $(B)/plan
 	$(call gpu_cc,$(gpu_kernel))
