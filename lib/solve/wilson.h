@@ -22,7 +22,6 @@ typedef struct lat_wilson_options {
     lat_dirac_form form; /* LAT_FULL: no even-odd preconditioning */
     lat_storage inner;   /* of the iterations; the outer precision is double */
     lat_dirac_options dirac;
-    bool gauge_given; /* solve in the gauge that the links have, not the temporal one: to compare */
 } lat_wilson_options;
 
 typedef struct lat_wilson lat_wilson;
