@@ -35,7 +35,7 @@ lane_source = $(filter %_lanes.c,$^)
 lane_ours = $(filter $(B)/%,$@)
 lane_o3 = $(if $(filter $(lane_name),$(not_o3)),,$(filter 2 3 4,$(lane_n)))
 # (-g1: to follow variables through it takes a third of the compiler's time. Functions begin at multiples of 32 bytes:
-# otherwise the same machine code is up to a tenth slower or faster by where it happens to lie, bench/NOTES.md.)
+# otherwise the same machine code is up to a tenth slower or faster by where it happens to lie, bench/history.)
 lane_flags = $(call optimise,$(if $(lane_o3),-O3,-O2 -funroll-loops),$(if $(lane_ours),$(SAN))) \
   -g1 -falign-functions=32 $(lane_flags_$(lane_length)) -DLAT_LANES=$(lane_length) -DLAT_N=$(lane_n) \
   $(if $(lane_all),-DLAT_LINK_ROWS=$(lane_n) -DLAT_ALL_ROWS)
