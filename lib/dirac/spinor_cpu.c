@@ -9,12 +9,13 @@
 #include "base/isa.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "grid/lanes.h"
 #include "grid/reduce.h"
 #include "host_lanes.h"
 #include "shadow.h"
 #include "temporal.h"
 
-static const lat_dirac_lanes *const *const tables[] = LAT_ISA_EACH(lat_dirac_, );
+LAT_LANES_TABLE(lat_dirac_lanes, LAT_DIRAC_MOST);
 
 void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *end)
 {
@@ -82,7 +83,8 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
     }
     s->space = (lat_spinor_space){
         .ops = &lat_spinor_cpu, .grid = grid, .nc = nc, .columns = columns};
-    s->lanes = tables[lat_isa_widest()][nc] + (grid->spec.storage == LAT_STORAGE_DOUBLE);
+    s->lanes = lat_dirac_lanes_table[lat_isa_widest()][nc]
+               + (grid->spec.storage == LAT_STORAGE_DOUBLE);
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
     s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
     s->total = lat_alloc(rows, sizeof(double), "sums");

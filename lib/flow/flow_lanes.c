@@ -2,13 +2,11 @@
 /* flow_lanes.c: the gradient flow, a site in each lane of a vector of doubles. Compiled as
  * link_lanes.c is, once for each vector length and N; flow_cpu.c chooses at run time. */
 #include "flow_lanes.h"
+#include "grid/lanes.h"
 #include "grid/vectors.h"
 
 #include "grid/lanes_double.h"
 #include "flow_lane_sweeps.h"
 
-#define JOIN_(lanes, n) lat_flow_##lanes##_##n
-#define JOIN(lanes, n) JOIN_(lanes, n)
-
-const lat_flow_ops JOIN(LAT_LANES, LAT_N) = {LAT_N,   LAT_LINK_ROWS, force_d, staples_d,
-                                             plane_d, apply_d,       apart_d, numbers_d};
+const lat_flow_lanes LAT_LANES_OF(lat_flow_lanes)[] = {
+    {LAT_N, LAT_LINK_ROWS, force_d, staples_d, plane_d, apply_d, apart_d, numbers_d}};

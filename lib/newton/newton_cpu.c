@@ -16,17 +16,18 @@
 #include "base/threads.h"
 #include "fourier/laplace_single.h"
 #include "grid/cpu_grid.h"
+#include "grid/lanes.h"
 #include "lattice/transform.h"
 #include "newton_lanes.h"
 
-static const lat_newton_ops *const *const tables[] = LAT_ISA_EACH(lat_newton_, );
+LAT_LANES_TABLE(lat_newton_lanes, 3);
 
 enum { CHUNK = 16 };
 
 typedef struct cpu {
     lat_newton newton;
     lat_device device; /* without its halo */
-    const lat_newton_ops *ops;
+    const lat_newton_lanes *ops;
     lat_grid *wide, *narrow;               /* double, single */
     lat_dfield *u, *g;                     /* double: links; g before and after a step */
     lat_dfield *w, *e, *h, *s, *r, *p, *q; /* single: lat_newton_fields */
@@ -386,7 +387,7 @@ lat_newton *lat_newton_cpu(lat_device *dev, const lat_field *u, const lat_condit
         .side = &side, .dev = dev, .condition = *c, .links = u, .nc = u->head.nc};
     n->device = *dev;
     n->device.options.check = false;
-    n->ops = tables[lat_isa_widest()][u->head.nc];
+    n->ops = lat_newton_lanes_table[lat_isa_widest()][u->head.nc];
     const lat_grid_spec wide = {.lattice = u->head.geom,
                                 .storage = LAT_STORAGE_DOUBLE,
                                 .across = c->time},

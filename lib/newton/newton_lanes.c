@@ -2,6 +2,7 @@
 /* newton_lanes.c: Newton's method, a site in each lane of a vector. Compiled as fix_lanes.c is,
  * once for each vector length, with LAT_N = 2 and 3; newton.c chooses at run time. */
 #include "newton_lanes.h"
+#include "grid/lanes.h"
 #include "grid/vectors.h"
 
 #include "grid/lanes_single.h"
@@ -19,10 +20,7 @@
 #include "newton_algebra.h"
 #include "newton_lane_double.h"
 
-#define JOIN_(lanes, n) lat_newton_##lanes##_##n
-#define JOIN(lanes, n) JOIN_(lanes, n)
-
-const lat_newton_ops JOIN(LAT_LANES, LAT_N) = {
+const lat_newton_lanes LAT_LANES_OF(lat_newton_lanes)[] = {{
     {BYTES / 4, BYTES / 8},
     gradient_d,
     step_d,
@@ -32,4 +30,4 @@ const lat_newton_ops JOIN(LAT_LANES, LAT_N) = {
     hop_f,
     update_f,
     take_f,
-};
+}};

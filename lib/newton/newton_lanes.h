@@ -49,7 +49,7 @@ typedef double lat_newton_update(const lat_newton_fields *f, int begin, int end,
 /* rows = s; e = exp(scale s), sites as in lat_newton_step. */
 typedef void lat_newton_take(const lat_newton_fields *f, int begin, int end, double scale);
 
-typedef struct lat_newton_ops {
+typedef struct lat_newton_lanes {
     int lanes[2]; /* sites a vector, in single and in double */
     lat_newton_gradient *gradient;
     lat_newton_step *step;
@@ -59,13 +59,6 @@ typedef struct lat_newton_ops {
     lat_newton_hop *hop;
     lat_newton_update *update;
     lat_newton_take *take;
-} lat_newton_ops;
-
-/* Those of a vector length, by N. */
-extern const lat_newton_ops *const lat_newton_base[LAT_NEWTON_MOST + 1];
-#if defined(__x86_64__)
-extern const lat_newton_ops *const lat_newton_avx2[LAT_NEWTON_MOST + 1];
-extern const lat_newton_ops *const lat_newton_avx512[LAT_NEWTON_MOST + 1];
-#endif
+} lat_newton_lanes;
 
 #endif
