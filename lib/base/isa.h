@@ -19,14 +19,23 @@ const char *lat_isa_name(lat_isa isa);
 enum { LAT_ISA_MOST_DOUBLES = 8 };
 static inline int lat_isa_doubles(lat_isa isa) { return 2 << isa; }
 
-/* The initialiser of a table by lat_isa, of the names PREFIXbaseSUFFIX, PREFIXavx2SUFFIX, ... */
+/* The initialiser of a table by lat_isa, of the names PREFIXbaseSUFFIX, PREFIXavx2SUFFIX, ..; and
+ * static functions NAME_base, NAME_avx2, .. of these parameters, all with the body `call`. fma: ""
+ * or ",fma". */
 #if defined(__x86_64__)
+#define LAT_ISA_512 "avx512f,avx512dq,avx512vl,avx2"
+#define LAT_ISA_CLONES(name, fma, parameters, call) \
+    static void name##_base parameters { call; } \
+    __attribute__((target("avx2" fma))) static void name##_avx2 parameters { call; } \
+    __attribute__((target(LAT_ISA_512 fma))) static void name##_avx512 parameters { call; }
 #define LAT_ISA_EACH(prefix, suffix) \
     { \
         [LAT_ISA_BASE] = prefix##base##suffix, [LAT_ISA_AVX2] = prefix##avx2##suffix, \
         [LAT_ISA_AVX512] = prefix##avx512##suffix \
     }
 #else
+#define LAT_ISA_CLONES(name, fma, parameters, call) \
+    static void name##_base parameters { call; }
 #define LAT_ISA_EACH(prefix, suffix) \
     { \
         [LAT_ISA_BASE] = prefix##base##suffix \

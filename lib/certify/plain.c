@@ -392,26 +392,8 @@ LAT_INLINE void run_any(const task *t, size_t from, size_t to, double *norms)
 
 typedef void run_fn(const task *t, size_t from, size_t to, double *norms);
 
-static void run_base(const task *t, size_t from, size_t to, double *norms)
-{
-    run_any(t, from, to, norms);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void run_avx2(const task *t, size_t from, size_t to,
-                                                     double *norms)
-{
-    run_any(t, from, to, norms);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void run_avx512(const task *t,
-                                                                                 size_t from,
-                                                                                 size_t to,
-                                                                                 double *norms)
-{
-    run_any(t, from, to, norms);
-}
-#endif
+LAT_ISA_CLONES(run, "", (const task *t, size_t from, size_t to, double *norms),
+               run_any(t, from, to, norms))
 
 static run_fn *const runs[] = LAT_ISA_EACH(run_, );
 
@@ -481,32 +463,6 @@ int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int
     free(part);
     free(slice);
     return rc;
-}
-
-int lat_plain_check_open(const lat_fermion *action, const lat_field *x, int columns,
-                         const int *column, const char *name)
-{
-    const lat_slab slab = lat_field_slab(x);
-    const size_t sites = lat_slice_sites(&x->head), objects = lat_header_objects(&x->head),
-                 reals = lat_header_full_reals(&x->head);
-    const int last = lat_slices(&x->head) - 1;
-    double found[1] = {-1}, psi[8 * LAT_MAX_COLOURS];
-    for (int t = 0; t < slab.count && action->boundary[DIRS - 1].open; t++)
-        for (size_t i = 0; i < sites && (slab.first + t == 0 || slab.first + t == last); i++)
-            for (int c = 0; c < columns; c++) {
-                lat_field_get(x, ((size_t)t * sites + i) * objects + (size_t)column[c], psi);
-                for (size_t k = 0; k < reals; k++)
-                    if (psi[k] != 0)
-                        found[0] = slab.first + t;
-            }
-    if (x->comm && x->comm->max(x->comm, found, 1))
-        return -1;
-    return found[0] < 0
-               ? 0
-               : lat_fail(
-                   "%s: expected zeros on slices 0 and %d, as time is open and quarks live on "
-                   "those between, found other numbers on slice %d",
-                   name, last, (int)found[0]);
 }
 
 lat_plain *lat_plain_new(const lat_field *links, const lat_fermion *action)

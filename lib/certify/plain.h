@@ -48,9 +48,4 @@ int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, 
 int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual);
 
-/* Quarks with open time are zero on the first and the last slice. Are these columns? True for other
- * boundaries. 0, or -1 with a sentence that begins with `name`. All ranks call it. */
-int lat_plain_check_open(const lat_fermion *action, const lat_field *x, int columns,
-                         const int *column, const char *name);
-
 #endif

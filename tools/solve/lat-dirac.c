@@ -12,6 +12,7 @@
 #include "formats/fields.h"
 #include "certify/identify.h"
 #include "certify/plain.h"
+#include "lattice/boundary.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/fermion_options.h"
@@ -295,7 +296,7 @@ static int apply_one(run *r, lat_field *x)
     rc = rc || name_source(x, words[apply], &y.head)
          || (smearing && lat_info_set(&y.head, LAT_SMEARED_LINKS, smearing))
          || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
-         || lat_plain_check_open(&r->fermion, x, all_columns(x, list), list, name_of(r));
+         || lat_boundary_check_quarks(&r->fermion, x, all_columns(x, list), list, name_of(r));
     rc = rc
          || (is_overlap(&r->fermion) ? apply_overlap(r, x, &y)
              : code_of == PLAIN      ? apply_plain(r, x, &y)

@@ -15,6 +15,7 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "certify/plain.h"
+#include "lattice/boundary.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/inverter.h"
@@ -334,8 +335,8 @@ static int solve_source(run *r, lat_field *b)
     if (good) {
         int list[LAT_MAX_COLUMNS];
         const int columns = lat_inverter_columns(&r->v, list);
-        good = !lat_plain_check_open(&r->v.fermion, b, columns, list,
-                                     source_text ? "--source" : lat_input_name(r->in));
+        good = !lat_boundary_check_quarks(&r->v.fermion, b, columns, list,
+                                          source_text ? "--source" : lat_input_name(r->in));
     }
     if (good && !whole_x_is_written(r))
         lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
