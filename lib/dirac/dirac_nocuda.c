@@ -66,13 +66,11 @@ int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p
     return -1;
 }
 
-int lat_mirror_lend(lat_mirror *m)
+int lat_mirror_lend(lat_mirror *m, lat_async *reader)
 {
-    (void)m;
+    (void)m, (void)reader;
     return -1;
 }
-
-void lat_mirror_give_back(lat_mirror *m) { (void)m; }
 
 int lat_mirror_begin(lat_mirror *m, size_t held)
 {

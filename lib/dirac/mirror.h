@@ -7,6 +7,7 @@
 #ifndef LAT_DIRAC_MIRROR_H
 #define LAT_DIRAC_MIRROR_H
 
+#include "base/async.h"
 #include "lattice/field.h"
 #include "spinor.h"
 
@@ -28,9 +29,9 @@ bool lat_mirror_fits(const lat_mirror *m, const lat_header *head);
 int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p,
                     const lat_dfield *x, const int *object);
 
-/* Somebody else reads it, in a thread: lat_mirror_take waits until it is given back. */
-int lat_mirror_lend(lat_mirror *m);
-void lat_mirror_give_back(lat_mirror *m);
+/* `reader` will read it: from here on lat_mirror_take waits for that first, and fails where it has.
+ */
+int lat_mirror_lend(lat_mirror *m, lat_async *reader);
 
 /* To the host, in order, as lat_stream_put_from wants it: after lat_mirror_begin each call has the
  * n bytes from `from` on, none of which is across a multiple of LAT_MIRROR_PIECE. They stay until a
