@@ -3,6 +3,7 @@
  * and mirror_gpu.cu where CUDA was not built; no GPU can be opened there. */
 #include "dirac.h"
 #include "gauss_gpu.h"
+#include "mirror.h"
 #include "temporal.h"
 
 const lat_spinor_ops lat_spinor_gpu = {.open = NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spinor.c: spaces of spinors: what devices share. */
 #include "spinor.h"
+#include "grid/staging.h"
 
 #include <math.h>
 #include "base/error.h"
