@@ -105,7 +105,8 @@ END
     lat-reorder --axes t,x,y,z --reflect t a.lat 2> said | lat-info | grep -q "boundary_1 = OPEN"
     [ "$(cat said)" = "lat-reorder: a.lat: the links that are missing along x are no longer in its last slice, where operators of quarks expect them" ]
     lat-reorder --reflect t a.lat 2> said | lat-reorder --shift 0,0,0,-1 -o back.lat 2> again
-    [ -s said ] && [ ! -s again ]
+    [ -s said ]
+    [ ! -s again ]
     # Reflected twice it is what it was.
     lat-reorder --reflect t a.lat | lat-reorder --reflect t -o f.lat
     same a.lat f.lat

@@ -257,7 +257,10 @@ limits_spinning() {
             cmp a d
             cmp a e
         fi
-        [ -s a ] && [ -s c ] && [ -s d ] && [ -s e ]
+        [ -s a ]
+        [ -s c ]
+        [ -s d ]
+        [ -s e ]
         # shellcheck disable=SC2086
         exits 2 "$t" $words -i in.lat in.lat
         a_usage_error err "$t"

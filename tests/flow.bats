@@ -222,7 +222,8 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
         # shellcheck disable=SC2086 # words
         run -"$code" --separate-stderr lat-flow --tsv -o table --links out.lat $words
         [[ $stderr == "lat-flow: "*"$expected"* ]] || { echo "$words: $stderr"; return 1; }
-        [ ! -e table ] && [ ! -e out.lat ]
+        [ ! -e table ]
+        [ ! -e out.lat ]
         nothing_left
     done <<'EOF'
 1|line.lat|line.lat: lattice 8: a flow needs two directions at least

@@ -256,7 +256,8 @@ END
     lat-abelian --force --links abelian.lat cold.lat >/dev/null 2>&1
     run -0 --separate-stderr lat-heatbath --beta 6 --every 1 abelian.lat -o b.lat
     [[ $stderr == *"from links that are a projection: expected --thermalise"* ]]
-    [ "$(lat-info b.lat | grep -c 'projection = ')" -eq 0 ] && lat-info abelian.lat | grep -q 'projection = abelian'
+    [ "$(lat-info b.lat | grep -c 'projection = ')" -eq 0 ]
+    lat-info abelian.lat | grep -q 'projection = abelian'
     lat-gauge --random cold.lat --save-g g.lat -o b.lat
     run -1 lat-heatbath --beta 6 g.lat -o a.lat
     cp cold.lat kept.lat

@@ -76,7 +76,7 @@ layers() {
     done
 }
 
-@test "only cuda.cu knows CUDA, and only the MPI communicator knows MPI" {
+@test "no C file includes CUDA, and none but the MPI communicator includes MPI" {
     run -1 grep -rlE '#include *<(cuda|mpi)[^>]*>' "$ROOT/lib" "$ROOT/tools" --include='*.[ch]' --exclude='comm_mpi.c'
 }
 
@@ -101,4 +101,11 @@ layers() {
 
 @test "no line of C or CUDA has more than 100 columns" {
     run -1 grep -rnE '^.{101}' "$ROOT"/{lib,tools,bench,tests} --include='*.[ch]' --include='*.cu' --include='*.cuh'
+}
+
+# errexit, which ends a test at a line that fails, passes over "! COMMAND", and over all of "A && B" but B.
+@test "no line of a test asks for something in a way that cannot fail" {
+    local ask='(\[ |cmp |diff |grep |near |lat-)'
+    run -1 bash -o pipefail -c "cd '$ROOT/tests' && grep -nE '^ +(! |$ask.* && $ask)' *.bats long/*.bats | grep -vE '\|\||&& (return 1|continue)'"
+    [ -z "$output" ]
 }

@@ -215,11 +215,14 @@ static void add_levels(void)
 {
     add_entry((struct argp_option){.key = '0',
                                    .group = GROUP_COMMON,
-                                   .doc = "write the numbers uncompressed (default into a pipe)"});
-    add_entry((struct argp_option){.key = '1',
-                                   .group = GROUP_COMMON,
-                                   .doc = "compress the numbers (default into a file); -2 to -9 do "
-                                          "the same, since gauge fields do not compress further"});
+                                   .doc = "write the numbers uncompressed (default into a pipe, "
+                                          "and for solutions and modes)"});
+    add_entry(
+        (struct argp_option){.key = '1',
+                             .group = GROUP_COMMON,
+                             .doc = "compress the numbers (default for links, transformations "
+                                    "and sources in a file); -2 to -9 do the same, as gauge "
+                                    "fields do not compress further"});
     for (int key = '2'; key <= '9'; key++)
         add_entry((struct argp_option){.key = key, .flags = OPTION_HIDDEN, .group = GROUP_COMMON});
 }

@@ -64,11 +64,6 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi);
  * take no memory (base/pages.h), and b->zeros says which they are. 0, or -1. */
 int lat_source_field(const lat_source *s, int field, lat_field *b);
 
-/* The text of a header: of field number `field`, where there are several (" field 3 of 8"); noise
- * says of which configuration it is, if not 0 (",config=3"): other numbers are another source. The
- * caller frees it. NULL without memory. */
-char *lat_source_text(const lat_source *s, int field);
-
 /* The source that the text of a header names, its field, and its column where ", column 7" follows,
  * as of lat-solve --columns; else -1: it has all columns. NULL as of lat_source_new. */
 lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column);

@@ -32,10 +32,10 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
     {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
      "path of data from GPU to GPU; auto: directly between GPUs of one host", true}
 
-/* For tools whose GPU kernels are tuned (grid/tuned.h). */
+/* Accepted for one version. */
 #define LAT_TUNE_OPTION(o) \
     {LAT_OPT_FLAG, "tune", 0, NULL, &(o).tune, 0, 0, \
-     "measure again which order of sites is the fastest on this GPU, and say so", true}
+     "does nothing any more: the lattice alone decides the order of sites on a GPU", true}
 /* clang-format on */
 
 #endif

@@ -95,10 +95,6 @@ static const lat_option options[] = {
      "memory of the device for solvers and operator, which sets --batch (default: the free memory "
      "of a GPU; no limit on the CPU)",
      true},
-    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
-     "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
-     "compare: the same bytes, but slower",
-     true},
     LAT_DEVICE_OPTIONS(solving.device),
     LAT_TUNE_OPTION(solving.device),
     LAT_HEADING("Run"),
@@ -558,7 +554,7 @@ static void check_deflation(const run *r)
 static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
-                                         "delta",  "twists", "halo",     "memory"};
+                                         "delta",  "twists", "memory"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);
