@@ -49,9 +49,9 @@ END
         # shellcheck disable=SC2086 # words
         run -1 --separate-stderr $tool turned.lat
         # shellcheck disable=SC2154 # stderr is set by run
-        [[ $stderr == "${tool%% *}: expected xi to be that of the last direction, found that of x (info.xi_axis)"* ]]
+        [[ $stderr == "${tool%% *}: expected xi of the last direction, found xi of x (info.xi_axis)"* ]]
     done
-    refuses 1 'found that of x (info.xi_axis)' lat-solve --kappa .1 --xi 2.5 --source point:0,0,0,0 turned.lat -o never
+    refuses 1 'found xi of x (info.xi_axis)' lat-solve --kappa .1 --xi 2.5 --source point:0,0,0,0 turned.lat -o never
     lat-plaq turned.lat >/dev/null
     lat-reorder --axes y,z,t,x turned.lat -o back.lat
     cmp <(lat-plaq --sd a.lat) <(lat-plaq --sd back.lat)

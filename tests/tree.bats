@@ -99,18 +99,6 @@ layers() {
     done < <(find "$ROOT/lib" "$ROOT/tools" "$ROOT/bench" "$ROOT/tests" -name '*.[ch]')
 }
 
-@test "every test that docs/robustness.md names is there, with the words that it quotes" {
-    local name words file n=0
-    # shellcheck disable=SC2016 # backquotes
-    while read -r name words; do
-        file=$(find "$ROOT/tests" -name "$name" -o -name "$name.c" | head -n 1)
-        [ -n "$file" ] || { echo "no $name"; return 1; }
-        [ -z "$words" ] || grep -qF "$words" "$file" || { echo "no '$words' in $name"; return 1; }
-        n=$((n + 1))
-    done < <(grep -oE '`(check_[a-z_]+|[a-z]+\.bats)`( \("[^"]+")?' "$ROOT/docs/robustness.md" | sed 's/`//g; s/ ("/ /; s/"$//')
-    [ "$n" -ge 25 ]
-}
-
 @test "no line of C or CUDA has more than 100 columns" {
     run -1 grep -rnE '^.{101}' "$ROOT"/{lib,tools,bench,tests} --include='*.[ch]' --include='*.cu' --include='*.cuh'
 }

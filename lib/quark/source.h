@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* source.h: sources of quark propagators, from their text (docs/quarks.md, "Sources").
+/* source.h: sources of quark propagators, from their text (docs/sources.md).
  *
  * A text is a source, then steps with "/" before each:
  *
