@@ -5,6 +5,7 @@
  * residuals are those of the CPU to the last bit. */
 #include "grid/cuda_device.cuh"
 #include "grid/cuda_tuning.h"
+#include "plain_sites.cuh"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,35 +33,6 @@ struct lat_plain_gpu {
     double *clover;     /* [site][plane][18]: S - S^+ of each plane; NULL without clover term */
     double2 *factor[4]; /* [x_mu][forwards, backwards]: - weight/2 and the phase; 0: no hop */
 };
-
-/* ---- sites ----------------------------------------------------------------------------------- */
-
-struct place {
-    uint32_t x[4];
-};
-
-static __device__ place place_of(const uint32_t extent[4], size_t site)
-{
-    place p;
-    for (int mu = 0; mu < 4; mu++) {
-        p.x[mu] = (uint32_t)(site % extent[mu]);
-        site /= extent[mu];
-    }
-    return p;
-}
-
-static __device__ size_t site_of(const uint32_t extent[4], const place &p)
-{
-    return p.x[0] + extent[0] * (p.x[1] + extent[1] * (p.x[2] + (size_t)extent[2] * p.x[3]));
-}
-
-/* One step along mu, forwards (1) or backwards (-1). */
-static __device__ place step(const uint32_t extent[4], place p, int mu, int way)
-{
-    const uint32_t x = p.x[mu];
-    p.x[mu] = way > 0 ? (x + 1 == extent[mu] ? 0 : x + 1) : (x == 0 ? extent[mu] - 1 : x - 1);
-    return p;
-}
 
 /* ---- the clover term ------------------------------------------------------------------------- */
 

@@ -97,6 +97,18 @@ static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
     return grid->halo ? (uint32_t)grid->slab.first * s->sites.slice : 0;
 }
 
+/* Bytes of a group of spinors. */
+size_t lat_gpu_group_bytes(lat_storage storage);
+
+/* Of the table of spinor.h (spinor_space_gpu.cu). */
+lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
+void lat_gpu_close(lat_spinor_space *space);
+int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+                const int *object);
+int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+                const int *object);
+int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+
 /* For a space's opening (sums_gpu.cu, faces_gpu.cu): what sums need, of so many columns, and what
  * several ranks need, nothing on one. Closing frees either, whole or in part. */
 int lat_gpu_sums_open(lat_gpu_space *s, int columns);

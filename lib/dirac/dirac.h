@@ -146,7 +146,7 @@ typedef struct lat_dirac_ops {
     /* a chi + b D in (dagger: D^+) on the part's sites, D the sum in brackets with w; chi NULL:
      * b D in. */
     int (*hop)(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a, const lat_dfield *chi,
-               double b, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+               double b, lat_dfield *out, lat_dfield *in);
 
     /* A in, or A^-1 in (dagger: A^+). In place if out is in. */
     int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,

@@ -160,11 +160,10 @@ static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_spinor_part *p, const 
 }
 
 static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
-                   const lat_dirac_end *end)
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
 {
     const hop_job j = {0, dagger, false, b, a, ONE, ONE, chi, in, out, NULL};
-    return run_hop(of(d), j, p, end);
+    return run_hop(of(d), j, p, NULL);
 }
 
 /* ---- the diagonal part ----------------------------------------------------------------------- */

@@ -708,7 +708,7 @@ static void hop_onto(setup *t, int count, const lat_parity *parity, bool dagger,
           lat_error());
     for (int k = 0; k < count; k++) {
         const lat_spinor_part p = {parity[k], t->columns, t->all};
-        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x, NULL), "%s", lat_error());
+        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x), "%s", lat_error());
     }
     for (int c = 0; c < t->columns; c++)
         get(t, t->y, c, v + (size_t)c * t->n);
