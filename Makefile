@@ -241,7 +241,6 @@ lane_obj = $(call each_lane,fix/lanes,$(call cpu_few,$(fix_range)))
 link_obj = $(call each_lane,generate/links,$(call cpu_few,$(link_range)) 3_all)
 flow_obj = $(call each_lane,flow/flow,$(call cpu_few,$(flow_range)))
 dirac_obj = $(call each_lane,dirac/dirac,2 3)
-newton_obj = $(call each_lane,newton/newton,2 3)
 # $(call optimise,LEVEL,SAN): what is left of it for debuggers, sanitizers, and counters of lines.
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(2) $(COV)),-O1,$(1)))
 optimise_more := $(call optimise,-O3,$(SAN))
@@ -254,10 +253,10 @@ lane_flags = -g1 -falign-functions=32 $(lane_flags_$(firstword $(lane_words))) -
 # ---- what is built ---------------------------------------------------------------------------
 
 lib_layers := $(wildcard $(addprefix lib/,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS)))
-lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c lib/newton/newton_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/fourier/laplace_nocuda.c lib/ghost/ghost_nocuda.c lib/dirac/dirac_nocuda.c lib/stream/packer_nocuda.c lib/newton/newton_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c lib/gluon/propagator.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
+lib_skip := lib/fix/fix_lanes.c lib/generate/link_lanes.c lib/flow/flow_lanes.c lib/dirac/dirac_lanes.c $(if $(mpi_why),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
+  $(if $(cuda_why),,lib/grid/nocuda.c lib/fix/fix_nocuda.c lib/generate/generate_nocuda.c lib/flow/flow_nocuda.c lib/fourier/laplace_nocuda.c lib/ghost/ghost_nocuda.c lib/dirac/dirac_nocuda.c lib/stream/packer_nocuda.c lib/ghost/newton_nocuda.c) $(if $(cufft_why),,lib/fourier/fourier_nocuda.c) $(if $(fftw_why),lib/fourier/laplace.c lib/gluon/propagator.c,lib/fourier/laplace_nofftw.c) $(if $(has_fftwf),lib/fourier/laplace_single_nofftw.c,lib/fourier/laplace_single.c)
 lib_src := $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_layers)))))
-lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(newton_obj) $(cuda_obj)
+lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(link_obj) $(flow_obj) $(dirac_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
 mains := $(sort $(filter-out $(if $(fftw_why),tools/measure/lat-gluon.c tools/measure/lat-ghost.c),$(wildcard tools/*/lat-*.c)))
@@ -329,9 +328,6 @@ $(flow_obj): %.o: lib/flow/flow_lanes.c $(P)/flags Makefile | $(B)/plan
 $(dirac_obj): %.o: lib/dirac/dirac_lanes.c $(P)/flags Makefile | $(B)/plan
 	$(call lane_cc,-O3)
 
-$(newton_obj): %.o: lib/newton/newton_lanes.c $(P)/flags Makefile | $(B)/plan
-	$(call lane_cc,-O2 -funroll-loops)
-
 $(B)/lib/base/build.o: cflags += -DLAT_BUILD='"$(notdir $(CC)), $(if $(has_openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_NO_CUDA='"$(cuda_why)"' -DLAT_NO_CUFFT='"$(cufft_why)"' -DLAT_NO_HDF5='"$(hdf5_why)"' -DLAT_NO_MPI='"$(mpi_why)"'
 
@@ -344,7 +340,7 @@ $(hdf5_obj): cflags += $(if $(hdf5_why),,$(hdf5_cflags))
 $(B)/lib/base/build.o $(B)/lib/stream/deflate.o $(B)/lib/comm/comm_mpi.o $(hdf5_obj): $(B)/found
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/gauss.o $(B)/lib/quark/plain.o $(B)/lib/dirac/host_lanes.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
+$(B)/lib/measure/measure_plaquette.o $(B)/lib/quark/contract_baryons.o $(B)/lib/quark/gauss.o $(B)/lib/quark/plain.o $(B)/lib/dirac/host_lanes.o $(B)/lib/stream/stream_blocks.o $(B)/lib/stream/stream_reduced.o $(B)/lib/lattice/reals.o $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/ghost/single.o $(B)/lib/ghost/newton_site.o $(B)/lib/ghost/plain.o: cflags += $(optimise_more)
 # Links, columns of ghosts, and residuals are the same bits whatever vectors they were in.
 $(B)/lib/lattice/rotate.o $(B)/lib/ghost/kernels.o $(B)/lib/quark/plain.o $(B)/lib/dirac/temporal.o: cflags += -ffp-contract=off
 build/cuda/lib/dirac/plain_gpu.o build/cuda/lib/dirac/temporal_gpu.o: cuda_flags += -fmad=false
