@@ -91,6 +91,9 @@ bool lat_header_alike(const lat_header *a, const lat_header *b);
 static inline bool lat_header_spinors(const lat_header *head) { return head->kind >= LAT_SPINOR; }
 void lat_header_make_spinors(lat_header *head, lat_kind kind, int columns);
 
+/* Is it of a source: spinors that say what they are, but have neither operator nor residuals? */
+bool lat_header_source(const lat_header *head);
+
 /* The kind as the stream has it, "gauge"; and for sentences, "a gauge field". lat_header_need: 0,
  * or -1 with "name: expected a gauge field, found a quark propagator". */
 const char *lat_kind_word(lat_kind kind);

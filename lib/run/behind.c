@@ -8,52 +8,13 @@
 #include "base/threads.h"
 #include "stream/stream.h"
 
-/* Pinned memory takes .04 s. */
-static void *open_packer(void *with)
-{
-    lat_behind *w = with;
-    lat_sentence ignored = {0};
-    lat_error_apart(&ignored);
-    w->packer = lat_packer_open(w->held);
-    return NULL;
-}
-
-void lat_behind_prepare(lat_behind *w)
-{
-    if (!w->packs || w->opened)
-        return;
-    w->held = lat_stream_most_held();
-    w->opened = w->opening = lat_thread_start(&w->opener, open_packer, w) == 0;
-}
-
-static void wait_for_packer(lat_behind *w)
-{
-    if (w->opening)
-        pthread_join(w->opener, NULL);
-    w->opening = false;
-}
-
-/* As bytes, or packed by the GPU where it has memory for it: the stream is the same. */
-static int put_mirror(lat_behind *w, lat_stream_writer *s)
-{
-    wait_for_packer(w);
-    if (!w->packer || !lat_stream_packs(w->out, &w->head, w->store) || lat_stream_held(s) > w->held)
-        return lat_mirror_begin(w->mirror, lat_stream_held(s))
-                       || lat_stream_put_from(s, lat_mirror_bytes, w->mirror)
-                   ? -1
-                   : 0;
-    return lat_packer_begin(w->packer, lat_mirror_data(w->mirror), lat_header_bytes(&w->head))
-                   || lat_stream_put_packed(s, lat_packer_block, lat_packer_rest, w->packer)
-               ? -1
-               : 0;
-}
-
 static int write_mirror(lat_behind *w)
 {
     lat_stream_writer *s = lat_stream_open(w->out, &w->head, w->store);
     if (!s)
         return -1;
-    if (put_mirror(w, s) == 0)
+    if (lat_mirror_begin(w->mirror, lat_stream_held(s)) == 0
+        && lat_stream_put_from(s, lat_mirror_bytes, w->mirror) == 0)
         return lat_stream_close(s);
     lat_stream_abort(s);
     return -1;
@@ -118,7 +79,6 @@ int lat_behind_begin(lat_behind *w)
 void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, int store)
 {
     bool now = true;
-    w->packs = lat_stream_packs(out, head, store);
     if (w->kept) {
         w->expects = true;
         now = false;
@@ -156,12 +116,4 @@ int lat_behind_end(lat_behind *w)
     lat_header_free(&w->head);
     w->running = w->kept = false;
     return w->rc;
-}
-
-void lat_behind_close(lat_behind *w)
-{
-    wait_for_packer(w);
-    lat_packer_close(w->packer);
-    w->packer = NULL;
-    w->opened = false;
 }

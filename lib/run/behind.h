@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "common/io.h"
 #include "dirac/mirror.h"
-#include "stream/packer.h"
 
 /* All zero: nothing is to be written. Else the output is used by functions of this header alone. */
 typedef struct lat_behind {
@@ -20,11 +19,6 @@ typedef struct lat_behind {
     pthread_mutex_t lock;
     bool over, expects; /* the thread has ended; a field is expected after this one */
     lat_sentence why;   /* the thread's */
-    bool packs;         /* blocks are packed on the GPU; `packer` is there, or a thread opens it: */
-    lat_packer *packer; /* NULL if there was no memory */
-    bool opening, opened;
-    size_t held; /* by the writer, at most */
-    pthread_t opener;
 } lat_behind;
 
 /* What is in the mirror is to be written, with this header, as lat_stream_write has it. Until it is
@@ -36,9 +30,6 @@ int lat_behind_keep(lat_behind *w, lat_output *out, const lat_header *head, int 
 /* Begins to write what is kept, if something is, in a thread, by all threads but one. */
 int lat_behind_begin(lat_behind *w);
 
-/* What writing from the mirror needs is got ready by a thread, while the caller solves. */
-void lat_behind_prepare(lat_behind *w);
-
 /* lat_stream_preallocate for a field that will come, once nothing is to be written any more. */
 void lat_behind_expect(lat_behind *w, lat_output *out, const lat_header *head, int store);
 
@@ -47,8 +38,5 @@ bool lat_behind_failed(lat_behind *w);
 
 /* Waits for the thread, or writes what is kept: 0, or -1 with lat_error set. */
 int lat_behind_end(lat_behind *w);
-
-/* Frees what it has, after lat_behind_end. */
-void lat_behind_close(lat_behind *w);
 
 #endif

@@ -76,7 +76,6 @@ void lat_inverter_close(lat_inverter *v)
 static int close_mirror(lat_inverter *v)
 {
     const int rc = v->s.mirror ? lat_solution_written(&v->s) : 0;
-    lat_behind_close(&v->s.behind);
     lat_mirror_close(v->s.mirror);
     v->s.mirror = NULL;
     return rc;
@@ -136,7 +135,6 @@ static double bytes_for(const lat_inverter *v, const lat_device *on)
 {
     return v->o->memory > 0 ? v->o->memory * 1e9 - (v->s.mirror ? x_bytes(v) : 0)
                                   - (v->s.plain_gpu ? plain_bytes(v) : 0)
-                                  - (v->s.behind.opened ? lat_packer_bytes() : 0)
                             : lat_device_free_bytes(on);
 }
 
@@ -180,7 +178,6 @@ static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t mod
         wide->columns = columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
     return lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, wide, &use, true)
                + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
-               + (v->s.behind.opened ? 0 : lat_packer_bytes())
            <= bytes_for(v, on);
 }
 
@@ -282,7 +279,7 @@ int lat_inverter_open(lat_inverter *v)
         .columns = solved_beside(v, on, columns),
         .form = forms[v->o->even_odd],
         .inner = inner_precision(v, on),
-        .dirac = {.reals = (int)v->o->reals, .in_turn = v->o->halo},
+        .dirac = {.reals = (int)v->o->reals},
     };
     lat_device_threads(on, links, o.columns);
     if (v->s.overlap.fast && lat_inverter_overlap(v)) { /* of another mass */

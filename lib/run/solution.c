@@ -190,8 +190,6 @@ int lat_solution_progress(void *solution, long iterations, int active, double ra
 static int loaded(void *solution)
 {
     lat_solution *s = solution;
-    if (s->mirrored)
-        lat_behind_prepare(&s->behind);
     return lat_behind_begin(&s->behind);
 }
 

@@ -100,7 +100,7 @@ int lat_twists_solve(lat_inverter *v)
     lat_wilson_options o = {.columns = lat_inverter_wide(v, columns, LAT_INVERTER_BATCH),
                             .form = LAT_FULL,
                             .inner = LAT_STORAGE_DOUBLE,
-                            .dirac = {.reals = (int)v->o->reals, .in_turn = v->o->halo}};
+                            .dirac = {.reals = (int)v->o->reals}};
     fermion.twist = 0;
     if (on)
         lat_device_threads(on, lat_inverter_links(v), o.columns);

@@ -139,6 +139,6 @@ int lat_blocks_finish(lat_input *in, lat_stream_state *s, const lat_pipeline *p,
 /* ---- stream_write.c -------------------------------------------------------------------------- */
 
 /* Are blocks compressed? `store` is one of LAT_STORE_..., common/options.h. */
-bool lat_blocks_compressed(const lat_output *out, int store);
+bool lat_blocks_compressed(const lat_output *out, const lat_header *head, int store);
 
 #endif
