@@ -5,24 +5,8 @@
 
 #include "base/error.h"
 
-int lat_laplace_gpu_check(const lat_geometry *geom)
+int lat_laplace_gpu_check(const lat_geometry *geom, bool single)
 {
-    (void)geom;
+    (void)geom, (void)single;
     return lat_fail("GPU: built without CUDA");
-}
-
-lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
-                                     const double *weight, int reals)
-{
-    (void)dev, (void)geom, (void)weight, (void)reals;
-    lat_fail("GPU: built without CUDA");
-    return NULL;
-}
-
-void lat_laplace_gpu_free(lat_laplace_gpu *l) { (void)l; }
-
-int lat_laplace_gpu_invert(lat_laplace_gpu *l, double *v)
-{
-    (void)l, (void)v;
-    return -1;
 }

@@ -53,9 +53,9 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     return -1;
 }
 
-int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v)
+int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle)
 {
-    (void)g, (void)v;
+    (void)g, (void)v, (void)idle;
     return -1;
 }
 

@@ -5,15 +5,8 @@
 
 #include "base/error.h"
 
-int lat_newton_gpu_check(const lat_geometry *unit)
+lat_newton *lat_newton_gpu(void)
 {
-    (void)unit;
-    return lat_fail("GPU: built without CUDA");
-}
-
-lat_newton *lat_newton_gpu(lat_device *dev, const lat_field *u, const lat_condition *c)
-{
-    (void)dev, (void)u, (void)c;
     lat_fail("GPU: built without CUDA");
     return NULL;
 }

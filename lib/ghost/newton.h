@@ -12,8 +12,8 @@
  *
  * Functions return 0, or -1 with lat_error set. The bits do not depend on the number of threads; on
  * one kind of GPU they are the same each time. */
-#ifndef LAT_NEWTON_NEWTON_H
-#define LAT_NEWTON_NEWTON_H
+#ifndef LAT_GHOST_NEWTON_H
+#define LAT_GHOST_NEWTON_H
 
 #include <stdbool.h>
 #include "fix/fix.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* newton_kernels.cuh: what a thread does at a site (template; newton_gpu.cu expands it for each N
- * in single and in double, after grid/cuda_matrix.cuh and newton_algebra.h). */
+/* newton_kernels.cuh: what a thread does at a site, in double (template; newton_gpu.cu expands it
+ * for each N, after grid/cuda_matrix.cuh and newton_algebra.h). */
 
 #define PIECES (LAT_N * (LAT_N - 1) / 2) /* of 16 bytes: N - 1 rows of a link in single */
-
-#if LAT_SIZE == 8
-
-/* ---- gradients and steps, in double ---------------------------------------------------------- */
 
 /* Site number n of a slot: parities in turn, as in grid/cuda_reduce.cuh. */
 static __device__ __forceinline__ bool LAT_(own_site)(const fields &f, lat_cuda_coordinates *c,
@@ -119,22 +115,19 @@ static __global__ void __launch_bounds__(THREADS)
             LAT_(add_scaled)(&k, &v, f.weight[mu]);
         }
         x = LAT_(mul_left)(own, &k);
-        LAT_T a[ROW], d[LAT_N];
-        for (int i = 0; i < LAT_N; i++) {
-            d[i] = x.e[i][i].im;
+        LAT_T a[ROW];
+        for (int i = 0; i < LAT_N; i++)
             share += x.e[i][i].re;
-        }
         a[ROW - 1] = 0;
-        LAT_(components)(a, &x, d);
+        LAT_(colours)(a, &x);
         for (int i = 0; i < COLOURS; i++)
-            square += a[i] * a[i];
+            square += 0.5 * a[i] * a[i];
         for (int i = 0; i < ROW / 4; i++)
             ((float4 *)f.a)[site * (ROW / 4) + (size_t)i] = make_float4(
                 (float)a[4 * i], (float)a[4 * i + 1], (float)a[4 * i + 2], (float)a[4 * i + 3]);
     }
-    share = lat_add_block<THREADS>(share);
-    __syncthreads();
-    square = lat_add_block<THREADS>(square);
+    share = add_block(share);
+    square = add_block(square);
     if (threadIdx.x == 0) {
         double *sum = f.partial + 2 * ((size_t)unit * gridDim.x + blockIdx.x);
         sum[0] = share;
@@ -142,7 +135,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* The other member of g: exp(size s) g. */
+/* The other member of g: exp(scale s) g. */
 static __global__ void __launch_bounds__(THREADS) LAT_(step)(const __grid_constant__ fields f)
 {
     const unsigned unit = blockIdx.y;
@@ -155,7 +148,7 @@ static __global__ void __launch_bounds__(THREADS) LAT_(step)(const __grid_consta
     LAT_T s[COLOURS];
     LAT_(m) e, g;
     for (int i = 0; i < COLOURS; i++)
-        s[i] = f.unit[unit].size * (double)row[i];
+        s[i] = f.scale[unit] * (double)row[i];
     LAT_(exponential)(&e, s);
     const size_t at = lat_cuda_at(c.i, CHUNKS(FEW));
     LAT_(fetch)<FEW>((LAT_T *)&g, LAT_(transformations)(f, f.now[unit], unit, parity) + at);
@@ -233,137 +226,4 @@ static cudaError_t LAT_(launch_step)(const fields &f, dim3 blocks, cudaStream_t 
     return cudaGetLastError();
 }
 
-#else
-
-/* ---- the operator, in single ----------------------------------------------------------------- */
-
-static __device__ __forceinline__ void LAT_(fetch_row)(float *to, const float *rows, size_t site)
-{
-#pragma unroll
-    for (int i = 0; i < ROW / 4; i++) {
-        const float4 v = __ldg((const float4 *)rows + site * (ROW / 4) + (size_t)i);
-        to[4 * i] = v.x;
-        to[4 * i + 1] = v.y;
-        to[4 * i + 2] = v.z;
-        to[4 * i + 3] = v.w;
-    }
-}
-
-/* w: the link of a site along mu, in piece 0. */
-static __device__ __forceinline__ void LAT_(fetch_rotated)(LAT_(m) *m, const float4 *w,
-                                                           size_t sites)
-{
-    float *to = (float *)m;
-#pragma unroll
-    for (int i = 0; i < PIECES; i++) {
-        const float4 v = __ldg(w + (size_t)i * sites);
-        to[4 * i] = v.x;
-        to[4 * i + 1] = v.y;
-        to[4 * i + 2] = v.z;
-        to[4 * i + 3] = v.w;
-    }
-    LAT_(fill_last)(m);
-}
-
-/* h += weight (m + m^+) / 2 */
-static __device__ __forceinline__ void LAT_(add_hermitian)(float *h, const LAT_(m) *m, float weight)
-{
-    const float half = 0.5f * weight;
-    int i = LAT_N;
-#pragma unroll
-    for (int a = 0; a < LAT_N; a++) {
-        h[a] += weight * m->e[a][a].re;
-#pragma unroll
-        for (int b = a + 1; b < LAT_N; b++, i += 2) {
-            h[i] += half * (m->e[a][b].re + m->e[b][a].re);
-            h[i + 1] += half * (m->e[a][b].im - m->e[b][a].im);
-        }
-    }
-}
-
-/* q = M p; sums of p.q. */
-static __global__ void __launch_bounds__(THREADS, 4) LAT_(hop)(const __grid_constant__ fields f)
-{
-    const unsigned unit = blockIdx.y;
-    const uint32_t site = blockIdx.x * THREADS + threadIdx.x;
-    double dot = 0;
-    if (f.idle[unit])
-        return;
-    if (site < f.sites) {
-        const size_t first = (size_t)unit * f.sites;
-        uint32_t rest = site, stride = 1;
-        LAT_(m) s, v;
-        float sd[LAT_N], h[LAT_N * LAT_N], own[ROW], p[ROW], q[ROW];
-        memset(&s, 0, sizeof s);
-        memset(sd, 0, sizeof sd);
-        memset(h, 0, sizeof h);
-#pragma unroll
-        for (int mu = 0; mu < 4; mu++) {
-            if (mu >= f.nd)
-                break;
-            const uint32_t extent = f.dims[mu],
-                           next = mu < 3 ? lat_cuda_quotient(rest, f.by_dim[mu]) : 0,
-                           x = rest - next * extent,
-                           up = x + 1 == extent ? site - x * stride : site + stride,
-                           down = x == 0 ? site + (extent - 1) * stride : site - stride;
-            const float4 *w = f.w
-                              + (size_t)(unit * (unsigned)f.nd + (unsigned)mu) * PIECES * f.sites;
-            const float weight = f.weight_of[mu];
-            LAT_(fetch_rotated)(&v, w + site, f.sites);
-            LAT_(fetch_row)(p, f.p, first + up);
-            LAT_(add_hermitian)(h, &v, weight);
-            LAT_(add_link)(&s, sd, &v, p, weight);
-            LAT_(fetch_rotated)(&v, w + down, f.sites);
-            LAT_(fetch_row)(p, f.p, first + down);
-            LAT_(add_hermitian)(h, &v, weight);
-            LAT_(m) d;
-#pragma unroll
-            for (int a = 0; a < LAT_N; a++)
-#pragma unroll
-                for (int b = 0; b < LAT_N; b++) {
-                    d.e[a][b].re = v.e[b][a].re;
-                    d.e[a][b].im = -v.e[b][a].im;
-                }
-            LAT_(add_link)(&s, sd, &d, p, weight);
-            rest = next;
-            stride *= extent;
-        }
-        LAT_(m) t;
-        float td[LAT_N];
-        LAT_(fetch_row)(own, f.p, first + site);
-        LAT_(site_part)(&t, td, h, own);
-#pragma unroll
-        for (int a = 0; a < LAT_N; a++) {
-            sd[a] += td[a];
-#pragma unroll
-            for (int b = 0; b < LAT_N; b++) {
-                s.e[a][b].re += t.e[a][b].re;
-                s.e[a][b].im += t.e[a][b].im;
-            }
-        }
-        q[ROW - 1] = 0;
-        LAT_(components)(q, &s, sd);
-        float sum = 0;
-#pragma unroll
-        for (int i = 0; i < COLOURS; i++) {
-            q[i] *= -ROOT_HALF;
-            sum += own[i] * q[i];
-        }
-        dot = (double)sum;
-#pragma unroll
-        for (int i = 0; i < ROW / 4; i++)
-            ((float4 *)f.q)[(first + site) * (ROW / 4) + (size_t)i] = make_float4(
-                q[4 * i], q[4 * i + 1], q[4 * i + 2], q[4 * i + 3]);
-    }
-    dot = lat_add_block<THREADS>(dot);
-    if (threadIdx.x == 0)
-        f.partial[(size_t)unit * gridDim.x + blockIdx.x] = dot;
-}
-
-static cudaError_t LAT_(launch_hop)(const fields &f, dim3 blocks, cudaStream_t stream)
-{
-    LAT_(hop)<<<blocks, THREADS, 0, stream>>>(f);
-    return cudaGetLastError();
-}
-
-#endif
+#undef PIECES
