@@ -30,7 +30,6 @@ typedef struct lat_corr_run {
     double *own, *all; /* correlators of own slices, of all */
     char *operators;   /* of the quarks, " | " between two */
     char *source;
-    bool headed; /* the line of names was printed */
     bool warned; /* that t counts from 0 */
     bool spread; /* it was said that the source has no place */
 } lat_corr_run;
@@ -60,8 +59,7 @@ int lat_corr_check_source(lat_corr_run *r);
 /* The number of channel c, momentum m at t from the source. */
 double *lat_corr_number(const lat_corr_run *r, int c, int m, int t);
 
-/* `file`: the column of that name, or NULL. */
-void lat_corr_print_tsv(lat_corr_run *r, const char *file, long config);
-void lat_corr_print_json(lat_corr_run *r, const char *file, long config);
+void lat_corr_print_tsv(const lat_corr_run *r, long config);
+void lat_corr_print_json(const lat_corr_run *r, long config);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "common/text.h"
+#include "run/tool.h"
 
 double *lat_corr_number(const lat_corr_run *r, int c, int m, int t)
 {
@@ -42,15 +43,15 @@ static double momentum_of(const lat_corr_run *r, int c, int m, int i)
     return r->channel[c].kind == LAT_PCAC ? 0 : r->momentum[m][i] + r->shift[c][i];
 }
 
-void lat_corr_print_tsv(lat_corr_run *r, const char *file, long config)
+void lat_corr_print_tsv(const lat_corr_run *r, long config)
 {
     const int T = lat_slices(r->job.head);
-    if (!r->headed)
+    const char *file = lat_report_file();
+    if (lat_report_heading())
         fprintf(r->text,
                 "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\toperator\tsource\tsink"
                 "\t" LAT_LATTICE_COLUMNS "\n",
                 file ? "file\t" : "");
-    r->headed = true;
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
             for (int t = 0; t < T; t++) {
@@ -80,16 +81,11 @@ static void json_values(const lat_corr_run *r, int c, int m, int part)
     fputc(']', r->text);
 }
 
-void lat_corr_print_json(lat_corr_run *r, const char *file, long config)
+void lat_corr_print_json(const lat_corr_run *r, long config)
 {
     const lat_header *head = r->job.head;
     const char *before = "";
-    fputc('{', r->text);
-    if (file) {
-        lat_json_key(r->text, true, "file");
-        lat_json_string(r->text, file);
-        fputs(", ", r->text);
-    }
+    lat_report_json(r->text);
     fprintf(r->text, "\"configuration\": %ld", config);
     if (head->quark.source) {
         lat_json_key(r->text, false, "source");

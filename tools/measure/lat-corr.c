@@ -219,7 +219,7 @@ static int next_second(lat_corr_run *r, long config)
     return rc < 0 || (lat_corr_opts.second && lat_corr_check_pair(r)) ? -1 : 0;
 }
 
-static int configuration(lat_corr_run *r, const char *file, long config)
+static int configuration(lat_corr_run *r, long config)
 {
     if (next_second(r, config) || prepare(r) || describe(r) || find_links(r, config)
         || lat_feed_start(&r->first) || (lat_corr_opts.second && lat_feed_start(&r->second))
@@ -227,71 +227,59 @@ static int configuration(lat_corr_run *r, const char *file, long config)
         return -1;
     finish(r);
     if (lat_print_opts.json)
-        lat_corr_print_json(r, file, config);
+        lat_corr_print_json(r, config);
     else
-        lat_corr_print_tsv(r, file, config);
+        lat_corr_print_tsv(r, config);
     return fflush(r->text) ? -1 : 0;
 }
 
-/* All propagators of a file. `name`: what the column has, or NULL. */
-static int read_file(lat_corr_run *r, const char *path, const char *name)
+static lat_corr_run state;
+
+/* Inputs beside the propagators, with the first of these. */
+static int open_others(lat_corr_run *r)
 {
+    const char *second = lat_corr_opts.second, *links = lat_corr_opts.gauge_file;
+    return (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+                   || (links && !r->links.in
+                       && !(r->links.in = lat_input_open(links, lat_opts.comm)))
+               ? -1
+               : 0;
+}
+
+/* All propagators of a file: an exit code. */
+static int read_file(lat_input *in, FILE *text)
+{
+    lat_corr_run *r = &state;
     char links[sizeof r->first.f.head.quark.links] = "";
     long config = -1;
-    int rc = -1;
-    if (!(r->first.in = lat_input_open(path, lat_opts.comm)))
-        return -1;
-    while ((rc = lat_feed_next(&r->first)) > 0) {
+    int rc = open_others(r), more = 0;
+    r->first.in = in;
+    r->text = text;
+    while (rc == 0 && (more = lat_feed_next(&r->first)) > 0) {
         const char *now = r->first.f.head.quark.links;
         if (config < 0 || !*now || strcmp(now, links)) /* several masses or sources are of one */
             config++;
-        snprintf(links, sizeof links, "%s", now);
-        rc = configuration(r, name, config);
+        snprintf(links, sizeof links, "%.8s", now);
+        rc = configuration(r, config);
         lat_feed_free(&r->first);
         lat_feed_free(&r->second);
-        if (rc)
-            break;
     }
     lat_feed_free(&r->first);
-    lat_input_close(r->first.in);
-    r->first.in = NULL;
-    return rc;
+    return rc || more < 0 ? LAT_FAILED : LAT_DONE;
 }
 
-static int read_all(lat_corr_run *r)
+static int end(FILE *text)
 {
-    const char *const input[] = {lat_opts.input};
-    const char *const *files = lat_opts.nfiles ? (const char *const *)lat_opts.files : input;
-    const int n = lat_opts.nfiles ? lat_opts.nfiles : 1;
-    int rc = (lat_corr_opts.second
-              && !(r->second.in = lat_input_open(lat_corr_opts.second, lat_opts.comm)))
-                     || (lat_corr_opts.gauge_file
-                         && !(
-                             r->links.in = lat_input_open(lat_corr_opts.gauge_file, lat_opts.comm)))
-                 ? -1
-                 : 0;
-    for (int i = 0; rc == 0 && i < n; i++) {
-        const char *path = files[i] && strcmp(files[i], "-") ? files[i] : NULL;
-        char *name = n > 1 ? strdup(path ? path : "<stdin>") : NULL;
-        if (n > 1 && !name)
-            rc = lat_fail("out of memory: the name of a file");
-        if (name)
-            lat_make_plain(name);
-        rc = rc ? rc : read_file(r, path, name);
-        free(name);
-    }
-    const int more = rc == 0 && lat_corr_opts.second ? lat_fields_more(r->second.in) : 0;
+    (void)text;
+    const int more = lat_corr_opts.second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
-        rc = lat_fail("%s: expected as many propagators as for the first quark, found more",
-                      lat_corr_opts.second);
-    lat_input_close(r->second.in);
-    return rc || more < 0 ? -1 : 0;
+        lat_fail("%s: expected as many propagators as for the first quark, found more",
+                 lat_corr_opts.second);
+    return more ? LAT_FAILED : LAT_DONE;
 }
 
 static void check_usage(void)
 {
-    if (lat_print_opts.tsv && lat_print_opts.json)
-        lat_usage("--tsv and --json exclude each other");
     lat_usage_if_stdin_twice((const char *const[]){lat_corr_opts.second, lat_corr_opts.gauge_file},
                              2);
     if (lat_corr_opts.sink && !lat_corr_opts.gauge_file)
@@ -306,32 +294,23 @@ static void check_usage(void)
 
 int main(int argc, char **argv)
 {
-    lat_corr_run r = {.headed = false};
     lat_options_parse(&tool, argc, argv);
     check_usage();
     if ((device.choice != LAT_DEVICE_AUTO || device.gpus)
         && lat_device_begin(&device, lat_opts.comm)) /* else it is not sure that it is needed */
         return lat_report(LAT_FAILED);
-    lat_output *out = lat_output_open(lat_print_opts.output, LAT_OUTPUT_TEXT, lat_opts.comm);
-    r.text = out ? lat_text_open(out) : NULL;
-    int rc = r.text ? read_all(&r) : -1;
-    if (rc) {
-        if (r.text)
-            fclose(r.text);
-        lat_output_abort(out);
-    } else {
-        rc = lat_text_close(r.text, out);
-    }
-    lat_source_free(r.sink);
-    lat_smearer_end(&r.smearer);
+    const int code = lat_print_run(read_file, end);
+    lat_input_close(state.second.in);
+    lat_source_free(state.sink);
+    lat_smearer_end(&state.smearer);
     lat_device_end();
-    lat_links_free(&r.links);
-    free(r.channel);
-    free(r.momentum);
-    free(r.shift);
-    free(r.own);
-    free(r.all);
-    free(r.operators);
-    free(r.source);
-    return rc ? lat_report(LAT_FAILED) : LAT_DONE;
+    lat_links_free(&state.links);
+    free(state.channel);
+    free(state.momentum);
+    free(state.shift);
+    free(state.own);
+    free(state.all);
+    free(state.operators);
+    free(state.source);
+    return code;
 }
