@@ -174,8 +174,8 @@ $(B)/plan: $(B)/flags $(B)/found
 $(B)/said: $(tools)
 	@$(if $(call one_letter,s),,printf 'built %s in %s/\n' '$(notdir $(tools))' '$(BIN)' | fold -s -w 100;) touch $@
 
-# Each tool is the one main of its name.
-$(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
+# A tool is the main lat-NAME.c and the files NAME_*.c beside it.
+$(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(patsubst %.c,$(B)/%.o,$(m) $(wildcard $(subst lat-,,$(m:.c=_*.c))))))
 # cuFFT is looked for when it is asked for: lat-gluon starts without it.
 $(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(no_cufft),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
 $(tools): $(liblat)

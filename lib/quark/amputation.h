@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* amputation.h: what the inverse of a leg and the amputated vertices of a pair are made of (legs.h,
- * docs/quarks.md, "Quarks in momentum space"). */
+ * docs/momentum.md). */
 #ifndef LAT_AMPUTATION_H
 #define LAT_AMPUTATION_H
 

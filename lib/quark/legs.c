@@ -281,3 +281,19 @@ int lat_fourier_slice(const lat_fourier *f, const double *slice, double *out)
     tree_free(&t);
     return rc;
 }
+
+void lat_fourier_time(const lat_fourier *f, int k, double n, const double *all, double *leg)
+{
+    const size_t reals = lat_leg_reals(f->head->nc), slice = reals * (size_t)f->count;
+    const int T = lat_slices(f->head);
+    memset(leg, 0, reals * sizeof *leg);
+    for (int t = 0; t < T; t++) {
+        const double *from = all + (size_t)t * slice + (size_t)k * reals;
+        double z[2];
+        lat_momentum_phase(n, t - f->place[3], T, z);
+        for (size_t i = 0; i < reals; i += 2) {
+            leg[i] += z[0] * from[i] - z[1] * from[i + 1];
+            leg[i + 1] += z[0] * from[i + 1] + z[1] * from[i];
+        }
+    }
+}

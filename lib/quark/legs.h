@@ -50,6 +50,10 @@ typedef struct lat_fourier {
 } lat_fourier;
 int lat_fourier_slice(const lat_fourier *f, const double *slice, double *out);
 
+/* The sum over time of spatial momentum number k and n along t, of what lat_fourier_slice made of
+ * all slices. */
+void lat_fourier_time(const lat_fourier *f, int k, double n, const double *all, double *leg);
+
 /* e^{-i 2 pi n x / L} in z. */
 void lat_momentum_phase(double n, int x, int L, double z[2]);
 

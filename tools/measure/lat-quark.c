@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "common/text.h"
 #include "formats/fields.h"
-#include "lattice/anisotropy.h"
 #include "quark/current.h"
 #include "quark/kinematics.h"
 #include "quark/legs.h"
@@ -23,11 +21,12 @@
 #include "run/tool.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
+#include "quark_report.h"
 
 static const char *second, *momenta, *source, *legs_path, *gauge_file;
 static double cylinder = NAN;
 static bool vertex, mean;
-static lat_legs_kind kind; /* what is summed and printed */
+static lat_quark_form form; /* what is summed and printed */
 
 static const lat_option options[] = {
     LAT_HEADING("What to measure"),
@@ -74,286 +73,9 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* Whole numbers plus theta/2 fit the boundary. */
-static int check_boundary(const lat_header *head, const char *name, const double n[4])
-{
-    char text[LAT_BOUNDARY_TEXT];
-    for (int mu = 0; mu < 4; mu++) {
-        const lat_phase *b = &head->quark.fermion.boundary[mu];
-        const double off = n ? n[mu] - b->theta / 2 : 0;
-        if (b->dirichlet
-            && lat_mismatch(lat_opts.force,
-                            "%s: expected a boundary with a phase, found Dirichlet along %c, where "
-                            "momentum is not conserved (--force takes it)",
-                            name, "xyzt"[mu]))
-            return -1;
-        if (!(fabs(off - round(off)) < 1e-8)
-            && lat_mismatch(lat_opts.force,
-                            "%s: expected n%c of the momentum to be a whole number plus %g, "
-                            "because the boundary is %s, found %g (--force takes it)",
-                            name, "xyzt"[mu], b -> theta / 2,
-                            lat_boundary_text(head->quark.fermion.boundary, text), n[mu]))
-            return -1;
-    }
-    return 0;
-}
-
-/* ---- what a propagator must be --------------------------------------------------------------- */
-
-/* Landau gauge, of weights that are equal; on anisotropic lattices that of the last direction may
- * be another one, above 0. */
-static int check_condition(const lat_header *head, const char *name)
-{
-    const int last = head->geom.nd - 1;
-    const double *w = head->weight;
-    double xi;
-    if (strcmp(head->gauge, "landau"))
-        return lat_mismatch(lat_opts.force,
-                            "%s: expected a propagator of links in Landau gauge, found gauge %s "
-                            "(--force takes it)",
-                            name, head->gauge);
-    if (lat_anisotropy(head, &xi)) {
-        lat_error_name(name, NULL);
-        return -1;
-    }
-    for (int mu = 0; mu <= last; mu++)
-        if (!(w[mu] > 0) || (w[mu] != w[0] && (mu != last || xi == 1)))
-            return lat_mismatch(lat_opts.force,
-                                "%s: expected Landau gauge with equal weights, found weight %g of "
-                                "direction %c for %g of x (--force takes it)",
-                                name, w[mu], "xyzt"[mu], w[0]);
-    return 0;
-}
-
-/* In that gauge, and as near to it as is required? An exit code. */
-static int check_gauge(const lat_header *head, const char *name)
-{
-    const lat_gauge_state s = {.theta = head->theta, .theta_slice = head->theta};
-    if (check_condition(head, name))
-        return LAT_FAILED;
-    if (strcmp(head->gauge, "landau"))
-        return LAT_DONE; /* --force */
-    if (!lat_gauge_is_off(&s))
-        return LAT_DONE;
-    if (lat_opts.force) {
-        lat_warn("%s: measured although theta of the links is %.3g, above %g (--force)", name,
-                 head->theta, lat_require_theta);
-        return LAT_DONE;
-    }
-    lat_fail("%s: expected theta of the links at most %g, found %.3g (--require-theta, --force)",
-             name, lat_require_theta, head->theta);
-    return LAT_UNCONVERGED;
-}
-
-/* The momentum, or the place of a point source: 1 of a point, 0, or -1. */
-static int find_source(const lat_header *head, const char *name, double v[4])
-{
-    const char *text = head->quark.source ? head->quark.source : source;
-    if (!text)
-        return lat_fail("%s: expected a source in the header, found none (--source says it)", name);
-    if (source && strcmp(text, source)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected %s, as --source says, found %.200s in the header (--force "
-                        "takes the one in the header)",
-                        name, source, text))
-        return -1;
-    if (!lat_fermion_known(&head->quark.fermion)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected an operator in the header, found none (--force goes on, with "
-                        "periodic boundaries)",
-                        name))
-        return -1;
-    if (lat_source_numbers(text, "momentum", v)) {
-        if (check_boundary(head, name, v))
-            return -1;
-        lat_kinematics_zone(head, v);
-        return 0;
-    }
-    if (!lat_source_numbers(text, "point", v))
-        return lat_fail("%s: expected the source momentum:nx,ny,nz,nt or point:x,y,z,t without "
-                        "further steps, found %.200s",
-                        name, text);
-    for (int mu = 0; mu < 4; mu++)
-        if (v[mu] != floor(v[mu]) || !(v[mu] >= 0) || !(v[mu] < head->geom.dims[mu]))
-            return lat_fail("%s: expected a site of the lattice, found %.200s", name, text);
-    return check_boundary(head, name, NULL) ? -1 : 1;
-}
-
-/* An operator as in sentences: its first difference from `than`, or its name. */
-static const char *quark_text(const lat_header *head, const lat_header *than, char text[160])
-{
-    const lat_fermion *f = &head->quark.fermion, *g = &than->quark.fermion;
-    const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS),
-               *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
-    const struct {
-        const char *name;
-        double mine, its;
-    } numbers[] = {{"mass", f->mass, g->mass},    {"csw", f->csw, g->csw},
-                   {"csw_t", f->csw_t, g->csw_t}, {"twist", f->twist, g->twist},
-                   {"xi", f->xi, g->xi},          {"nu", f->nu, g->nu},
-                   {"m0", f->m0, g->m0}};
-    const size_t count = sizeof numbers / sizeof *numbers;
-    size_t i = 0;
-    while (i < count && numbers[i].mine == numbers[i].its)
-        i++;
-    if (strcmp(f->name, g->name))
-        snprintf(text, 160, "%s", *f->name ? f->name : "no operator");
-    else if (i < count)
-        snprintf(text, 160, "%s %.15g", numbers[i].name, numbers[i].mine);
-    else
-        snprintf(text, 160, "links smeared by '%.60s', columns '%.30s'", smeared ? smeared : "",
-                 form ? form : "");
-    return text;
-}
-
-static int different_operator(const lat_header *a, const lat_header *b, const char *option,
-                              const char *name)
-{
-    char x[160], y[160];
-    return lat_mismatch(lat_opts.force,
-                        "%s: %sexpected the operator of the first propagator, %s, found %s "
-                        "(--force takes it)",
-                        name, option, quark_text(a, b, x), quark_text(b, a, y));
-}
-
-/* Do the two of a vertex belong together? */
-static int check_pair(const lat_header *a, const lat_header *b, const char *name)
-{
-    char x[64], y[64];
-    if (!lat_header_alike(a, b))
-        return lat_fail("%s: expected SU(%d) on %s as in the first propagator, found SU(%d) on %s",
-                        name, a->nc, lat_dims_text(&a->geom, x), b->nc, lat_dims_text(&b->geom, y));
-    return lat_kinematics_same_quark(a, b) ? 0 : different_operator(a, b, "", name);
-}
-
-/* ---- printing -------------------------------------------------------------------------------- */
-
-static bool has_current(void) { return kind == LAT_PAIR_CURRENT; }
-
-static const char *mu_names[2] = {"p", "k"};
-
-static void print_heading(FILE *to)
-{
-    const int n = lat_values_columns(kind);
-    if (!lat_report_heading())
-        return;
-    fputs(mean ? "configurations" : "configuration", to);
-    for (int i = 0; i < (vertex ? 8 : 4); i++)
-        fprintf(to, "\t%s%c", mu_names[i / 4], "xyzt"[i % 4]);
-    fputs(!vertex         ? "\tp2\tpbar2\tphat2\tcylinder"
-          : has_current() ? "\tp2\tk2\tq2\tward\tgamma"
-                          : "\tp2\tk2\tq2\tgamma",
-          to);
-    for (int i = 0; i < n; i++) {
-        const char *name = lat_values_column(kind, i);
-        fprintf(to, "\t%s", name);
-        if (mean)
-            fprintf(to, "\t%s_error", name);
-    }
-    lat_report_end_heading(to);
-}
-
-static void print_tsv(FILE *to, long config, const lat_kinematics *k, const double *v,
-                      const double *e)
-{
-    const int n = lat_values_columns(kind);
-    for (int row = 0; row < lat_values_rows(kind); row++) {
-        fprintf(to, "%ld", config);
-        for (int i = 0; i < (vertex ? 8 : 4); i++)
-            fprintf(to, "\t%.15g", k->n[i / 4][i % 4]);
-        if (vertex) {
-            lat_numbers_tsv(to, has_current() ? 4 : 3,
-                            (double[]){k->square[0], k->square[1], k->q2, v[LAT_VALUES_WARD]});
-            fprintf(to, "\t%s", lat_values_row(row));
-        } else {
-            lat_numbers_tsv(to, 4, (double[]){k->square[0], k->pbar2, k->phat2, k->distance});
-        }
-        for (int i = 0; i < n; i++) {
-            lat_numbers_tsv(to, 1, v + row * LAT_VALUES_STRIDE + i);
-            if (e)
-                lat_numbers_tsv(to, 1, e + row * LAT_VALUES_STRIDE + i);
-        }
-        lat_report_end_row(to);
-    }
-}
-
-static void json_value(FILE *to, const char *name, bool first, double v, const double *e)
-{
-    lat_json_key(to, first, name);
-    lat_json_number(to, v);
-    if (e) {
-        char text[40];
-        snprintf(text, sizeof text, "%s_error", name);
-        lat_json_pair(to, text, *e);
-    }
-}
-
-static void json_momentum(FILE *to, bool first, const char *name, const double n[4])
-{
-    lat_json_key(to, first, name);
-    for (int mu = 0; mu < 4; mu++)
-        fprintf(to, "%s%.15g", mu ? ", " : "[", n[mu]);
-    fputc(']', to);
-}
-
-/* An object of one momentum. */
-static void print_json(FILE *to, const lat_kinematics *k, const double *v, const double *e)
-{
-    fputc('{', to);
-    json_momentum(to, true, "p", k->n[0]);
-    if (vertex)
-        json_momentum(to, false, "k", k->n[1]);
-    lat_json_pair(to, "p2", k->square[0]);
-    if (vertex) {
-        lat_json_pair(to, "k2", k->square[1]);
-        lat_json_pair(to, "q2", k->q2);
-        if (has_current())
-            lat_json_pair(to, "ward", v[LAT_VALUES_WARD]);
-        lat_json_key(to, false, "vertices");
-        fputc('{', to);
-        for (int row = 0; row < lat_values_rows(kind); row++) {
-            lat_json_key(to, row == 0, lat_values_row(row));
-            fputc('{', to);
-            for (int i = 0; i < lat_values_columns(kind); i++)
-                json_value(to, lat_values_column(kind, i), i == 0, v[row * LAT_VALUES_STRIDE + i],
-                           e ? e + row * LAT_VALUES_STRIDE + i : NULL);
-            fputc('}', to);
-        }
-        fputs("}}", to);
-        return;
-    }
-    lat_json_pair(to, "pbar2", k->pbar2);
-    lat_json_pair(to, "phat2", k->phat2);
-    lat_json_pair(to, "cylinder", k->distance);
-    for (int i = 0; i < lat_values_columns(kind); i++)
-        json_value(to, lat_values_column(kind, i), false, v[i], e ? e + i : NULL);
-    fputc('}', to);
-}
-
-static void json_begin(FILE *to, const lat_header *head, long config)
-{
-    lat_report_json(to);
-    fprintf(to, "\"%s\": %ld", mean ? "configurations" : "configuration", config);
-    if (!mean && head->quark.source) {
-        lat_json_key(to, false, "source");
-        lat_json_string(to, head->quark.source);
-    }
-    if (lat_fermion_known(&head->quark.fermion))
-        lat_json_pair(to, "mass", head->quark.fermion.mass);
-    if (!mean && *head->quark.links) {
-        lat_json_key(to, false, "links_crc");
-        lat_json_string(to, head->quark.links);
-    }
-    lat_json_key(to, false, "gauge");
-    lat_json_string(to, head->gauge);
-    if (!mean)
-        lat_json_pair(to, "theta", head->theta);
-    lat_lattice_json(to, &head->geom, head->nc);
-    lat_json_key(to, false, "momenta");
-    fputc('[', to);
-}
-
 /* ---- a propagator ---------------------------------------------------------------------------- */
+
+static bool has_current(void) { return form.kind == LAT_PAIR_CURRENT; }
 
 typedef struct run {
     FILE *text;
@@ -381,36 +103,14 @@ static int print_means(const run *r, FILE *to)
         if (lat_legs_mean_values(&r->mean, i, v, e))
             return -1;
         if (lat_print_opts.json) {
-            json_begin(to, &r->head, g->bins);
-            print_json(to, &g->k, v, e);
+            lat_quark_json_begin(to, &form, &r->head, g->bins);
+            lat_quark_json(to, &form, &g->k, v, e);
             fputs("]}\n", to);
         } else {
-            print_heading(to);
-            print_tsv(to, g->bins, &g->k, v, e);
+            lat_quark_tsv(to, &form, g->bins, &g->k, v, e);
         }
     }
     return 0;
-}
-
-/* "landau", or "landau with weights 1,1,1,2". Returns text. */
-static const char *gauge_text(const lat_header *head, char text[160])
-{
-    char weights[LAT_WEIGHTS_TEXT];
-    lat_weights_text(head->weight, 4, 10, weights);
-    snprintf(text, 160, "%s%s%s", head->gauge, *weights ? " with weights " : "", weights);
-    return text;
-}
-
-/* S(p) of two gauges is of two quantities. */
-static int check_same_gauge(const lat_header *a, const lat_header *b, const char *name)
-{
-    char x[160], y[160];
-    return strcmp(gauge_text(a, x), gauge_text(b, y))
-               ? lat_mismatch(lat_opts.force,
-                              "%s: expected links in the gauge of the first propagator, %s, found "
-                              "%s (--force takes it)",
-                              name, x, y)
-               : 0;
 }
 
 /* Is the propagator one of this ensemble? */
@@ -421,33 +121,31 @@ static int check_ensemble(run *r, const char *name)
         if (lat_header_copy(&r->head, head))
             return -1;
         r->averaging = true;
-        r->mean = (lat_legs_mean){.kind = kind, .nc = head->nc};
+        r->mean = (lat_legs_mean){.kind = form.kind, .nc = head->nc};
         return 0;
     }
     if (!lat_header_alike(&r->head, head))
         return lat_fail("%s: --mean: expected propagators of one lattice and group", name);
     const lat_fermion *a = &r->head.quark.fermion, *b = &head->quark.fermion;
     if ((!lat_kinematics_same_quark(&r->head, head) || a->twist != b->twist)
-        && different_operator(&r->head, head, "--mean: ", name))
+        && lat_quark_different(&r->head, head, "--mean: ", name))
         return -1;
-    return check_same_gauge(&r->head, head, name);
+    return lat_quark_same_gauge(&r->head, head, name);
 }
 
 static int write_legs(run *r, const lat_kinematics *k, const double *legs)
 {
-    lat_legs_note what = {.kind = kind, .mass = k->ward.mass, .twist = k->ward.twist};
+    lat_legs_note what = {.kind = form.kind, .mass = k->ward.mass, .twist = k->ward.twist};
     memcpy(what.n, k->n, sizeof what.n);
     return lat_legs_write(r->legs, &r->first.f.head, &what, legs);
 }
-
-static bool within_cylinder(const lat_kinematics *k) { return !(k->distance > cylinder + 1e-6); }
 
 /* Prints a momentum, and writes its legs, if it is within --cylinder. */
 static int emit(run *r, const lat_kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
     double v[LAT_VALUES];
-    if (!within_cylinder(k)) {
+    if (!lat_quark_within(k, cylinder)) {
         r->dropped = true;
         return 0;
     }
@@ -462,15 +160,14 @@ static int emit(run *r, const lat_kinematics *k, const double *legs)
     r->nameless = r->nameless || !*head->quark.links;
     if (mean)
         return lat_legs_mean_add(&r->mean, head->quark.links, k, legs);
-    if (lat_values_of(lat_input_name(r->first.in), k, kind, head->nc, legs, v))
+    if (lat_values_of(lat_input_name(r->first.in), k, form.kind, head->nc, legs, v))
         return -1;
     if (lat_print_opts.json) {
         fputs(r->several ? ", " : "", r->text);
         r->several = true;
-        print_json(r->text, k, v, NULL);
+        lat_quark_json(r->text, &form, k, v, NULL);
     } else {
-        print_heading(r->text);
-        print_tsv(r->text, r->config, k, v, NULL);
+        lat_quark_tsv(r->text, &form, r->config, k, v, NULL);
     }
     return 0;
 }
@@ -552,7 +249,7 @@ static int from_momentum(run *r, const double n1[4], const double n2[4])
         k.ward.mass = a->mass - b->mass;
         k.ward.twist = a->twist + b->twist;
     }
-    const size_t reals = lat_legs_reals(kind, head->nc);
+    const size_t reals = lat_legs_reals(form.kind, head->nc);
     pair_sums what = {.legs.head = head};
     memcpy(what.legs.n1, n1, sizeof what.legs.n1);
     memcpy(what.legs.n2, n2, sizeof what.legs.n2);
@@ -574,56 +271,6 @@ static int from_momentum(run *r, const double n1[4], const double n2[4])
 }
 
 /* ---- momenta of a point source --------------------------------------------------------------- */
-
-/* Is n in the list? Both are in the zone. */
-static bool listed(const run *r, const double n[4])
-{
-    bool any = false;
-    for (int m = 0; m < r->list.count; m++) {
-        bool same = true;
-        for (int mu = 0; mu < 4; mu++)
-            same = same && fabs(r->list.n[m][mu] - n[mu]) < 1e-8;
-        any = any || same;
-    }
-    return any;
-}
-
-static int momenta_listed(run *r, const char *name)
-{
-    const lat_header *head = &r->first.f.head;
-    for (const char *p = momenta; p;) {
-        double n[4];
-        int used = -1;
-        if (sscanf(p, "%lf,%lf,%lf,%lf%n", &n[0], &n[1], &n[2], &n[3], &used) != 4 || used < 0
-            || (p[used] && p[used] != '/' && p[used] != ';'))
-            return lat_fail_usage("--momenta: expected a largest p^2, or nx,ny,nz,nt with / "
-                                  "between, found '%s'",
-                                  momenta);
-        if (check_boundary(head, name, n))
-            return -1;
-        lat_kinematics_zone(head, n);
-        if (listed(r, n))
-            return lat_fail_usage("--momenta: expected different momenta modulo the extents, found "
-                                  "%g,%g,%g,%g twice",
-                                  n[0], n[1], n[2], n[3]);
-        const lat_kinematics k = lat_kinematics_of(head, n, n);
-        if (within_cylinder(&k) && lat_momenta_add(&r->list, n))
-            return -1;
-        p = p[used] ? p + used + 1 : NULL;
-    }
-    return 0;
-}
-
-static int make_momenta(run *r, const char *name)
-{
-    const double width = isnan(cylinder) ? 1 : cylinder;
-    char *end = NULL;
-    const double most = momenta ? strtod(momenta, &end) : M_PI * M_PI;
-    lat_momenta_free(&r->list);
-    return !momenta || (end != momenta && !*end && most >= 0)
-               ? lat_momenta_upto(&r->list, &r->first.f.head, most, width)
-               : momenta_listed(r, name);
-}
 
 static int fourier_slice(run *r, const void *what, int t, double *out)
 {
@@ -651,7 +298,8 @@ static void sum_time(const run *r, const lat_fourier *f, int m, const double *al
 static int from_point(run *r, const double x[4])
 {
     const lat_header *head = &r->first.f.head;
-    if (make_momenta(r, lat_input_name(r->first.in)))
+    const lat_quark_range range = {momenta, cylinder};
+    if (lat_quark_momenta(&r->list, head, &range, lat_input_name(r->first.in)))
         return -1;
     if (!r->list.count)
         return lat_fail_usage("--momenta, --cylinder: expected momenta of the lattice, found none");
@@ -683,11 +331,11 @@ static int next_second(run *r, double n2[4])
     if (more == 0)
         lat_fail("%s: expected a propagator for each of the first momentum, found the end", name);
     const lat_header *head = &r->second.f.head;
-    if (more <= 0 || check_pair(&r->first.f.head, head, name) || (gauge_file && find_links(r))
-        || lat_links_pair(&r->gauge, &r->first.f.head, head, name))
+    if (more <= 0 || lat_quark_check_pair(&r->first.f.head, head, name)
+        || (gauge_file && find_links(r)) || lat_links_pair(&r->gauge, &r->first.f.head, head, name))
         return LAT_FAILED;
-    const int code = check_gauge(head, name);
-    const int point = code ? 0 : find_source(head, name, n2);
+    const int code = lat_quark_check_gauge(head, name);
+    const int point = code ? 0 : lat_quark_source(head, name, source, n2);
     if (point > 0)
         lat_fail("%s: expected a momentum source for a vertex, found a point source", name);
     return code ? code : point ? LAT_FAILED : lat_feed_start(&r->second) ? LAT_FAILED : LAT_DONE;
@@ -706,7 +354,7 @@ static void count(run *r)
 static int check_current(run *r, bool has, const char *name)
 {
     if (!r->begun)
-        kind = has ? LAT_PAIR_CURRENT : LAT_PAIR;
+        form.kind = has ? LAT_PAIR_CURRENT : LAT_PAIR;
     r->begun = true;
     return has == has_current()
                ? 0
@@ -721,8 +369,8 @@ static int propagator(run *r)
     const lat_header *head = &r->first.f.head;
     const char *name = lat_input_name(r->first.in);
     double v[4], n2[4];
-    int code = check_gauge(head, name);
-    const int point = code ? 0 : find_source(head, name, v);
+    int code = lat_quark_check_gauge(head, name);
+    const int point = code ? 0 : lat_quark_source(head, name, source, v);
     if (code || point < 0)
         return code ? code : LAT_FAILED;
     if (!point && momenta) {
@@ -745,7 +393,7 @@ static int propagator(run *r)
     count(r);
     r->several = false;
     if (lat_print_opts.json && !mean)
-        json_begin(r->text, head, r->config);
+        lat_quark_json_begin(r->text, &form, head, r->config);
     if (point ? from_point(r, v) : from_momentum(r, v, n2))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)
@@ -767,7 +415,7 @@ static int check_legs(run *r, const lat_legs_note *what, const char *name)
                         : momenta    ? "--momenta"
                                      : "--source");
     return (vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
-                   || check_boundary(&r->first.f.head, name, what->n[0])
+                   || lat_quark_check_boundary(&r->first.f.head, name, what->n[0])
                ? -1
                : 0;
 }
@@ -781,7 +429,7 @@ static int summed(run *r)
     if (!legs || check_legs(r, &what, name))
         return LAT_FAILED;
     const lat_header *head = &r->first.f.head;
-    const int code = check_gauge(head, name);
+    const int code = lat_quark_check_gauge(head, name);
     if (code || (mean && check_ensemble(r, name)))
         return code ? code : LAT_FAILED;
     count(r);
@@ -790,7 +438,7 @@ static int summed(run *r)
     k.ward.twist = vertex ? what.twist : 0;
     r->several = false;
     if (lat_print_opts.json && !mean)
-        json_begin(r->text, head, r->config);
+        lat_quark_json_begin(r->text, &form, head, r->config);
     if (emit(r, &k, legs))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)
@@ -852,7 +500,7 @@ int main(int argc, char **argv)
     if (gauge_file && !vertex)
         lat_usage("--gauge-file is for --vertex");
     lat_usage_if_stdin_twice((const char *const[]){second, gauge_file}, 2);
-    kind = vertex ? LAT_PAIR : LAT_LEG;
+    form = (lat_quark_form){vertex ? LAT_PAIR : LAT_LEG, mean};
     const int code = lat_print_run(read_file, finish);
     lat_input_close(state.second.in);
     lat_links_free(&state.gauge);
