@@ -2,7 +2,6 @@
 /* newton_lanes.c: Newton's method, a site in each lane of a vector. Compiled as fix_lanes.c is,
  * once for each vector length, with LAT_N = 2 and 3; newton.c chooses at run time. */
 #include "newton_lanes.h"
-#include "grid/lanes.h"
 #include "grid/vectors.h"
 
 #include "grid/lanes_single.h"

@@ -392,27 +392,12 @@ LAT_INLINE void run_any(const task *t, size_t from, size_t to, double *norms)
 
 typedef void run_fn(const task *t, size_t from, size_t to, double *norms);
 
-static void run_base(const task *t, size_t from, size_t to, double *norms)
-{
-    run_any(t, from, to, norms);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void run_avx2(const task *t, size_t from, size_t to,
-                                                     double *norms)
-{
-    run_any(t, from, to, norms);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void run_avx512(const task *t,
-                                                                                 size_t from,
-                                                                                 size_t to,
-                                                                                 double *norms)
-{
-    run_any(t, from, to, norms);
-}
-#endif
-
+#define RUN(isa, attribute) \
+    attribute static void run_##isa(const task *t, size_t from, size_t to, double *norms) \
+    { \
+        run_any(t, from, to, norms); \
+    }
+LAT_ISA_EXPAND(RUN, "")
 static run_fn *const runs[] = LAT_ISA_EACH(run_, );
 
 /* Is it a field that the operator can be applied to? */
