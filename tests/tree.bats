@@ -83,7 +83,7 @@ all_below() {
     local header name bad=0
     while read -r header; do
         name=${header#"$ROOT/lib/"}
-        ! grep -rn "include \"$name\"" "$ROOT/lib" "$ROOT/tools" | grep -v "^$ROOT/lib/${name%%/*}/" || { echo "$name is for its folder alone"; bad=1; }
+        ! grep -rn "include \"$name\"" "$ROOT/lib" "$ROOT/tools" | grep -v -e "^$ROOT/lib/${name%%/*}/" -e "^$ROOT/lib/not_built.c:" || { echo "$name is for its folder alone"; bad=1; }
     done < <(find "$ROOT/lib" -name '*_internal.h')
     return "$bad"
 }
@@ -129,4 +129,34 @@ all_below() {
     local ask='(\[ |cmp |diff |grep |near |lat-)'
     run -1 bash -o pipefail -c "cd '$ROOT/tests' && grep -nE '^ +(! |$ask.* && $ask)' *.bats long/*.bats | grep -vE '\|\||&& (return 1|continue)'"
     [ -z "$output" ]
+}
+
+@test "the size gates of make lint see functions, parameters, files and lines that are too large, and no others" {
+    mkdir -p tests lib tools bench
+    ln -s "$ROOT/tests/gates" tests
+    run -0 tests/gates
+    {
+        printf '#ifdef A\nint a(void)\n{\n#ifdef B\n    if (1) {\n#else\n    {\n#endif\n    }\n}\n#else\n'
+        printf 'int f(int a, int b, int c, int d, int e, int g, int h, int i, int (*j)(int, int))\n{\n'
+        yes '    a++; /* } */' | head -n 58
+        printf '    return "}";\n}\n#endif\nstatic const int list[] = {\n'
+        yes '    1,' | head -n 80
+        printf '};\n'
+    } >lib/a.c
+    {
+        printf 'template <class T> struct x {\n    T t;\n};\nstruct y {\n    void operator()(int i) const\n    {\n'
+        yes '        i++;' | head -n 58
+        printf '    }\n};\nstatic __device__ x<int> LAT_(g)(int i = 1)\n{\n'
+        yes '    i++;' | head -n 57
+        printf '}\n%0101d\n' 0
+        yes '' | head -n 375
+    } >bench/b.cu
+    tests/gates | grep -v ': layout' | tee found
+    diff found - <<'END'
+gates: bench/b.cu: operator(): 61 lines, expected at most 60
+gates: bench/b.cu: 502 lines, expected at most 500
+gates: bench/b.cu:127: 101 columns, expected at most 100
+gates: lib/a.c: f: 62 lines, expected at most 60
+gates: lib/a.c: f: 9 parameters, expected at most 8
+END
 }

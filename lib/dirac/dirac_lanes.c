@@ -4,7 +4,6 @@
  * dirac_cpu.c chooses at run time. This file expands hop_lanes.h and spinor_lanes.h in single and
  * in double. */
 #include "dirac_lanes.h"
-#include "grid/lanes.h"
 #include "grid/vectors.h"
 #if defined(__x86_64__) && !defined(__AVX2__)
 #include <immintrin.h>

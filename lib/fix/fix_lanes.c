@@ -3,7 +3,6 @@
  * and N with LAT_LANES = base, avx2 or avx512, that instruction set switched on, and LAT_N = 2 ..
  * 8; fix_cpu.c chooses at run time. This file expands fix_lane_sweeps.h in single and in double. */
 #include "fix_lanes.h"
-#include "grid/lanes.h"
 #include "grid/vectors.h"
 
 #include "grid/lanes_single.h"

@@ -2,7 +2,6 @@
 /* flow_lanes.c: the gradient flow, a site in each lane of a vector of doubles. Compiled as
  * link_lanes.c is, once for each vector length and N; flow_cpu.c chooses at run time. */
 #include "flow_lanes.h"
-#include "grid/lanes.h"
 #include "grid/vectors.h"
 
 #include "grid/lanes_double.h"

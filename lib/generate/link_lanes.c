@@ -4,7 +4,6 @@
  * generate_cpu.c chooses at run time. This file expands link_lane_sweeps.h in single and in double.
  */
 #include "link_lanes.h"
-#include "grid/lanes.h"
 #include "grid/vectors.h"
 
 #include "grid/lanes_single.h"
