@@ -55,8 +55,7 @@ typedef struct lat_heatbath_run {
     double cost, when; /* seconds that it took, and when */
 } lat_heatbath_run;
 
-/* ---- heatbath_begin.c --------------------------------------------------------------------------
- */
+/* ---- heatbath_begin.c ------------------------------------------------------------------------ */
 
 /* From the last configuration of the input, or from a checkpoint. */
 int lat_heatbath_go_on(lat_heatbath_run *r);

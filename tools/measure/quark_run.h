@@ -42,8 +42,7 @@ static inline bool lat_quark_has_current(void) { return lat_quark_what.kind == L
 /* lat-quark.c: prints a momentum, and writes its legs, if it is within --cylinder. */
 int lat_quark_emit(lat_quark_run *r, const lat_kinematics *k, const double *legs);
 
-/* ---- quark_sums.c ------------------------------------------------------------------------------
- */
+/* ---- quark_sums.c ---------------------------------------------------------------------------- */
 
 /* The links that the first propagator was made on. */
 int lat_quark_find_links(lat_quark_run *r);

@@ -53,16 +53,14 @@ int lat_dirac_tool_columns(const lat_field *x, int *list);
 int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, const lat_fermion *f,
                                  const lat_field *b, double *found);
 
-/* ---- dirac_check.c -----------------------------------------------------------------------------
+/* ---- dirac_check.c --------------------------------------------------------------------------- */
 
 /* Do the options name an operator? */
 bool lat_dirac_tool_stated(void);
- */
 
 int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x);
 
-/* ---- dirac_identify.c --------------------------------------------------------------------------
- */
+/* ---- dirac_identify.c ------------------------------------------------------------------------ */
 
 int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x);
 
