@@ -18,7 +18,6 @@
 
 typedef struct lat_action {
     double beta, xi;
-    bool all_rows; /* links of SU(3) keep all their rows inside: for benchmarks */
 } lat_action;
 
 typedef struct lat_link_sweep {

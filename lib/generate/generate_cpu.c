@@ -26,8 +26,6 @@ typedef struct cpu {
 
 static const lat_link_ops *const *const tables[] = LAT_ISA_EACH(lat_links_, );
 
-static const lat_link_ops *const *const all_rows[] = LAT_ISA_EACH(&lat_links_, _all);
-
 static void cpu_close(lat_generator *gen)
 {
     cpu *c = (cpu *)gen;
@@ -74,8 +72,7 @@ static lat_generator *cpu_open(lat_device *dev, const lat_field *u, lat_real rea
         return NULL;
     }
     c->gen = (lat_generator){&lat_generate_cpu, dev};
-    c->ops = (action->all_rows && nc == 3 ? *all_rows[isa] : tables[isa][nc])
-             + lat_storage_of(real);
+    c->ops = tables[isa][nc] + lat_storage_of(real);
     c->action = *action;
     if (open_fields(c, u, real) == 0)
         return &c->gen;

@@ -41,11 +41,10 @@ typedef struct lat_link_ops {
 } lat_link_ops;
 
 /* Those of a vector length, by N: in single, then in double (link_lanes_table.c). */
-extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1],
-    *const lat_links_base_all; /* SU(3) with all rows */
+extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1];
 #if defined(__x86_64__)
-extern const lat_link_ops *const lat_links_avx2[LAT_LINKS_MOST + 1], *const lat_links_avx2_all;
-extern const lat_link_ops *const lat_links_avx512[LAT_LINKS_MOST + 1], *const lat_links_avx512_all;
+extern const lat_link_ops *const lat_links_avx2[LAT_LINKS_MOST + 1],
+    *const lat_links_avx512[LAT_LINKS_MOST + 1];
 #endif
 
 #endif

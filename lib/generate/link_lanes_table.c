@@ -6,10 +6,8 @@
 #define ENTRY(n, lanes) [n] = lat_links_##lanes##_##n,
 #define TABLE(lanes) \
     LAT_EACH_GROUP(LAT_CPU_LINKS_MOST, DECLARE, lanes) \
-    extern const lat_link_ops lat_links_##lanes##_3_all[]; \
     const lat_link_ops *const lat_links_##lanes[LAT_LINKS_MOST + 1] = { \
-        LAT_EACH_GROUP(LAT_CPU_LINKS_MOST, ENTRY, lanes)}; \
-    const lat_link_ops *const lat_links_##lanes##_all = lat_links_##lanes##_3_all
+        LAT_EACH_GROUP(LAT_CPU_LINKS_MOST, ENTRY, lanes)}
 
 TABLE(base);
 #if defined(__x86_64__)
