@@ -21,29 +21,30 @@
 #include "run/tool.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
-#include "quark_report.h"
+#include "quark_run.h"
 
-static const char *second, *momenta, *source, *legs_path, *gauge_file;
-static double cylinder = NAN;
-static bool vertex, mean;
-static lat_quark_form form; /* what is summed and printed */
+static const char *source, *legs_path;
+static bool mean;
+lat_quark_form lat_quark_what;
+
+lat_quark_options lat_quark_opts = {.cylinder = NAN};
 
 static const lat_option options[] = {
     LAT_HEADING("What to measure"),
-    {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
+    {LAT_OPT_FLAG, "vertex", 0, NULL, &lat_quark_opts.vertex, 0, 0,
      "measure amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM",
      false},
-    {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
+    {LAT_OPT_TEXT, "second", '2', "FILE", &lat_quark_opts.second, 0, 0,
      "propagators of the outgoing momentum p2, for --vertex (default: p2 = p1)", false},
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &lat_quark_opts.gauge_file, 0, 0,
      "links of the propagators: with --vertex, also measure the conserved current and its Ward "
      "identity",
      false},
-    {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
+    {LAT_OPT_TEXT, "momenta", 0, "P", &lat_quark_opts.momenta, 0, 0,
      "momenta of point sources: all with p^2 up to a number (default: pi^2), or a list "
      "nx,ny,nz,nt/..",
      false},
-    {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
+    {LAT_OPT_REAL, "cylinder", 0, "R", &lat_quark_opts.cylinder, 0, 1e9,
      "keep only momenta at most R 2 pi/X from the diagonal (default: 1 for all momenta of a point "
      "source)",
      true},
@@ -75,27 +76,7 @@ static const lat_tool tool = {
 
 /* ---- a propagator ---------------------------------------------------------------------------- */
 
-static bool has_current(void) { return form.kind == LAT_PAIR_CURRENT; }
-
-typedef struct run {
-    FILE *text;
-    lat_feed first, second;
-    lat_output *legs;   /* of --legs, or NULL */
-    lat_links gauge;    /* of --gauge-file */
-    bool begun;         /* it is known whether the conserved current is printed */
-    lat_legs_mean mean; /* of --mean */
-    lat_header head;    /* of its first propagator */
-    bool averaging;     /* there is one */
-    bool nameless;      /* one did not name its links, and a warning said so */
-    char links[9];      /* of the last propagator of this file */
-    long config;        /* its number, from 0; -1: none yet */
-    long field;         /* the number of this propagator, from 0 */
-    lat_momenta list;   /* of a point source */
-    bool several;       /* momenta of this object were printed */
-    bool dropped, kept; /* --cylinder has dropped a momentum, of any file; one is within it */
-} run;
-
-static int print_means(const run *r, FILE *to)
+static int print_means(const lat_quark_run *r, FILE *to)
 {
     for (int i = 0; i < r->mean.groups; i++) {
         const lat_legs_group *g = &r->mean.group[i];
@@ -103,25 +84,25 @@ static int print_means(const run *r, FILE *to)
         if (lat_legs_mean_values(&r->mean, i, v, e))
             return -1;
         if (lat_print_opts.json) {
-            lat_quark_json_begin(to, &form, &r->head, g->bins);
-            lat_quark_json(to, &form, &g->k, v, e);
+            lat_quark_json_begin(to, &lat_quark_what, &r->head, g->bins);
+            lat_quark_json(to, &lat_quark_what, &g->k, v, e);
             fputs("]}\n", to);
         } else {
-            lat_quark_tsv(to, &form, g->bins, &g->k, v, e);
+            lat_quark_tsv(to, &lat_quark_what, g->bins, &g->k, v, e);
         }
     }
     return 0;
 }
 
 /* Is the propagator one of this ensemble? */
-static int check_ensemble(run *r, const char *name)
+static int check_ensemble(lat_quark_run *r, const char *name)
 {
     const lat_header *head = &r->first.f.head;
     if (!r->averaging) {
         if (lat_header_copy(&r->head, head))
             return -1;
         r->averaging = true;
-        r->mean = (lat_legs_mean){.kind = form.kind, .nc = head->nc};
+        r->mean = (lat_legs_mean){.kind = lat_quark_what.kind, .nc = head->nc};
         return 0;
     }
     if (!lat_header_alike(&r->head, head))
@@ -133,19 +114,19 @@ static int check_ensemble(run *r, const char *name)
     return lat_quark_same_gauge(&r->head, head, name);
 }
 
-static int write_legs(run *r, const lat_kinematics *k, const double *legs)
+static int write_legs(lat_quark_run *r, const lat_kinematics *k, const double *legs)
 {
-    lat_legs_note what = {.kind = form.kind, .mass = k->ward.mass, .twist = k->ward.twist};
+    lat_legs_note what = {
+        .kind = lat_quark_what.kind, .mass = k->ward.mass, .twist = k->ward.twist};
     memcpy(what.n, k->n, sizeof what.n);
     return lat_legs_write(r->legs, &r->first.f.head, &what, legs);
 }
 
-/* Prints a momentum, and writes its legs, if it is within --cylinder. */
-static int emit(run *r, const lat_kinematics *k, const double *legs)
+int lat_quark_emit(lat_quark_run *r, const lat_kinematics *k, const double *legs)
 {
     const lat_header *head = &r->first.f.head;
     double v[LAT_VALUES];
-    if (!lat_quark_within(k, cylinder)) {
+    if (!lat_quark_within(k, lat_quark_opts.cylinder)) {
         r->dropped = true;
         return 0;
     }
@@ -160,179 +141,33 @@ static int emit(run *r, const lat_kinematics *k, const double *legs)
     r->nameless = r->nameless || !*head->quark.links;
     if (mean)
         return lat_legs_mean_add(&r->mean, head->quark.links, k, legs);
-    if (lat_values_of(lat_input_name(r->first.in), k, form.kind, head->nc, legs, v))
+    if (lat_values_of(lat_input_name(r->first.in), k, lat_quark_what.kind, head->nc, legs, v))
         return -1;
     if (lat_print_opts.json) {
         fputs(r->several ? ", " : "", r->text);
         r->several = true;
-        lat_quark_json(r->text, &form, k, v, NULL);
+        lat_quark_json(r->text, &lat_quark_what, k, v, NULL);
     } else {
-        lat_quark_tsv(r->text, &form, r->config, k, v, NULL);
+        lat_quark_tsv(r->text, &lat_quark_what, r->config, k, v, NULL);
     }
     return 0;
 }
 
-typedef int slice_fn(run *r, const void *what, int t, double *out);
-
-/* `reals` numbers of each slice by fn, in all: of all slices. The caller frees it. */
-static double *over_slices(run *r, slice_fn *fn, const void *what, size_t reals)
-{
-    const lat_header *head = &r->first.f.head;
-    const lat_slab slab = lat_field_slab(&r->first.f);
-    double *own = lat_alloc((size_t)slab.count * reals, sizeof *own, "sums over slices");
-    double *all = lat_alloc((size_t)lat_slices(head) * reals, sizeof *all, "sums over slices");
-    int rc = own && all ? 0 : -1;
-    for (int t = 0; rc == 0 && t < slab.count; t++)
-        rc = lat_feed_slice(&r->first, t) || (second && lat_feed_slice(&r->second, t))
-                     || fn(r, what, t + slab.first, own + (size_t)t * reals)
-                 ? -1
-                 : 0;
-    rc = lat_agree(lat_opts.comm, rc);
-    if (rc || lat_feed_end(&r->first) || (second && lat_feed_end(&r->second))
-        || lat_field_gather(&r->first.f, own, reals * sizeof *own, all)) {
-        free(all);
-        all = NULL;
-    }
-    free(own);
-    return all;
-}
-
-/* What is summed over the slices of a pair. */
-typedef struct pair_sums {
-    lat_legs legs;
-    lat_current current;
-} pair_sums;
-
-static int momentum_slice(run *r, const void *what, int t, double *out)
-{
-    const pair_sums *w = what;
-    const int first = lat_field_slab(&r->first.f).first;
-    const double *other = second ? r->second.slice : r->first.slice;
-    if (lat_legs_slice(&w->legs, t, r->first.slice, vertex ? other : NULL, out))
-        return -1;
-    return has_current() ? lat_current_slice(&w->current, t - first, other,
-                                             out + lat_pair_reals(w->legs.head->nc))
-                         : 0;
-}
-
-/* The links that the first propagator was made on. */
-static int find_links(run *r)
-{
-    return lat_links_find(&r->gauge, &r->first.f.head, false, lat_input_name(r->first.in),
-                          r->field);
-}
-
-/* Links of the operator, and neighbours of the propagator, for the conserved current. */
-static int prepare_current(run *r, pair_sums *w)
-{
-    const lat_header *head = &r->first.f.head;
-    const char *name = lat_input_name(r->first.in);
-    const lat_fermion *a = &head->quark.fermion;
-    if (strcmp(a->name, "wilson"))
-        return lat_fail("%s: expected a propagator of Wilson quarks for their conserved current, "
-                        "found %s",
-                        name, *a->name ? a->name : "no operator in its header");
-    if (find_links(r) || lat_field_exchange(&r->first.f))
-        return -1;
-    w->current.first = &r->first.f;
-    w->current.links = lat_links_smeared(&r->gauge, lat_info_get(head, LAT_SMEARED_LINKS));
-    return w->current.links ? 0 : -1;
-}
-
-static int from_momentum(run *r, const double n1[4], const double n2[4])
-{
-    const lat_header *head = &r->first.f.head;
-    lat_kinematics k = lat_kinematics_of(head, n1, n2);
-    if (vertex) {
-        const lat_fermion *a = &head->quark.fermion,
-                          *b = second ? &r->second.f.head.quark.fermion : a;
-        k.ward.mass = a->mass - b->mass;
-        k.ward.twist = a->twist + b->twist;
-    }
-    const size_t reals = lat_legs_reals(form.kind, head->nc);
-    pair_sums what = {.legs.head = head};
-    memcpy(what.legs.n1, n1, sizeof what.legs.n1);
-    memcpy(what.legs.n2, n2, sizeof what.legs.n2);
-    memcpy(what.current.n1, n1, sizeof what.current.n1);
-    memcpy(what.current.n2, n2, sizeof what.current.n2);
-    double *legs = has_current() && prepare_current(r, &what)
-                       ? NULL
-                       : over_slices(r, momentum_slice, &what, reals);
-    if (!legs)
-        return -1;
-    for (int t = 1; t < lat_slices(head); t++)
-        for (size_t i = 0; i < reals; i++)
-            legs[i] += legs[(size_t)t * reals + i];
-    for (size_t i = 0; i < reals; i++)
-        legs[i] /= (double)lat_volume(&head->geom);
-    const int rc = emit(r, &k, legs);
-    free(legs);
-    return rc;
-}
-
 /* ---- momenta of a point source --------------------------------------------------------------- */
-
-static int fourier_slice(run *r, const void *what, int t, double *out)
-{
-    (void)t;
-    return lat_fourier_slice(what, r->first.slice, out);
-}
-
-/* The sum over time of momentum number m. */
-static void sum_time(const run *r, const lat_fourier *f, int m, const double *all, double *leg)
-{
-    const size_t reals = lat_leg_reals(f->head->nc), slice = reals * (size_t)f->count;
-    const int T = lat_slices(f->head);
-    memset(leg, 0, reals * sizeof *leg);
-    for (int t = 0; t < T; t++) {
-        const double *from = all + (size_t)t * slice + (size_t)r->list.index[m] * reals;
-        double z[2];
-        lat_momentum_phase(r->list.n[m][3], t - f->place[3], T, z);
-        for (size_t i = 0; i < reals; i += 2) {
-            leg[i] += z[0] * from[i] - z[1] * from[i + 1];
-            leg[i + 1] += z[0] * from[i + 1] + z[1] * from[i];
-        }
-    }
-}
-
-static int from_point(run *r, const double x[4])
-{
-    const lat_header *head = &r->first.f.head;
-    const lat_quark_range range = {momenta, cylinder};
-    if (lat_quark_momenta(&r->list, head, &range, lat_input_name(r->first.in)))
-        return -1;
-    if (!r->list.count)
-        return lat_fail_usage("--momenta, --cylinder: expected momenta of the lattice, found none");
-    lat_fourier f = {
-        .head = head, .n = (const double(*)[3])r->list.spatial, .count = r->list.spatials};
-    for (int mu = 0; mu < 4; mu++)
-        f.place[mu] = (int)x[mu];
-    const size_t reals = lat_leg_reals(head->nc);
-    double *all = over_slices(r, fourier_slice, &f, reals * (size_t)f.count);
-    double *leg = all ? lat_alloc(reals, sizeof *leg, "S(p)") : NULL;
-    int rc = leg ? 0 : -1;
-    for (int m = 0; rc == 0 && m < r->list.count; m++) {
-        const lat_kinematics k = lat_kinematics_of(head, r->list.n[m], r->list.n[m]);
-        sum_time(r, &f, m, all, leg);
-        rc = emit(r, &k, leg);
-    }
-    free(leg);
-    free(all);
-    return rc;
-}
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The second propagator of a vertex, and its momentum. An exit code. */
-static int next_second(run *r, double n2[4])
+static int next_second(lat_quark_run *r, double n2[4])
 {
-    const char *name = second;
+    const char *name = lat_quark_opts.second;
     const int more = lat_feed_next(&r->second);
     if (more == 0)
         lat_fail("%s: expected a propagator for each of the first momentum, found the end", name);
     const lat_header *head = &r->second.f.head;
     if (more <= 0 || lat_quark_check_pair(&r->first.f.head, head, name)
-        || (gauge_file && find_links(r)) || lat_links_pair(&r->gauge, &r->first.f.head, head, name))
+        || (lat_quark_opts.gauge_file && lat_quark_find_links(r))
+        || lat_links_pair(&r->gauge, &r->first.f.head, head, name))
         return LAT_FAILED;
     const int code = lat_quark_check_gauge(head, name);
     const int point = code ? 0 : lat_quark_source(head, name, source, n2);
@@ -342,7 +177,7 @@ static int next_second(run *r, double n2[4])
 }
 
 /* Propagators of one configuration, one after the other, have one number. */
-static void count(run *r)
+static void count(lat_quark_run *r)
 {
     const char *links = r->first.f.head.quark.links;
     if (r->config < 0 || !*links || strcmp(links, r->links))
@@ -351,20 +186,21 @@ static void count(run *r)
 }
 
 /* The first input says whether there is the conserved current: all have it, or none. */
-static int check_current(run *r, bool has, const char *name)
+static int check_current(lat_quark_run *r, bool has, const char *name)
 {
     if (!r->begun)
-        form.kind = has ? LAT_PAIR_CURRENT : LAT_PAIR;
+        lat_quark_what.kind = has ? LAT_PAIR_CURRENT : LAT_PAIR;
     r->begun = true;
-    return has == has_current()
+    return has == lat_quark_has_current()
                ? 0
                : lat_fail("%s: expected vertices %s the conserved current, as the first "
                           "input, found them %s it",
-                          name, has_current() ? "with" : "without", has ? "with" : "without");
+                          name, lat_quark_has_current() ? "with" : "without",
+                          has ? "with" : "without");
 }
 
 /* An exit code. */
-static int propagator(run *r)
+static int propagator(lat_quark_run *r)
 {
     const lat_header *head = &r->first.f.head;
     const char *name = lat_input_name(r->first.in);
@@ -373,28 +209,28 @@ static int propagator(run *r)
     const int point = code ? 0 : lat_quark_source(head, name, source, v);
     if (code || point < 0)
         return code ? code : LAT_FAILED;
-    if (!point && momenta) {
+    if (!point && lat_quark_opts.momenta) {
         lat_fail_usage("%s: --momenta is for point sources, found %.200s", name,
                        head->quark.source ? head->quark.source : source);
         return LAT_FAILED;
     }
-    if (point && vertex) {
+    if (point && lat_quark_opts.vertex) {
         lat_fail("%s: expected a momentum source for a vertex, found a point source", name);
         return LAT_FAILED;
     }
     memcpy(n2, v, sizeof n2);
-    if ((second && (code = next_second(r, n2)))
-        || (vertex && check_current(r, gauge_file != NULL, name))
+    if ((lat_quark_opts.second && (code = next_second(r, n2)))
+        || (lat_quark_opts.vertex && check_current(r, lat_quark_opts.gauge_file != NULL, name))
         || (mean && check_ensemble(r, name)))
         return code ? code : LAT_FAILED;
-    r->first.whole = has_current();
+    r->first.whole = lat_quark_has_current();
     if (lat_feed_start(&r->first))
         return LAT_FAILED;
     count(r);
     r->several = false;
     if (lat_print_opts.json && !mean)
-        lat_quark_json_begin(r->text, &form, head, r->config);
-    if (point ? from_point(r, v) : from_momentum(r, v, n2))
+        lat_quark_json_begin(r->text, &lat_quark_what, head, r->config);
+    if (point ? lat_quark_from_point(r, v) : lat_quark_from_momentum(r, v, n2))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)
         fputs("]}\n", r->text);
@@ -402,26 +238,26 @@ static int propagator(run *r)
 }
 
 /* Are these legs what was asked for? */
-static int check_legs(run *r, const lat_legs_note *what, const char *name)
+static int check_legs(lat_quark_run *r, const lat_legs_note *what, const char *name)
 {
-    if (vertex && what->kind == LAT_LEG)
+    if (lat_quark_opts.vertex && what->kind == LAT_LEG)
         return lat_fail("%s: expected vertices, as lat-quark --vertex --legs writes them, found "
                         "S(p)",
                         name);
-    if (second || gauge_file || momenta || source)
+    if (lat_quark_opts.second || lat_quark_opts.gauge_file || lat_quark_opts.momenta || source)
         return lat_fail("%s: expected propagators with %s, found legs", name,
-                        second       ? "--second"
-                        : gauge_file ? "--gauge-file"
-                        : momenta    ? "--momenta"
-                                     : "--source");
-    return (vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
+                        lat_quark_opts.second       ? "--second"
+                        : lat_quark_opts.gauge_file ? "--gauge-file"
+                        : lat_quark_opts.momenta    ? "--momenta"
+                                                    : "--source");
+    return (lat_quark_opts.vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
                    || lat_quark_check_boundary(&r->first.f.head, name, what->n[0])
                ? -1
                : 0;
 }
 
 /* Legs that an earlier lat-quark has summed. An exit code. */
-static int summed(run *r)
+static int summed(lat_quark_run *r)
 {
     const char *name = lat_input_name(r->first.in);
     lat_legs_note what;
@@ -433,33 +269,35 @@ static int summed(run *r)
     if (code || (mean && check_ensemble(r, name)))
         return code ? code : LAT_FAILED;
     count(r);
-    lat_kinematics k = lat_kinematics_of(head, what.n[0], what.n[vertex]);
-    k.ward.mass = vertex ? what.mass : 0;
-    k.ward.twist = vertex ? what.twist : 0;
+    lat_kinematics k = lat_kinematics_of(head, what.n[0], what.n[lat_quark_opts.vertex]);
+    k.ward.mass = lat_quark_opts.vertex ? what.mass : 0;
+    k.ward.twist = lat_quark_opts.vertex ? what.twist : 0;
     r->several = false;
     if (lat_print_opts.json && !mean)
-        lat_quark_json_begin(r->text, &form, head, r->config);
-    if (emit(r, &k, legs))
+        lat_quark_json_begin(r->text, &lat_quark_what, head, r->config);
+    if (lat_quark_emit(r, &k, legs))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)
         fputs("]}\n", r->text);
     return fflush(r->text) ? LAT_FAILED : LAT_DONE;
 }
 
-static run state;
+static lat_quark_run state;
 
 static int read_file(lat_input *in, FILE *text)
 {
-    run *r = &state;
+    lat_quark_run *r = &state;
     int code = LAT_DONE, more = 1;
     r->text = text;
     r->first.in = in;
     r->config = -1;
     r->field = 0;
     r->first.legs = true;
-    if (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+    if (lat_quark_opts.second && !r->second.in
+        && !(r->second.in = lat_input_open(lat_quark_opts.second, lat_opts.comm)))
         return LAT_FAILED;
-    if (gauge_file && !r->gauge.in && !(r->gauge.in = lat_input_open(gauge_file, lat_opts.comm)))
+    if (lat_quark_opts.gauge_file && !r->gauge.in
+        && !(r->gauge.in = lat_input_open(lat_quark_opts.gauge_file, lat_opts.comm)))
         return LAT_FAILED;
     if (legs_path && !r->legs
         && !(r->legs = lat_output_open(legs_path, LAT_OUTPUT_OTHER, lat_opts.comm)))
@@ -476,13 +314,14 @@ static int read_file(lat_input *in, FILE *text)
 
 static int finish(FILE *text)
 {
-    const int more = second ? lat_fields_more(state.second.in) : 0;
+    const int more = lat_quark_opts.second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
-        lat_fail("%s: expected as many propagators as for the first momentum, found more", second);
+        lat_fail("%s: expected as many propagators as for the first momentum, found more",
+                 lat_quark_opts.second);
     const bool none = state.dropped && !state.kept;
     if (none)
         lat_fail_usage("--cylinder %g: expected momenta of the input within it, found none",
-                       cylinder);
+                       lat_quark_opts.cylinder);
     if (more || none || (mean && state.averaging && print_means(&state, text)))
         return LAT_FAILED;
     lat_output *legs = state.legs;
@@ -493,14 +332,15 @@ static int finish(FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (second && !vertex)
+    if (lat_quark_opts.second && !lat_quark_opts.vertex)
         lat_usage("--second is for --vertex");
-    if (momenta && vertex)
+    if (lat_quark_opts.momenta && lat_quark_opts.vertex)
         lat_usage("--momenta is for point sources, which have no vertices");
-    if (gauge_file && !vertex)
+    if (lat_quark_opts.gauge_file && !lat_quark_opts.vertex)
         lat_usage("--gauge-file is for --vertex");
-    lat_usage_if_stdin_twice((const char *const[]){second, gauge_file}, 2);
-    form = (lat_quark_form){vertex ? LAT_PAIR : LAT_LEG, mean};
+    lat_usage_if_stdin_twice(
+        (const char *const[]){lat_quark_opts.second, lat_quark_opts.gauge_file}, 2);
+    lat_quark_what = (lat_quark_form){lat_quark_opts.vertex ? LAT_PAIR : LAT_LEG, mean};
     const int code = lat_print_run(read_file, finish);
     lat_input_close(state.second.in);
     lat_links_free(&state.gauge);

@@ -64,14 +64,12 @@ static inline const lat_field *lat_modes_tool_links(const lat_modes_tool_run *r)
     return lat_modes_tool_opts.smear_text ? &r->smeared : &r->links.u;
 }
 
-/* ---- modes_certify.c ---------------------------------------------------------------------------
- */
+/* ---- modes_certify.c ------------------------------------------------------------------------- */
 
 /* What is measured of the modes is that of those on the host. */
 int lat_modes_tool_fetch(lat_modes_tool_run *r);
 
-/* ---- modes_write.c -----------------------------------------------------------------------------
- */
+/* ---- modes_write.c --------------------------------------------------------------------------- */
 
 int lat_modes_tool_write_modes(lat_modes_tool_run *r);
 
