@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-/* As pthread_create, but no signal is delivered to the thread but those of its own faults: all
+/* Like pthread_create, but the thread gets no signals except for its own faults: all
  * others are the main thread's. 0, or the number of the error. */
 int lat_thread_start(pthread_t *thread, void *(*run)(void *with), void *with);
 

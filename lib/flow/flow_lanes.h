@@ -49,7 +49,7 @@ typedef struct lat_flow_ops {
     lat_flow_numbers *numbers;
 } lat_flow_ops;
 
-/* Those of a vector length, by N (flow_lanes_table.c). */
+/* The functions of a vector length, by N (flow_lanes_table.c). */
 extern const lat_flow_ops *const lat_flow_base[LAT_FLOW_MOST + 1];
 #if defined(__x86_64__)
 extern const lat_flow_ops *const lat_flow_avx2[LAT_FLOW_MOST + 1];

@@ -20,7 +20,7 @@ typedef struct lat_laplace_gpu lat_laplace_gpu;
 int lat_laplace_gpu_check(const lat_geometry *geom);
 
 /* For fields [site][reals] on the device, `reals` even, sites in natural order; ranks have slabs
- * across the last axis, of which each one gets lines as whole as those of one rank: the bits are
+ * across the last axis, of which each one gets lines as whole as on one rank: the bits are
  * the same. At most one weight is 0. NULL with lat_error set. */
 lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
                                      const double *weight, int reals);

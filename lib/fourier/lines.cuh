@@ -53,7 +53,7 @@ template <class C> struct lat_line_axis {
     lat_cuda_divisor by_step;
     /* Of the first part of an axis that is two: w_L^k, k = 0 .. L-1; and the step of the other
      * part. Else NULL. */
-    const C *turn;
+    const C *twiddle;
     lat_cuda_divisor by_inner;
     C w[LAT_LINES_MOST]; /* exp(-2 pi i k / n) */
 };
@@ -71,7 +71,7 @@ template <class C> struct lat_spectrum {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* s + a w, or a w^*; a w likewise. */
-template <bool BACK, class C> static __device__ __forceinline__ C lat_turn(C s, C a, C w)
+template <bool BACK, class C> static __device__ __forceinline__ C lat_rotate(C s, C a, C w)
 {
     const lat_part<C> y = BACK ? -w.y : w.y;
     s.x += a.x * w.x;
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void lat_few(C (&x)[R], const C (&w)[LAT_LINES
             y[k] = x[0];
 #pragma unroll
             for (int j = 1; j < R; j++)
-                y[k] = lat_turn<BACK>(y[k], x[j], w[TOP / R * (j * k % R)]);
+                y[k] = lat_rotate<BACK>(y[k], x[j], w[TOP / R * (j * k % R)]);
         }
 #pragma unroll
         for (int k = 0; k < R; k++)
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void lat_transform_line(C (&x)[N], const C (&w
             lat_few<R, TOP, BACK>(t, w);
 #pragma unroll
             for (int c = 0; c < R; c++)
-                y[c][b] = b * c ? lat_turn<BACK>(C{0, 0}, t[c], w[TOP / N * (b * c)]) : t[c];
+                y[c][b] = b * c ? lat_rotate<BACK>(C{0, 0}, t[c], w[TOP / N * (b * c)]) : t[c];
         }
 #pragma unroll
         for (int c = 0; c < R; c++) {
@@ -176,13 +176,13 @@ static __device__ __forceinline__ uint32_t lat_line_from(const lat_line_axis<C> 
 }
 
 template <int N, bool BACK, class C>
-static __device__ __forceinline__ void lat_turn_line(const lat_line_axis<C> &a, C (&x)[N],
-                                                     uint32_t inner)
+static __device__ __forceinline__ void lat_rotate_line(const lat_line_axis<C> &a, C (&x)[N],
+                                                       uint32_t inner)
 {
     const uint32_t b = lat_cuda_quotient(inner, a.by_inner);
 #pragma unroll
     for (int c = 1; c < N; c++)
-        x[c] = lat_turn<BACK>(C{0, 0}, x[c], __ldg(a.turn + b * (uint32_t)c));
+        x[c] = lat_rotate<BACK>(C{0, 0}, x[c], __ldg(a.twiddle + b * (uint32_t)c));
 }
 
 /* By the eigenvalues of L: line `from`, at `inner` across the axis. Returns v . L^-1 v of these
@@ -235,15 +235,15 @@ static __global__ void __launch_bounds__(LAT_LINES_THREADS)
         const uint32_t from = lat_line_from(a, line, &inner);
         const size_t first = (size_t)blockIdx.y * a.each + from;
         sum = io.template load<N>(x, blockIdx.y, first, a.step);
-        if (WAY == LAT_LINES_BACK && a.turn)
-            lat_turn_line<N, true>(a, x, inner);
+        if (WAY == LAT_LINES_BACK && a.twiddle)
+            lat_rotate_line<N, true>(a, x, inner);
         lat_transform_line<N, N, WAY == LAT_LINES_BACK>(x, a.w);
         if (WAY == LAT_LINES_INVERT) {
             sum = lat_divide_line<N>(e, x, from, inner);
             lat_transform_line<N, N, true>(x, a.w);
         }
-        if (WAY == LAT_LINES_FORWARDS && a.turn)
-            lat_turn_line<N, false>(a, x, inner);
+        if (WAY == LAT_LINES_FORWARDS && a.twiddle)
+            lat_rotate_line<N, false>(a, x, inner);
         io.template store<N>(x, blockIdx.y, first, a.step);
     }
     if (sums) {

@@ -40,7 +40,7 @@ typedef struct lat_link_ops {
     lat_link_plaquette *plaquette;
 } lat_link_ops;
 
-/* Those of a vector length, by N: in single, then in double (link_lanes_table.c). */
+/* The functions of a vector length, by N: in single, then in double (link_lanes_table.c). */
 extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1],
     *const lat_links_base_all; /* SU(3) with all rows */
 #if defined(__x86_64__)

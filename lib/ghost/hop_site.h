@@ -5,9 +5,9 @@
  *
  * With W = 2 w^a T^a and the links halved, M w is the Hermitian part of
  *     S W(x) - sum_mu [ U_mu(x) W(x+mu) + U_mu(x-mu)^+ W(x-mu) ],     S the diagonal,
- * projected on T^a: for P^a[X] = 2 Re tr(T^a X) is that of the Hermitian part alone, and
- * P^a[W U] = P^a[U^+ W]. Of that part g has, for i < k, X_ik + conj(X_ki), and on its diagonal
- * Re X_ii. */
+ * projected on T^a: for P^a[X] = 2 Re tr(T^a X) depends on the Hermitian part alone, and
+ * P^a[W U] = P^a[U^+ W]. Of the Hermitian part g has, for i < k, X_ik + conj(X_ki), and on its
+ * diagonal Re X_ii. */
 
 /* W from its colours, which are `stride` vectors apart: the diagonal, and above it re, im. */
 LAT_INLINE void NAME(matrix)(int n, const double *v, V w[SIZE][SIZE][2])
@@ -48,7 +48,7 @@ LAT_INLINE void NAME(add)(int n, V g[SIZE][SIZE][2], const double *u, bool dagge
         UNROLL
     for (int j = 0; j < n; j++) {
         /* U_ij W_jk + conj(U_kj) W_ij; on the diagonal the real part of the first alone.
-         * Below its diagonal W is the complex conjugate; U^+ is that of U transposed. */
+         * Below its diagonal W is the complex conjugate; U^+ is the conjugate of U transposed. */
         const double *p = u + 2 * (dagger ? j * n + i : i * n + j),
                      *q = u + 2 * (dagger ? j * n + k : k * n + j);
         const V *wp = j < k ? w[j][k] : w[k][j], *wq = i < j ? w[i][j] : w[j][i];

@@ -287,7 +287,7 @@ static int prepare(run *r)
 }
 
 /* z times exp(i pi angle). */
-static void turn(double *z, double angle)
+static void rotate(double *z, double angle)
 {
     /* Multiples of pi are exact. */
     const double c = fmod(angle, 2) == 0 ? 1 : fabs(fmod(angle, 2)) == 1 ? -1 : cos(M_PI * angle);
@@ -314,7 +314,7 @@ static void finish(run *r)
     for (int c = 0; c < r->job.channels; c++)
         for (int t = 0; t < T; t++)
             for (int m = 0; m < r->job.momenta && t + r->place[3] >= T; m++)
-                turn(number(r, c, m, t), boundary_angle(r, r->channel[c].kind, 3));
+                rotate(number(r, c, m, t), boundary_angle(r, r->channel[c].kind, 3));
 }
 
 /* (C_A(t+1) - C_A(t-1)) / (4 C_P(t)) of a channel that has (C_A, C_P). */
