@@ -2,7 +2,7 @@
 /* identify.h: which Wilson operator a solution of unknown origin solves, from the solution and its
  * links alone.
  *
- * Away from the source M x = 0, and M is linear in its parameters. So they are those of a linear
+ * Away from the source M x = 0, and M is linear in its parameters. So they come from a linear
  * fit: with H_t the temporal hops within the lattice, and for each basis of gamma.h,
  *
  *     a x + c_s C_s x + c_t C_t x + mu i gamma5 x + w H_s x + sum_nu z_nu B_nu x = - H_t x

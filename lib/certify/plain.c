@@ -261,9 +261,9 @@ LAT_INLINE void add_clover(const lat_plain *m, int n, size_t site, quad psi, qua
 }
 
 /* to = (re + i im) U, or times U^+. Outside of the functions for AVX-512, where gcc 12 fuses such a
- * pair of sums whatever it is told. */
-static __attribute__((noinline)) void turn(int n, double re, double im, bool dagger,
-                                           const double *link, double *to)
+ * pair of sums in spite of -ffp-contract=off. */
+static __attribute__((noinline)) void times_phase(int n, double re, double im, bool dagger,
+                                                  const double *link, double *to)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -293,7 +293,7 @@ LAT_INLINE void find_term(const lat_plain *m, int n, const lat_iterator *w, int 
     }
     t->from = way > 0 ? lat_iterator_up(w, mu) : lat_iterator_down(w, mu);
     lat_load(m->links, (way > 0 ? w->site : t->from) * DIRS + (size_t)mu, n, link);
-    turn(n, re, im, way < 0, link, t->link);
+    times_phase(n, re, im, way < 0, link, t->link);
 }
 
 /* (M x)(site) of these columns; the terms of each mu are that with 1 - gamma_mu and the other. */

@@ -95,9 +95,9 @@ typedef struct columns {
     const int *column;
 } columns;
 
-/* z <- a x + b y of these columns, times gamma5 if `turn`; fields may be the same. */
+/* z <- a x + b y of these columns, times gamma5 if `gamma5`; fields may be the same. */
 static void combine(const columns *c, double a, const lat_field *x, double b, const lat_field *y,
-                    lat_field *z, bool turn)
+                    lat_field *z, bool gamma5)
 {
     const size_t objects = lat_header_objects(&z->head), n = lat_header_full_reals(&z->head);
     const size_t sites = lat_field_sites(z);
@@ -109,7 +109,7 @@ static void combine(const columns *c, double a, const lat_field *x, double b, co
             double *w = (double *)z->data + at;
             for (size_t e = 0; e < n; e++) {
                 const double sum = (a != 0 ? a * u[e] : 0) + (b != 0 ? b * v[e] : 0);
-                w[e] = turn && e >= n / 2 ? -sum : sum;
+                w[e] = gamma5 && e >= n / 2 ? -sum : sum;
             }
         }
 }
@@ -334,9 +334,9 @@ static int modes_of(lat_plain_overlap *m, const columns *c, const lat_field *w, 
                  : 0;
     for (int i = 0; i < c->count && rc == 0; i++) {
         const columns one = {1, &c->column[i]};
-        const double turn = creal(dot[i]) > 0 ? 1 : -1;
+        const double sign = creal(dot[i]) > 0 ? 1 : -1;
         combine(&one, 1, &y, 0, &y, &k.h, true); /* gamma5 S w */
-        combine(&one, turn / 4, &y, .25, &k.h, &y, false);
+        combine(&one, sign / 4, &y, .25, &k.h, &y, false);
         combine(&one, 1, &y, .5 - value[i], w, &y, false);
     }
     rc = rc || products(c, &y, &y, dot) ? -1 : 0;

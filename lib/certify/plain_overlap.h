@@ -5,7 +5,7 @@
  * interpolation of 1/sqrt(y) at the zeros of a Chebyshev polynomial, to an error that is asked
  * for, summed forwards. With the solver it shares the low modes and the interval alone. A wrong
  * mode, or an eigenvalue outside of the interval, shows in the residual, as sign(H) of this file
- * and that of the other then differ.
+ * and the residual of the other then differ.
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. All ranks call them. */
 #ifndef LAT_CERTIFY_PLAIN_OVERLAP_H

@@ -17,7 +17,7 @@
 
 typedef struct lat_sweep {
     lat_update update;
-    const double *omega; /* [copies] 1: relaxation; below 2. Of relaxations, else NULL */
+    const double *omega; /* [copies] 1: relaxation; below 2. For relaxations, else NULL */
     double stochastic;   /* of stochastic relaxation: the probability that a hit (SU2) or a site
                             (SUN) is microcanonical */
     double temperature;

@@ -30,11 +30,11 @@ typedef struct lat_lane_how {
     uint32_t config, step;
 } lat_lane_how;
 
-/* Visits blocks begin..end-1, all of one parity. */
+/* Updates blocks begin..end-1, all of one parity. */
 typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, const lat_lane_how *how);
 
-/* Each site's share of the functional and theta(x), of blocks begin..end-1: those of the own site
- * with natural index i to out[2 i], out[2 i + 1] (grid/cpu_reduce.h). */
+/* Each site's share of the functional and theta(x), of blocks begin..end-1: the numbers of the own
+ * site with natural index i to out[2 i], out[2 i + 1] (grid/cpu_reduce.h). */
 typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double *out);
 
 typedef struct lat_fix_lanes {

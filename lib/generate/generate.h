@@ -31,7 +31,7 @@ typedef struct lat_link_sweep {
 typedef struct lat_generator lat_generator;
 
 typedef struct lat_generate_ops {
-    /* Links of `u` in precision `real`. Of SU(2) and SU(3) the last row is dropped, here and
+    /* Links of `u` in precision `real`. For SU(2) and SU(3) the last row is dropped, here and
      * inside: it follows from the others. Nothing is borrowed but the device. */
     lat_generator *(*open)(lat_device *dev, const lat_field *u, lat_real real,
                            const lat_action *action);

@@ -38,13 +38,7 @@ typedef struct lat_link_lanes {
     lat_link_update *update;
     lat_link_reunit *reunit;
     lat_link_plaquette *plaquette;
-<<<<<<< HEAD
 } lat_link_lanes;
-=======
-} lat_link_ops;
-
-/* Those of a vector length, by N: in single, then in double (link_lanes_table.c). */
-extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1];
 #if defined(__x86_64__)
 extern const lat_link_ops *const lat_links_avx2[LAT_LINKS_MOST + 1],
     *const lat_links_avx512[LAT_LINKS_MOST + 1];

@@ -5,8 +5,8 @@
 
 #include "cpu_grid.h"
 
-/* Writes `numbers` numbers for each site of blocks begin .. end-1 of a unit: those of the own site
- * with natural index i to out[i * numbers ..], i being lay->site[] - lay->first. */
+/* Writes `numbers` numbers for each site of blocks begin .. end-1 of a unit: the numbers of the own
+ * site with natural index i to out[i * numbers ..], i being lay->site[] - lay->first. */
 typedef void lat_cpu_numbers(void *context, int unit, int begin, int end, double *out);
 
 /* sum[units][lat_reduce_slices][numbers + most]: the numbers of each slice's own sites added up in

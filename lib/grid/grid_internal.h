@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* The functions of the two tables are those of grid.h and halo.h, once grid.c has done what both
+/* The two tables have the functions of grid.h and halo.h, once grid.c has done what both
  * kinds share. */
 typedef struct lat_grid_ops {
     void (*close)(lat_device *dev);

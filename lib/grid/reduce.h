@@ -20,7 +20,7 @@ extern "C" {
  * ranks, else all. */
 int lat_reduce_slices(const lat_grid *grid);
 
-/* sum[units][slices][numbers]: those of this rank, units as in grid.h. To total[members *
+/* sum[units][slices][numbers]: this rank's, units as in grid.h. To total[members *
  * grid->slices][numbers]: member * grid->slices + slice, the same bits on all ranks. The last
  * `most` of the numbers are not added up: the largest is taken, NaN being larger than anything. 0,
  * or -1 with lat_error set; every rank calls it. */

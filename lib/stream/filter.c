@@ -170,7 +170,7 @@ static void unfilter_rest(const unsigned char *planes, size_t count, size_t i, i
 /* Two halves of 16 bytes, in which the instructions work apart. */
 typedef uint8_t bytes __attribute__((vector_size(32)));
 typedef uint32_t words __attribute__((vector_size(32)));
-typedef uint64_t longs __attribute__((vector_size(32)));
+typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
 /* Anywhere in memory; by a load: memcpy would go through memory, in halves. */
 typedef uint8_t stored __attribute__((vector_size(32), aligned(1), may_alias));
@@ -258,7 +258,7 @@ VECTOR void store_halves(unsigned char *p, unsigned char *q, bytes v)
                          (bytes)(m >> 1 | m << (8 * sizeof m[0] - 1))); \
         } \
     }
-TRANSPOSE_AND_BACK(8, longs, (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), in_turn8(w, v)),
+TRANSPOSE_AND_BACK(8, u64x4, (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), in_turn8(w, v)),
                    (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), memcpy(v, w, sizeof v)))
 TRANSPOSE_AND_BACK(4, words, (in_turn4(v, w), in_turn4(w, v), in_turn4(v, w), in_turn4(w, v)),
                    (in_turn4(v, w), in_turn4(w, v)))

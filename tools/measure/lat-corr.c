@@ -125,7 +125,7 @@ static int prepare(lat_corr_run *r)
 }
 
 /* z times exp(i pi angle). */
-static void turn(double *z, double angle)
+static void rotate(double *z, double angle)
 {
     /* Multiples of pi are exact. */
     const double c = fmod(angle, 2) == 0 ? 1 : fabs(fmod(angle, 2)) == 1 ? -1 : cos(M_PI * angle);
