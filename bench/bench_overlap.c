@@ -25,7 +25,7 @@
 #include "base/isa.h"
 #include "bench.h"
 #include "grid/bandwidth.h"
-#include "certify/plain_overlap.h"
+#include "overlap/overlap.h"
 
 enum { SAMPLES = 7, LOW_MODES = 32, COLUMNS = 12, DEGREE = 40, SMALL = 4 };
 static const double LOWER = .4, UPPER = 8.5; /* of H, on links near 1 */

@@ -1,12 +1,7 @@
 # Kernels of the CPU: one text, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 # lib/FOLDER/NAME_lanes.c makes objects lib/FOLDER/NAME_lanes_LENGTH_N.o; lib/grid/lanes.h makes tables of them.
 
-<<<<<<< HEAD
 lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c dirac/dirac_lanes.c)
-=======
-lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c dirac/dirac_lanes.c \
-  newton/newton_lanes.c)
->>>>>>> refs/heads/split
 # The N of each.
 n_of_fix := $(cpu_fix)
 n_of_link := $(cpu_links)

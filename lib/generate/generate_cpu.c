@@ -25,11 +25,7 @@ typedef struct cpu {
     double *sum; /* [slices][2] */
 } cpu;
 
-<<<<<<< HEAD
 LAT_LANES_TABLE(lat_link_lanes, LAT_CPU_LINKS_MOST);
-=======
-static const lat_link_ops *const *const tables[] = LAT_ISA_EACH(lat_links_, );
->>>>>>> refs/heads/split
 
 static void cpu_close(lat_generator *gen)
 {
@@ -77,11 +73,7 @@ static lat_generator *cpu_open(lat_device *dev, const lat_field *u, lat_real rea
         return NULL;
     }
     c->gen = (lat_generator){&lat_generate_cpu, dev};
-<<<<<<< HEAD
     c->ops = lat_link_lanes_table[isa][nc] + lat_storage_of(real);
-=======
-    c->ops = tables[isa][nc] + lat_storage_of(real);
->>>>>>> refs/heads/split
     c->action = *action;
     if (open_fields(c, u, real) == 0)
         return &c->gen;

@@ -39,10 +39,5 @@ typedef struct lat_link_lanes {
     lat_link_reunit *reunit;
     lat_link_plaquette *plaquette;
 } lat_link_lanes;
-#if defined(__x86_64__)
-extern const lat_link_ops *const lat_links_avx2[LAT_LINKS_MOST + 1],
-    *const lat_links_avx512[LAT_LINKS_MOST + 1];
-#endif
->>>>>>> refs/heads/split
 
 #endif

@@ -142,7 +142,7 @@ static void finish(lat_corr_run *r)
     for (int c = 0; c < r->job.channels; c++)
         for (int t = 0; t < T; t++)
             for (int m = 0; m < r->job.momenta && t + r->place[3] >= T; m++)
-                turn(lat_corr_number(r, c, m, t), lat_corr_angle(r, r->channel[c].kind, 3));
+                rotate(lat_corr_number(r, c, m, t), lat_corr_angle(r, r->channel[c].kind, 3));
 }
 
 static int contract(lat_corr_run *r)

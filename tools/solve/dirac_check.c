@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "quark/source.h"
 #include "run/tool.h"
 
