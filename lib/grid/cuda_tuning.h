@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/RESULTS.md
- * has the tables). Results do not depend on them. */
+/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said
+ * (bench/RESULTS.md has the tables). Results do not depend on them. */
 #ifndef LAT_GRID_CUDA_TUNING_H
 #define LAT_GRID_CUDA_TUNING_H
 
