@@ -80,7 +80,7 @@ static int iterate(lat_run *w, const state *b)
 int lat_bicgstab(lat_run *w)
 {
     const lat_spinor_ops *ops = LAT_OPS(w->s);
-    state b = {NULL};
+    state b = {0};
     lat_dfield *v[3];
     int rc = lat_run_vectors(w, 3, v, "BiCGstab");
     b.p = w->direction = v[0];
