@@ -50,13 +50,6 @@ static inline bool bench_temporal(void)
     return !v || strcmp(v, "never") != 0;
 }
 
-/* Hops in the order of sites that is tuned (grid/tuned.h), or (LAT_TUNE=never) in the usual one? */
-static inline bool bench_tuned(void)
-{
-    const char *v = getenv("LAT_TUNE");
-    return !v || strcmp(v, "never") != 0;
-}
-
 static inline int bench_by_size(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -9,8 +9,6 @@
  *
  *     bench_dirac_gpu [NAME [LATTICE [unchecked]]]     lines that contain NAME and LATTICE alone
  *     LAT_REALS=12|18          reals a link, for what operators choose
- *     LAT_TUNE=never           hops take their sites in the usual order, not in the one that is
- *                              tuned (grid/tuned.h; lat-solve --tune shows it)
  *     LAT_TEMPORAL=never       links in the gauge they have, where solvers take the temporal gauge;
  *                              flops and bytes are counted as ever */
 #include <math.h>
@@ -20,7 +18,6 @@
 #include "dirac/dirac.h"
 #include "dirac/temporal.h"
 #include "grid/bandwidth.h"
-#include "grid/tuned.h"
 #include "bench.h"
 #include "base/error.h"
 #include "base/threads.h"
@@ -270,7 +267,6 @@ int main(int argc, char **argv)
     lat_tool_name = "bench_dirac_gpu";
     if (!gpu_device())
         return lat_report(LAT_FAILED);
-    lat_tuned_set(bench_tuned() ? LAT_TUNE_ONCE : LAT_TUNE_NEVER);
     const double copy = lat_gpu_copy_bandwidth((size_t)1 << 30);
     if (copy < 0)
         return lat_report(LAT_FAILED);

@@ -9,8 +9,7 @@
  * at beta = 6.0.
  * Point sources, antiperiodic in t, |b - M x|/|b| <= 1e-10 of the full operator in double, which
  * the outer precision computes. Links, operator and sources are on the GPU before the clock begins;
- * the solution stays there. LAT_TEMPORAL=never: in the gauge that links have; LAT_TUNE=never: hops
- * are not tuned. Must and aim are 1.2
+ * the solution stays there. LAT_TEMPORAL=never: in the gauge that links have. Must and aim are 1.2
  * and 1.6 times, with twelve sources 1.5 and 2.1 times, as fast as QUDA's best on the same card. */
 #include <fnmatch.h>
 #include <math.h>
@@ -21,7 +20,6 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "common/io.h"
-#include "grid/tuned.h"
 #include "solve/wilson.h"
 #include "stream/stream.h"
 #include "../tests/check/fields.h"
@@ -182,7 +180,6 @@ int main(int argc, char **argv)
     const lat_device_options options = {.choice = LAT_DEVICE_GPU};
     if (!comm || !(dev = lat_device_open(&options, comm)))
         return lat_report(LAT_FAILED);
-    lat_tuned_set(bench_tuned() ? LAT_TUNE_ONCE : LAT_TUNE_NEVER);
     lat_field u = tiled(argv[1]);
     if (comm->rank == 0)
         printf("%-16s %-13s %2s  %7s %7s  %5s %3s %8s\n", "32^3x64", "precision", "n", "s/source",

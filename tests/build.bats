@@ -124,8 +124,9 @@ compiled() {
 
 @test "HDF5 is opened by the name that a program asks for which is linked with it; make says the name, or why there is none" {
     local why="libhdf5 is not a shared library, or no readelf to see it"
+    compiler gcc '*) [[ " $* " != *" -lhdf5 "* ]] || exit 1 ;;'
     [ "$(plan HDF5)" = "no: hdf5.h and libhdf5 not found, also by pkg-config" ]
-    ln -s "$(command -v mktemp)" "$(command -v grep)" here
+    compiler gcc
     [ "$(plan HDF5)" = "no: $why" ]
     run -2 build HDF5=1
     [[ $output == *"HDF5=1, but $why"* ]]
@@ -200,12 +201,12 @@ compiled() {
     local o n=0
     command -v objdump >/dev/null || skip "objdump not found"
     while read -r o; do
-        for o in "$ROOT"/build/*/"$o"; do
+        for o in "$ROOT"/build/*/lib/"$o".o; do
             [ -e "$o" ] || continue
             n=$((n + 1))
             run ! grep -E '[[:space:]]vfn?m(add|sub)' <(objdump -d "$o")
         done
-    done < <(grep -e '-ffp-contract=off$' "$ROOT/Makefile" | grep -o 'lib/[a-z]*/[a-z]*\.o')
+    done < <(sed -n 's/^same_bits := //p' "$ROOT/lib/lib.mk" | tr ' ' '\n')
     [ "$n" -ge 4 ] || skip "no objects here"
 }
 
@@ -215,7 +216,7 @@ kernels() {
 }
 
 # Stack coloring of nvcc 12.4 and 13.0 gave matrices that were still needed the same local memory as others: wrong links of
-# SU(5), and of all larger groups (bench/NOTES.md). What is in registers and shared memory it cannot confuse.
+# SU(5), and of all larger groups (bench/history). What is in registers and shared memory it cannot confuse.
 @test "kernels of larger groups have no array in local memory, where nvcc has confused two of them" {
     local kind
     command -v nvcc >/dev/null || skip "nvcc not found"
@@ -245,19 +246,16 @@ sass() {
         printf '%s\n' 'LDG.E R4, [R2.64]' '@P0 LDG.E.64 R4, [R2.64]' 'ACQBULK' 'STG.E.128 [R2.64], R4' 'EXIT' | sass _Z7half_f3ILi1EEv4work
         # Its first link, of larger groups.
         printf '%s\n' 'LDG.E R4, [R2.64]' 'LDGSTS.E.BYPASS.128 [R4], [R2.64]' 'ACQBULK' 'EXIT' | sass _Z7half_d84work
-        # The number of a block.
-        printf '%s\n' 'ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5' '@P0 ATOMG.E.EXCH.STRONG.GPU PT, RZ, [R2.64], RZ' 'ACQBULK' 'EXIT' |
-            sass _Z8hop_tileILi0EEv4args
     } >>good.sass
     run -0 python3 "$ROOT/tests/early_loads.py" --sass good.sass
-    [ "$output" = "4 kernels wait for the one before, 0 of them load or store before" ]
+    [ "$output" = "3 kernels wait for the one before, 0 of them load or store before" ]
     bad() { # bad WHAT NAME INSTRUCTION...
         printf '%s\n' "${@:3}" | sass "$2" >bad.sass
         run -1 python3 "$ROOT/tests/early_loads.py" --sass bad.sass
         [ "${lines[0]}" = "bad.sass: $2: before its wait: $1" ]
     }
     bad "1 LDG.E.NA.128.CONSTANT" _Z7hop_onev 'LDG.E.NA.128.CONSTANT R4, [R2.64]' 'ACQBULK' 'EXIT'
-    bad "1 ATOMG.E.ADD.STRONG.GPU" _Z7hop_onev 'ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5' 'ACQBULK' 'EXIT'
+    bad "1 ATOMG.E.ADD.STRONG.GPU" _Z8hop_tilev 'ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5' 'ACQBULK' 'EXIT'
     # Behind a branch that comes back; on the path around the wait; in what is called; after a wait that may be skipped.
     bad "1 LDG.E.64" _Z5visitv '@P0 BRA 0x30' 'ACQBULK' 'EXIT' 'LDG.E.64 R4, [R2.64]' 'BRA 0x10'
     bad "1 STG.E" _Z5statev 'BRA.U UP0, 0x20' 'ACQBULK' 'STG.E [R2.64], R4' 'EXIT'

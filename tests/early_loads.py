@@ -26,10 +26,7 @@ ALLOWED = [
     (r"half_[fd][5-8]$", [(r"LDG\.E(\.64)?$", 4), (r"LDGSTS\.E\.BYPASS\.128$", 16)]),
     (r"half_", [(r"LDG\.E(\.64)?$", 4)]),
     # The links of a site, which are older than any hop (load_link, cuda_spinor.cuh): of 8 directions, 18 reals in single.
-    (r"hop_(small|opened)$", [(r"LDG\.E\.NA(\.64|\.128)?\.CONSTANT$", 40)]),
-    # And the number of a block, of a counter that is theirs alone: all have added to it, and the last one has set it
-    # to zero, before the next kernel can begin (take_number, cuda_hop_sites.cuh).
-    (r"hop_tile$", [(r"LDG\.E\.NA(\.64|\.128)?\.CONSTANT$", 40), (r"ATOMG\.E\.(ADD|EXCH)(\.\w+)*$", 2)]),
+    (r"hop_(small|tile)$", [(r"LDG\.E\.NA(\.64|\.128)?\.CONSTANT$", 40)]),
     # Everything else: nothing. Bulk copies of links to shared memory (UBLKCP, hop_many) are no load of a thread.
     (r"", []),
 ]

@@ -175,8 +175,8 @@ ROWS
 ROWS
     lat-start cold --dims 4,4,4,4 -N 5 -o five.lat
     lat-ghost --momenta 1 five.lat >/dev/null 2>said
-    grep -q "on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4); it runs on the CPU" said
-    refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
+    grep -q "on a GPU the Faddeev-Popov operator is for SU(2) to SU(4); it runs on the CPU" said
+    refuses 1 "SU(5): on a GPU the Faddeev-Popov operator is for SU(2) to SU(4)" lat-ghost --device gpu --momenta 1 five.lat
     lat-start cold --dims 4,4,17 -o prime.lat
     refuses 1 "products of 2, 3, 5, 7, 11 and 13, at most 1024, found 17" lat-ghost --device gpu --momenta 1 prime.lat
     # Links 1, so that L^-1 is M^-1: lines of all kinds, also those that are transformed in two parts.
@@ -681,49 +681,6 @@ ROWS
     [ ! -e cut.lat ]
     "${solve[@]}" --resume ck links.lat -o cut.lat
     cmp whole.lat cut.lat
-}
-
-@test "hops are tuned once, and --tune does it again; results depend neither on what is found nor on a file that is damaged" {
-    export XDG_CACHE_HOME=$PWD/cache
-    local file=cache/lat/tuned-1 strip tiles
-    lat-heatbath -q --dims 16,16,8,8 --beta 6 --thermalise 5 --every 1 -p double -o b.lat
-    # Columns of double, single and half, with and without a clover term, in each order that the lattice has.
-    solve() { lat-solve --device gpu --no-provenance --kappa .12 --source point:0,0,0,0 "$@" b.lat; }
-    lat-solve -v --device gpu --kappa .12 --source point:0,0,0,0 b.lat -o a.lat 2>said
-    grep -q "tuned: gpu .* 16,16,8,8 half, 12 columns, .*: D: strip [24]" said
-    grep -q "16,16,8,8 double, 12 columns, .*: x + D.strip" "$file"
-    [ "$(grep -c . "$file")" -eq 5 ]
-    cp "$file" first
-    lat-solve -v --device gpu --kappa .12 --source point:0,0,0,0 b.lat -o a.lat 2>said
-    ! grep tuned said || return 1
-    cmp "$file" first
-    lat-solve --tune --device gpu --kappa .12 --source point:0,0,0,0 b.lat -o a.lat 2>said
-    [ "$(grep -c "^lat-solve: tuned: .* us a column (usually" said)" -eq 4 ]
-    [ "$(grep -c . "$file")" -eq 5 ]
-    for args in "-p half" "-p single" "-p double" "-p half --csw 1" "-p single --csw 1 --even-odd asym"; do
-        # shellcheck disable=SC2086 # several words
-        solve $args -o a.lat
-        for strip in 1 2 4; do
-            for tiles in "" ", tiles"; do
-                sed -i -E "s/strip [0-9]+(, tiles)?/strip $strip$tiles/" "$file"
-                cp "$file" before
-                # shellcheck disable=SC2086 # several words
-                solve $args -o c.lat
-                cmp before "$file"
-                cmp a.lat c.lat
-            done
-        done
-    done
-    sed -i -E "s/strip [0-9]+/strip 3/" "$file"
-    solve -o c.lat 2>said
-    grep -q "lat-solve: .*cache/lat/tuned-1: .*: expected 'strip S', .* found 'strip 3.*': measured anew" said
-    solve -o a.lat
-    cmp a.lat c.lat
-    echo something else >"$file"
-    solve -o c.lat 2>said
-    grep -q "cache/lat/tuned-1: expected .* in line 1, found another file: ignored, and measured anew" said
-    cmp a.lat c.lat
-    grep -q "16,16,8,8 half" "$file"
 }
 
 @test "Gaussian smearing of sources and sinks on a GPU is that of the CPU" {

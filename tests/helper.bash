@@ -6,9 +6,6 @@ bats_require_minimum_version 1.5.0
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 DATA=${LAT_DATA:-$ROOT/../shared/data}
 PATH=${LAT_BIN:-$ROOT/bin}:$PATH
-# What is tuned (lib/grid/tuned.h) is not the user's; a compiler cache is.
-[ ! -d "${XDG_CACHE_HOME:-$HOME/.cache}/ccache" ] || export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}
-export XDG_CACHE_HOME=$BATS_RUN_TMPDIR/cache
 export PATH LC_ALL=C
 # What a tool sets before it executes itself once more (lib/base/threads.h): set already, it starts once, in half the time. Tests of
 # this (tests/cli.bats) take it away.

@@ -24,7 +24,7 @@ void lat_threads_share(double work, double least);
 /* Makes idle threads sleep after some 10 us.
  *
  * Those of GNU's OpenMP spin for milliseconds first, and take the processor from threads that work
- * where processes share processors: a run beside another one was 20 times slower (bench/NOTES.md).
+ * where processes share processors: a run beside another one was 20 times slower (bench/history).
  * libgomp reads how long they spin (GOMP_SPINCOUNT) when it is loaded, before main. So this
  * function sets GOMP_SPINCOUNT=2000 and executes the program once more, with the same arguments,
  * under its own path: it does not return then, and the process keeps its number and its name.

@@ -148,9 +148,6 @@ bool lat_io_same(const struct stat *a, const struct stat *b);
 /* Length of the part of a path before the last name, the slash included. */
 int lat_io_folder(const char *path);
 
-/* True if bytes are written to FILE itself, and not to a temporary that will replace it. */
-bool lat_io_in_place(const lat_output *out);
-
 /* *at, allocated by the first call: `size` zeros. NULL with lat_error set. */
 void *lat_io_attach(void **at, size_t size, const char *name);
 

@@ -48,7 +48,7 @@ static const struct {
       "refuse to replace a FILE that exists", true}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
-      "go on, with a warning, where data are refused although they can be read; write binary data "
+      "accept, with a warning, data that are refused although they can be read; write binary data "
       "even to a terminal",
       false}},
     {LAT_HAS_OUTPUT,
@@ -74,11 +74,8 @@ static const struct {
 
 /* Keys of options without a letter: rows from KEY_ROW on. */
 enum { KEY_HELP = 0x200, KEY_USAGE, KEY_VERSION, KEY_TABLE, KEY_ROW = 0x300 };
-enum {
-    GROUP_COMMON = 1000,
-    GROUP_ABOUT = -1
-}; /* a tool's own options are groups 1, 2, ...;
-    * -1 is last, and where argp moves --help */
+/* A tool's own rows are groups 1, 2, ...; -1 is last, and where argp moves --help. */
+enum { GROUP_COMMON = 1000, GROUP_ABOUT = -1 };
 
 /* One option that the running tool has. */
 typedef struct {
@@ -175,6 +172,11 @@ static void add_row(const lat_option *o, int group)
             .name = o->name, .flags = OPTION_ALIAS | OPTION_HIDDEN, .group = group});
         return;
     }
+    if (o->type == LAT_OPT_HEADING) { /* not a heading of argp, which sorts what is below it */
+        add_entry((struct argp_option){
+            .name = o->name + !run.entries, .flags = OPTION_DOC | OPTION_NO_USAGE, .group = group});
+        return;
+    }
     row *r = &run.rows[run.count];
     const char *arg = o->type == LAT_OPT_CHOICE && !choices_fit(o) ? "CHOICE" : o->arg;
 
@@ -227,20 +229,15 @@ static void add_levels(void)
 
 static void add_about(void)
 {
-    add_entry((struct argp_option){.name = "help",
-                                   .key = find_key('h') ? KEY_HELP : 'h',
-                                   .group = GROUP_ABOUT,
-                                   .doc = "print this help"});
-    add_entry((struct argp_option){.name = "usage",
-                                   .key = KEY_USAGE,
-                                   .group = GROUP_ABOUT,
-                                   .doc = "print all options in a few lines"});
-    add_entry((struct argp_option){.name = "version",
-                                   .key = find_key('V') ? KEY_VERSION : 'V',
-                                   .group = GROUP_ABOUT,
-                                   .doc = "print the version and how it was built"});
-    add_entry(
-        (struct argp_option){.name = "option-table", .key = KEY_TABLE, .flags = OPTION_HIDDEN});
+    const int help = find_key('h') ? KEY_HELP : 'h', version = find_key('V') ? KEY_VERSION : 'V';
+    const struct argp_option about[] = {
+        {"help", help, NULL, 0, "print this help", GROUP_ABOUT},
+        {"usage", KEY_USAGE, NULL, 0, "print all options in a few lines", GROUP_ABOUT},
+        {"version", version, NULL, 0, "print the version and how it was built", GROUP_ABOUT},
+        {"option-table", KEY_TABLE, NULL, OPTION_HIDDEN, NULL, 0}};
+
+    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
+        add_entry(about[i]);
 }
 
 /* A tool's own option replaces a common one of its name. */
@@ -324,7 +321,8 @@ static void __attribute__((noreturn)) print_help(unsigned what)
 {
     char format[64];
 
-    snprintf(format, sizeof format, "no-dup-args-note,rmargin=%d", WIDTH);
+    snprintf(format, sizeof format, "no-dup-args-note,header-col=0,doc-opt-col=0,rmargin=%d",
+             WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
     argp_help(&run.parser, stdout, what, (char *)(uintptr_t)run.tool->name);
     exit_printed();
@@ -379,7 +377,9 @@ static void __attribute__((noreturn)) print_table(void)
     for (const char *p = tool->example; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
         printf("example\t%.*s\n", (int)strcspn(p, "\n"), p);
     for (int i = 0; i < run.entries; i++)
-        if (run.argp[i].key && !(run.argp[i].flags & OPTION_HIDDEN))
+        if (run.argp[i].flags & OPTION_DOC)
+            printf("heading\t%s\n", run.argp[i].name + (*run.argp[i].name == '\n'));
+        else if (run.argp[i].key && !(run.argp[i].flags & OPTION_HIDDEN))
             print_entry(&run.argp[i]);
     exit_printed();
 }

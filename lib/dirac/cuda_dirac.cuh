@@ -39,49 +39,32 @@ typedef struct lat_gpu_space {
     double *sum;                  /* on the host, the device writes there: */
     unsigned *arrived;            /* [active][numbers]; and how many blocks have done it */
     double *flag, call;           /* *flag on the host becomes `call` then */
-    lat_scalar *later;            /* on the device: [lat_gpu_later][LAT_SPINOR_COLUMNS] */
-    double *of_chain;             /* on the host: [slot][LAT_GPU_SLOT] */
-    double *value;                /* on the device: numbers of a step, */
+    double *value;                /* on the device: [active][numbers] of a step, */
     unsigned *valued;             /* and how many of a column are there */
     lat_scalar *factors;          /* of combine, on the device: [modes][columns] */
 } lat_gpu_space;
 
-/* Scalars of an iteration that the host does not wait for, as rows of a number a column. The first
- * ones are the coefficients of LAT_PASS_CG; those of LAT_PASS_BICGSTAB begin with BI_ALPHA. */
-enum lat_gpu_later {
-    LAT_LATER_ONE,
-    LAT_LATER_BETA,
-    LAT_LATER_ALPHA,                                 /* a row for each place of the ring */
-    LAT_LATER_MINUS = LAT_LATER_ALPHA + LAT_CG_RING, /* - alpha, the last one */
-    LAT_LATER_GAMMA,                                 /* |s|^2 */
-    LAT_LATER_BI_ALPHA,
-    LAT_LATER_BI_OMEGA,
-    LAT_LATER_BI_BETA,
-    LAT_LATER_BI_MINUS, /* - alpha */
-    LAT_LATER_BI_RHO,
-    LAT_LATER_BI_ANEW, /* does it begin anew; im: how often it has */
-    LAT_LATER
-};
+/* Sums of a step, of a column, at most. */
+enum { LAT_GPU_OF_STEP = 7 };
 
-/* What sums of a column are for: alpha from |q|^2; beta and the new gamma from |s|^2; BiCGstab's
- * alpha from |v|^2 and <e, v>; its omega, rho and beta from |t|^2, <s, t>, <e, t>, <e, s>. */
-typedef enum {
-    LAT_STEP_NONE,
-    LAT_STEP_CG_ALPHA,
-    LAT_STEP_CG_BETA,
-    LAT_STEP_BI_ALPHA,
-    LAT_STEP_BI_BETA
-} lat_gpu_step;
+/* Scalars of an iteration on the device, and what their steps report, on the host, with the call
+ * of the sums as a flag. */
+typedef struct lat_gpu_scalars {
+    lat_gpu_space *space;
+    lat_scalar *row; /* [LAT_ROWS][LAT_SPINOR_COLUMNS] */
+    double *report;  /* [LAT_STEPS][2][number, flag][LAT_SPINOR_COLUMNS], by place in the part */
+    double call[LAT_STEPS][2];
+    long taken[LAT_STEPS];
+} lat_gpu_scalars;
 
-/* Sums whose numbers are awaited later, if at all: where on the host they go, at most 7 of each
- * column with their flags, and how often it has begun anew. */
-enum { LAT_GPU_SLOTS = 6, LAT_GPU_OF_SLOT = 7, LAT_GPU_SLOT = 15 * LAT_SPINOR_COLUMNS };
-typedef struct lat_gpu_chain {
-    lat_gpu_step step;
-    int slot;
-    double epsilon;
-    int ring; /* the place of CG's alpha */
-} lat_gpu_chain;
+extern const lat_scalar_ops lat_scalars_gpu;
+
+/* A row; NULL: the coefficient is the host's. */
+static inline const lat_scalar *lat_gpu_row(lat_coefficient c)
+{
+    return c.scalars ? ((const lat_gpu_scalars *)c.scalars)->row + c.row * LAT_SPINOR_COLUMNS
+                     : NULL;
+}
 
 enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_MODES + 1 }; /* of a column, at most */
 
@@ -146,30 +129,9 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
  * is there. `arrays`: groups of a number, those of one parity or of both. */
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
 
-/* The same without waiting, but where ranks add up sums through MPI: the device makes the scalars
- * of the step. */
-int lat_gpu_sums_chain(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
-                       lat_gpu_chain c);
-
-/* Sets a row of these columns, and, if not -1, another one to a number. Waits for numbers of a
- * slot, whose sum was the one of this call: the first one of each column, and, if not NULL, how
- * often it has begun anew, by slot `of_anew`. */
-int lat_gpu_chain_set(lat_gpu_space *s, const lat_spinor_part *p, int row, const lat_scalar *to,
-                      int other, double number);
-int lat_gpu_chain_numbers(lat_gpu_space *s, const lat_spinor_part *p, int slot, double call,
-                          double *number, int of_anew, int *anew);
-
-/* Passes with the device's scalars: CG's, of cg_iterate and cg_settle; r -= alpha v; BiCGstab's,
- * with |r|^2. */
-int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                     const lat_cg_ring *ring, const lat_dfield *r);
-int lat_gpu_chain_settle(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                         const lat_cg_ring *ring);
-int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *v,
-                        lat_dfield *r);
-int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,
-                           lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
-                           const lat_dfield *v);
+/* The same without waiting, but where ranks add up sums through MPI: the device takes a step. */
+int lat_gpu_sums_step(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
+                      lat_scalars *by, lat_scalar_step step, double epsilon);
 
 /* The same of `count` numbers that lie side by side: s->partial is [side][slice][row][count], with
  * so many sides, and rows of a slice. */
@@ -201,33 +163,6 @@ static inline bool lat_hop_has_tiles(const lat_hop_sites *s)
     return s->strip && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
 }
 
-/* In which order a hop takes its sites: pairs of z before the next pair of t, a number that divides
- * all of them (0 where lat_hop_sites.strip is); and are those of several columns tiles in shared
- * memory? Results do not depend on it. */
-typedef struct lat_hop_walk {
-    uint32_t strip;
-    bool tiles;
-} lat_hop_walk;
-
-lat_hop_walk lat_gpu_usual_walk(const lat_gpu_space *s, int columns);
-void lat_gpu_set_walk(lat_hop_args *a, lat_hop_walk w);
-
-/* A hop to measure, and what it is called. */
-typedef struct lat_hop_trial {
-    const lat_hop_args *args; /* of two hops in turn; `out` is not needed */
-    lat_hop_launch *launch;
-    cudaStream_t stream;
-    int reals;
-    bool tiles; /* there is a kernel of tiles for it */
-    const char *what;
-} lat_hop_trial;
-
-/* The walk of such hops that is known to be the fastest (grid/tuned.h), or, with several ranks or
- * where there is no choice, the usual one: true. False: it is to be measured, which keeps it; 0, or
- * -1 with lat_error set. */
-bool lat_gpu_known_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
-int lat_gpu_tune_walk(const lat_gpu_space *s, const lat_hop_trial *t, lat_hop_walk *w);
-
 /* ---- operators ------------------------------------------------------------------------------- */
 
 /* A = scalar or C, + i twist gamma5. Its inverse is (C - i twist gamma5) inverse. */
@@ -239,11 +174,8 @@ typedef struct lat_gpu_dirac {
     char *clover[2], *inverse[2]; /* likewise; NULL without a clover term */
     double log[2];
     long negative[2];
-    lat_hop_args hop;           /* what all hops share */
-    lat_hop_walk walk[2];       /* of hops of all columns: D, b x + a D; or of A^-1 D */
-    bool in_turn;               /* as lat_dirac_options has it */
-    long iterations;            /* without the host */
-    double call[LAT_GPU_SLOTS]; /* of their sums */
+    lat_hop_args hop; /* what all hops share */
+    bool in_turn;     /* as lat_dirac_options has it */
     /* What lies between two hops, before the first one, between M and M^+; made when needed. */
     lat_dfield *between, *first, *middle;
 } lat_gpu_dirac;

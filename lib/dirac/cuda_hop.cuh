@@ -18,7 +18,7 @@
  * holds what no spinor has, and who has read it puts that back (cuda_spinor.cuh). No flags, no
  * fences.
  *
- * bench/NOTES.md has what was measured. */
+ * bench/history has what was measured. */
 #ifndef LAT_DIRAC_CUDA_HOP_CUH
 #define LAT_DIRAC_CUDA_HOP_CUH
 
@@ -202,92 +202,6 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
             edge_ghosts<P, true>(a, p, ghost);
         finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, read_again(),
                                        shared + warp * EACH + H::LINKS);
-    }
-}
-
-/* hop_many in half with links of t that are 1: each thread opens its links of space, 18 numbers,
- * once for all columns, as instructions are what it takes. They are in shared memory as those of
- * single are; links at the ends of t are opened for each column. */
-enum { HOP_OPENED = 6 * lat_link_form<LAT_STORAGE_SINGLE, 18>::BLOCK }; /* bytes of a warp */
-
-/* Blocks of it that a multiprocessor holds. */
-constexpr int opened_blocks(bool hold) { return hold ? 3 : 4; }
-
-template <int R, int END, int SW, bool GHOSTS, bool HOLD>
-__global__ void __launch_bounds__(128, opened_blocks(HOLD))
-    hop_opened(const __grid_constant__ lat_hop_args a)
-{
-    typedef hop<LAT_STORAGE_HALF, R, true, false, SW, GHOSTS> H;
-    typedef typename H::link link;
-    typedef lat_link_form<LAT_STORAGE_SINGLE, 18> opened;
-    extern __shared__ __align__(128) char shared[];
-    if (GHOSTS && sends<LAT_STORAGE_HALF>(a))
-        return;
-    const hop_block b = block_of<GHOSTS>(a);
-    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x), lane = threadIdx.x % 32;
-    const bool there = i < a.sites.half;
-    const uint64_t policy = policy_of(a);
-    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
-    enum { CLOVER = HOLD ? (int)lat_form<LAT_STORAGE_HALF>::CLOVER : 0 };
-    char *const own = shared + threadIdx.x / 32 * (HOP_OPENED + CLOVER);
-    __shared__ __align__(8) uint64_t barrier;
-    const char *const matrices = HOLD && i / 32 * 32 < a.sites.half ? held_clover(a) : NULL;
-    if (HOLD)
-        bring<HOP_OPENED, 0, CLOVER, 1>(
-            own, NULL, matrices ? matrices + (size_t)p.group * CLOVER : NULL, p, &barrier, policy);
-    const char *const links = a.links + (size_t)p.group * H::LINKS;
-#pragma unroll
-    for (int n = 0; n < 6; n++) {
-        uint32_t words[link::WORDS];
-        float u[18];
-        load_link<LAT_STORAGE_HALF, R>(words, links + n * link::BLOCK, p.i % 32, policy);
-        open_link<LAT_STORAGE_HALF, R>(u, words);
-#pragma unroll
-        for (int c = 0; c < 4; c++)
-            *(float4 *)(own + n * opened::BLOCK + c * 512 + lane * 16) = make_float4(
-                u[4 * c], u[4 * c + 1], u[4 * c + 2], u[4 * c + 3]);
-        *(float2 *)(own + n * opened::BLOCK + 2048 + lane * 8) = make_float2(u[16], u[17]);
-    }
-    WAIT_FOR_GRID();
-    if (HOLD)
-        wait_for_brought(&barrier);
-    if (i / 32 * 32 >= a.sites.half) /* the whole warp */
-        return;
-    const float scale = scales_hop<END>() ? (float)a.a : 1;
-#pragma unroll 1
-    for (int n = (int)blockIdx.y; n < a.columns; n += (int)gridDim.y) {
-        const char *const in = spinors_in<LAT_STORAGE_HALF>(a, b) + (size_t)a.active[n] * a.column;
-        const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
-        float h[24];
-        typename H::raw w[2];
-#define FETCH(k) H::template fetch<(k) < 8 ? (k) : 7>(w[(k) % 2], a, p, in, ghost, policy)
-#define SPACE(k) \
-    { \
-        float u[18]; \
-        FETCH(k + 1); \
-        shared_link<LAT_STORAGE_SINGLE, 18>((uint32_t *)u, own + (k)*opened::BLOCK, lane); \
-        H::template add_opened<k>(h, w[(k) % 2], a, p, u, scale); \
-    }
-#define TIME(k) \
-    { \
-        uint32_t words[link::WORDS]; \
-        if (H::template linked<k>(p)) \
-            load_link<LAT_STORAGE_HALF, R>(words, links + (k)*link::BLOCK, p.i % 32, policy); \
-        H::template add<k>(h, w[(k) % 2], a, p, words, scale); \
-    }
-#pragma unroll
-        for (int k = 0; k < 24; k++)
-            h[k] = 0;
-        FETCH(0);
-        SPACE(0) SPACE(1) SPACE(2) SPACE(3) SPACE(4) SPACE(5);
-        FETCH(7);
-        TIME(6);
-        TIME(7);
-#undef FETCH
-#undef SPACE
-#undef TIME
-        finish<LAT_STORAGE_HALF, END, SW, true, HOLD>(a, p, n, there, h, read_again(),
-                                                      own + HOP_OPENED);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_hop_launch.cuh: which kernel of cuda_hop.cuh does a hop, for one precision: LAT_P is the
  * storage, LAT_HOP_LAUNCH the name of the function. Numbers of blocks, of threads a site and of
- * directions that loads run ahead were measured on an H200 (bench/NOTES.md); results do not depend
+ * directions that loads run ahead were measured on an H200 (bench/history); results do not depend
  * on them. */
 #include "cuda_dirac.cuh"
 #include "cuda_hop.cuh"
@@ -67,17 +67,6 @@ static bool takes_tiles(const lat_hop_args *a)
     return a->tiles && a->columns > 1 && lat_hop_has_tiles(&a->sites);
 }
 
-/* The walk of blocks that run all at once is of whole slices: numbers of two halves are two halves
- * of the lattice, which share faces in t alone. Several blocks of the same sites take none. */
-static lat_hop_args halved(const lat_hop_args *a)
-{
-    lat_hop_args b = *a;
-    lat_gpu_set_walk(&b, {a->sites.extent[2] / 2, true});
-    if (shares_of(a, 1, TILE_BLOCKS) > 1)
-        b.taken = NULL;
-    return b;
-}
-
 /* hop_many, with clover matrices in shared memory if HOLD; false: a block may not take so much. */
 template <int R, int END, int SW, bool GHOSTS, bool HOLD>
 static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
@@ -108,29 +97,14 @@ static cudaError_t run_kernel(const lat_hop_args *a, cudaStream_t stream)
     cudaError_t e = cudaSuccess;
     if constexpr (!HALF && R == 12 && (END == 0 || END == 5) && !PHASES && !GHOSTS) {
         constexpr bool HELD = SINGLE && END == 0; /* others would spill registers */
-        enum { BYTES = hop_tile_form<LAT_P, R, HELD, false>::BYTES };
-        if constexpr (HELD) {
-            enum { FAR_BYTES = hop_tile_form<LAT_P, R, HELD, true>::BYTES };
-            if (takes_tiles(a) && run_at_once(a, TILE_BLOCKS)
-                && TILE_BLOCKS * FAR_BYTES <= a->most_shared) {
-                const lat_hop_args b = halved(a);
-                return launch_many(hop_tile<LAT_P, R, END, HELD, true, MANY_ONCE, TILE_BLOCKS>,
-                                   FAR_BYTES, 1, TILE_BLOCKS, &b, stream);
-            }
-        }
+        enum { BYTES = hop_tile_form<LAT_P, R, HELD>::BYTES };
         if (takes_tiles(a) && TILE_BLOCKS * BYTES <= a->most_shared)
-            return launch_many(hop_tile<LAT_P, R, END, HELD, false, MANY_ONCE, TILE_BLOCKS>, BYTES,
-                               1, TILE_BLOCKS, a, stream);
+            return launch_many(hop_tile<LAT_P, R, END, HELD, MANY_ONCE, TILE_BLOCKS>, BYTES, 1,
+                               TILE_BLOCKS, a, stream);
     }
     if constexpr (!DOUBLE && (END == 0 || END == 1) && !PHASES) {
         if (a->columns == 1 && run_at_once(a, 2))
             return launch_one(hop_small<LAT_P, R, END, SW, GHOSTS>, a, stream);
-    }
-    if constexpr (HALF && (END == 0 || END == 1 || END == 4) && !PHASES) {
-        enum { OPENED = 4 * (HOP_OPENED + (CLOVER ? (int)lat_form<LAT_P>::CLOVER : 0)) };
-        if (a->columns > 1 && a->unit && OPENED <= a->most_shared)
-            return launch_many(hop_opened<R, END, SW, GHOSTS, CLOVER>, OPENED, 1,
-                               opened_blocks(CLOVER), a, stream);
     }
     if (a->columns > 1 && !PHASES
         && ((matrices && launched<R, END, SW, GHOSTS, CLOVER>(a, stream, &e))

@@ -6,7 +6,6 @@
 
 #include "cuda_spinor.cuh"
 #include "grid/cuda_grid.cuh"
-#include "grid/cuda_partitions.cuh"
 extern "C" {
 #include "spinor.h"
 }
@@ -93,8 +92,6 @@ typedef struct lat_hop_args {
     bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
     int most_shared; /* bytes of shared memory that a block may take */
     int processors;  /* multiprocessors */
-    uint32_t near[LAT_CUDA_NEAR]; /* of them, as lat_cuda_partitions() has it */
-    uint32_t *taken; /* on the device: blocks that have a number by take_number(); NULL: none do */
     int columns;
     uint8_t active[LAT_HOP_COLUMNS];
 } lat_hop_args;
@@ -190,31 +187,6 @@ DEVICE uint32_t walked(bool backwards, uint32_t senders)
     return backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x - senders;
 }
 
-/* The number of a block of gridDim.x, which are less than 2^16: one of the first half of them where
- * it runs near the first partition of the second cache, else of the other half; of what is left
- * where that half has been taken. All threads call it, before WAIT_FOR_GRID(): so blocks of the
- * next kernel find *taken zero again. */
-DEVICE uint32_t take_number(const lat_hop_args &a)
-{
-    __shared__ uint32_t number;
-    if (threadIdx.x == 0) {
-        uint32_t m;
-        asm volatile("mov.u32 %0, %%smid;" : "=r"(m));
-        const uint32_t other = a.near[m / 32 % LAT_CUDA_NEAR] >> m % 32 & 1, all = gridDim.x,
-                       first = (all + 1) / 2, own = other ? all - first : first,
-                       taken = atomicAdd(a.taken, other ? 1u << 16 : 1u),
-                       mine = other ? taken >> 16 : taken & 0xffff;
-        if ((taken & 0xffff) + (taken >> 16) == all - 1) {
-            atomicExch(a.taken, 0u);
-            __threadfence();
-        }
-        const uint32_t k = mine < own ? mine : all - 1 - mine; /* the other half from its end */
-        number = (other != 0) == (mine < own) ? first + k : k;
-    }
-    __syncthreads();
-    return number;
-}
-
 /* Of the sites that a block writes. */
 DEVICE int parity_of(const lat_hop_args &a)
 {
@@ -227,14 +199,11 @@ typedef struct hop_block {
     uint32_t number, odd;
 } hop_block;
 
-DEVICE hop_block hop_block_of(uint32_t number, bool both)
-{
-    return hop_block{both ? number / 2 : number, both ? number & 1 : 0};
-}
-
 template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
 {
-    return hop_block_of(walked(a.backwards, GHOSTS ? 2 * a.faces.blocks : 0), !GHOSTS && a.both);
+    const uint32_t number = walked(a.backwards, GHOSTS ? 2 * a.faces.blocks : 0);
+    const bool both = !GHOSTS && a.both;
+    return hop_block{both ? number / 2 : number, both ? number & 1 : 0};
 }
 
 DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)

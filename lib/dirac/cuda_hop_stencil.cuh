@@ -234,17 +234,7 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
         return f;
     }
 
-    /* r += scale times direction N: with a link u; where it is 1; with the words of a link. */
-    template <int N>
-    static __device__ __forceinline__ void add_opened(real r[24], const raw &w,
-                                                      const lat_hop_args &a, const lat_hop_site &p,
-                                                      const real u[18], real scale)
-    {
-        real h[12];
-        const real f = scale * half_spinor<N>(h, w, a, p);
-        multiply<N / 2, N % 2 != 0>(r, u, h, f);
-    }
-
+    /* r += scale times direction N: where the link is 1; with the words of a link. */
     template <int N>
     static __device__ __forceinline__ void add_unit(real r[24], const raw &w, const lat_hop_args &a,
                                                     const lat_hop_site &p, real scale)
@@ -264,13 +254,14 @@ template <int P, int R, bool MANY, bool PHASES, int SW, bool GHOSTS> struct hop 
                                                const lat_hop_site &p, const uint32_t *words,
                                                real scale)
     {
-        real u[18];
+        real h[12], u[18];
         if (!linked<N>(p)) {
             add_unit<N>(r, w, a, p, scale);
             return;
         }
         open_link<P, R>(u, words);
-        add_opened<N>(r, w, a, p, u, scale);
+        const real f = scale * half_spinor<N>(h, w, a, p);
+        multiply<N / 2, N % 2 != 0>(r, u, h, f);
     }
 
     /* The same with the link that was fetched, or is in shared memory. */

@@ -8,23 +8,18 @@
  * of two buffers in turn; of each site the neighbours outside of the tile, of which an axis has one
  * at most. A thread copies the latter to a place of its own, and asks for those of the next column
  * when it has read them. So there is one barrier a column, and from the second cache comes each
- * spinor 3.5 times; the first cache finds fewer of them again (bench/NOTES.md). Where registers do
+ * spinor 3.5 times; the first cache finds fewer of them again (bench/history). Where registers do
  * for it, a thread holds its links of space, which are a third of what shared memory had to give.
- *
- * FAR: for small lattices, all of whose blocks run at once and ask for the same at the same time.
- * Own sites, which come from memory, are asked for more than a column ahead, into one of three
- * buffers; neighbours in x and y, which come from the second cache, a whole column ahead, into one
- * of two. Half of the slices is computed near one partition of the second cache, half near the
- * other (take_number()): what goes from one to the other is what binds there. */
+ */
 #ifndef LAT_DIRAC_CUDA_HOP_TILE_CUH
 #define LAT_DIRAC_CUDA_HOP_TILE_CUH
 
 #include "cuda_hop.cuh"
 
 /* Shared memory: links of the four groups, of t alone if HELD; then, in bytes from there, buffers
- * of own sites; neighbours outside in x (one a row of a brick, 8 rows at most) and y, twice if FAR;
- * in z and t (two spins). All as groups of spinors lie; x is one group for the four. */
-template <int P, int R, bool HELD, bool FAR> struct hop_tile_form {
+ * of own sites; neighbours outside in x (one a row of a brick, 8 rows at most), in y, in z, and in
+ * t (two spins). All as groups of spinors lie; x is one group for the four. */
+template <int P, int R, bool HELD> struct hop_tile_form {
     enum {
         FIRST = HELD ? 6 : 0, /* direction of which links are there */
         LINKS = (8 - FIRST) * lat_link_form<P, R>::BLOCK,
@@ -33,11 +28,9 @@ template <int P, int R, bool HELD, bool FAR> struct hop_tile_form {
         CHUNKS = lat_form<P>::CHUNKS,
         LOWER = CHUNKS / 2 * 512, /* of a group: where the lower spins begin */
         OWN = 4 * GROUP,
-        LAST = (FAR ? 2 : 1) * OWN, /* the last buffer of own sites */
-        X = LAST + OWN,
+        X = 2 * OWN,
         Y = X + GROUP,
-        TWICE = FAR ? GROUP + OWN : 0, /* from X and Y to their second places */
-        Z = Y + OWN + TWICE,
+        Z = Y + OWN,
         T = Z + OWN,
         BYTES = 4 * LINKS + T + OWN / 2
     };
@@ -77,8 +70,8 @@ DEVICE void load16_shared(uint32_t v[4], uint32_t from)
                  : "r"(from));
 }
 
-template <int P, int R, bool HELD, bool FAR> struct hop_tile_site {
-    typedef hop_tile_form<P, R, HELD, FAR> form;
+template <int P, int R, bool HELD> struct hop_tile_site {
+    typedef hop_tile_form<P, R, HELD> form;
     typedef hop<P, R, true, false, -1, false> H;
 
     uint32_t own;     /* where the site's spinor goes, first buffer */
@@ -133,12 +126,12 @@ template <int P, int R, bool HELD, bool FAR> struct hop_tile_site {
     {
         copy(own + buffer, column, i, swap);
     }
-    __device__ __forceinline__ void copy_xy(const char *column, uint32_t place, bool swap) const
+    __device__ __forceinline__ void copy_xy(const char *column, bool swap) const
     {
         if (outside[0] != ~0u)
-            copy(to[0] + place, column, outside[0], swap);
+            copy(to[0], column, outside[0], swap);
         if (outside[1] != ~0u)
-            copy(to[1] + place, column, outside[1], swap);
+            copy(to[1], column, outside[1], swap);
     }
     __device__ __forceinline__ void copy_z(const char *column, bool swap) const
     {
@@ -157,16 +150,11 @@ template <int P, int R, bool HELD, bool FAR> struct hop_tile_site {
             copy16(to[3] + c * 512, at + c * 512);
     }
 
-    /* The words of direction N's neighbour (struct hop); t: two spins. place: of those outside in x
-     * and y. */
-    template <int N>
-    __device__ __forceinline__ void read(typename H::raw &w, uint32_t buffer, uint32_t place) const
+    /* The words of direction N's neighbour (struct hop); t: two spins. */
+    template <int N> __device__ __forceinline__ void read(typename H::raw &w, uint32_t buffer) const
     {
         enum { K = N / 2, BACK = N % 2, D = K + 4 * BACK };
-        const uint32_t at = from[D]
-                            + (inside >> D & 1 ? buffer
-                               : K < 2         ? place
-                                               : 0)
+        const uint32_t at = from[D] + (inside >> D & 1 ? buffer : 0)
                             + (K == 3 && !BACK ? form::LOWER : 0);
 #pragma unroll
         for (int c = 0; c < (K == 3 ? form::CHUNKS / 2 : form::CHUNKS); c++)
@@ -177,19 +165,19 @@ template <int P, int R, bool HELD, bool FAR> struct hop_tile_site {
 /* A thread is a site. Loads from shared memory run a direction ahead of the arithmetic. END: 0, or
  * 5 (finish()), where the spinor of the next column that r begins with is asked for, too. HELD:
  * links of space are in registers. */
-template <int P, int R, int END, bool HELD, bool FAR, bool ONCE, int BLOCKS>
+template <int P, int R, int END, bool HELD, bool ONCE, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ lat_hop_args a)
 {
     typedef hop<P, R, true, false, -1, false> H;
-    typedef hop_tile_form<P, R, HELD, FAR> form;
+    typedef hop_tile_form<P, R, HELD> form;
     extern __shared__ __align__(128) char shared[];
     const uint32_t warp = threadIdx.x / 32;
-    const hop_block b = FAR && a.taken ? hop_block_of(take_number(a), a.both) : block_of<false>(a);
+    const hop_block b = block_of<false>(a);
     const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
     const lat_hop_site p = site_of(a, i, b);
     const bool swap = a.swap != 0;
     const uint64_t policy = policy_of(a);
-    hop_tile_site<P, R, HELD, FAR> tile;
+    hop_tile_site<P, R, HELD> tile;
     tile.begin(a, p, warp, hop_number(a.sites, b.number, 0) / 32,
                (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
     __shared__ __align__(8) uint64_t barrier;
@@ -207,19 +195,14 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     const int first = (int)blockIdx.y, step = (int)gridDim.y;
     const char *const column = in + (size_t)a.active[first] * a.column;
     tile.copy_own(column, i, 0, swap);
-    tile.copy_xy(column, 0, swap);
+    tile.copy_xy(column, swap);
     end_copies();
     tile.copy_z(column, swap);
     end_copies();
     tile.copy_t(column, swap);
     end_copies();
-    if (FAR) {
-        if (first + step < a.columns)
-            tile.copy_own(in + (size_t)a.active[first + step] * a.column, i, form::OWN, swap);
-        end_copies();
-    }
     wait_for_brought(&barrier);
-    uint32_t buffer = form::LAST, place = form::TWICE, words[END == 5 ? lat_form<P>::WORDS : 1];
+    uint32_t buffer = form::OWN, words[END == 5 ? lat_form<P>::WORDS : 1];
     const char *const x = a.x + (size_t)p.group * form::GROUP;
     if (END == 5)
         load_spinor<P>(words, NULL, x + (size_t)a.active[first] * a.column, i % 32, swap);
@@ -230,22 +213,19 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         typename H::real h[24];
         typename H::raw w[2];
         const uint32_t done = buffer; /* its own sites have been read when all threads are here */
-        buffer = buffer == form::LAST ? 0 : buffer + form::OWN;
-        place = form::TWICE - place;
+        buffer = form::OWN - buffer;
         if (END == 5)
             affine<P>(h, words, a);
         else
 #pragma unroll
             for (int k = 0; k < 24; k++)
                 h[k] = 0;
-        wait_for_copies<FAR ? 3 : 2>(); /* own sites, x, y */
+        wait_for_copies<2>(); /* own sites, x, y */
         __syncthreads();
-        if (more && FAR)
-            tile.copy_xy(next, form::TWICE - place, swap);
-        else if (more)
+        if (more)
             tile.copy_own(next, i, done, swap);
         end_copies();
-#define READ(N) tile.template read<N>(w[(N) % 2], buffer, place)
+#define READ(N) tile.template read<N>(w[(N) % 2], buffer)
 #define COMPUTE(N) \
     if constexpr ((N) < form::FIRST) \
         H::template add<N>(h, w[(N) % 2], a, p, held[N], (typename H::real)a.a); \
@@ -258,10 +238,9 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         READ(2);
         COMPUTE(1);
         READ(3);
-        if (more && !FAR)
-            tile.copy_xy(next, 0, swap);
-        if (!FAR)
-            end_copies();
+        if (more)
+            tile.copy_xy(next, swap);
+        end_copies();
         COMPUTE(2);
         wait_for_copies<3>(); /* z */
         READ(4);
@@ -281,10 +260,6 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         if (more)
             tile.copy_t(next, swap);
         end_copies();
-        if (FAR && n + 2 * step < a.columns)
-            tile.copy_own(in + (size_t)a.active[n + 2 * step] * a.column, i, done, swap);
-        if (FAR)
-            end_copies();
         COMPUTE(6);
         COMPUTE(7);
 #undef READ

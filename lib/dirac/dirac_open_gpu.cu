@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac_open_gpu.cu: what a Dirac operator has on a GPU: links, clover matrices and their inverses,
- * boundaries, and the walks of its hops. */
+ * boundaries. */
 #include "cuda_clover.cuh"
 #include "cuda_dirac.cuh"
 
 #include <math.h>
 #include <stdlib.h>
-#include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
 #include "links.h"
@@ -27,7 +26,6 @@ void lat_gpu_dirac_close(lat_dirac *dirac)
     cudaFree(d->links[0]);
     cudaFree(d->clover[0]);
     cudaFree(d->inverse[0]);
-    cudaFree(d->hop.taken);
     lat_dfield_free(d->between);
     lat_dfield_free(d->first);
     lat_dfield_free(d->middle);
@@ -185,15 +183,13 @@ static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
 }
 
 /* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
- * it, if it is not done once for all columns (hop_opened). 12 reals hold both rows of SU(2), and
- * the third one multiplies zeros. */
-static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_fermion *f,
-                        const lat_dirac_options *o)
+ * it. 12 reals hold both rows of SU(2), and the third one multiplies zeros. */
+static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_dirac_options *o)
 {
     const int asked = o->reals;
     if (s->nc == 3 && asked == 8)
         return lat_fail("8 reals a link: GPUs have 12 and 18");
-    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3 && !unit_links(s, f))
+    if (!asked && s->grid->spec.storage == LAT_STORAGE_HALF && s->columns > 3)
         return 18;
     if (s->nc == 2 && !asked)
         return 12;
@@ -260,61 +256,6 @@ static void set_hop(lat_gpu_dirac *d)
                      && !d->dirac.clover && f->twist == 0;
 }
 
-/* For hops of several columns in single on small lattices (cuda_hop_tile.cuh). */
-static int find_partitions(lat_gpu_dirac *d)
-{
-    const lat_cuda_device *dev = lat_cuda_device_of(d->s->space.grid->dev);
-    if (d->s->space.grid->spec.storage != LAT_STORAGE_SINGLE || d->s->space.columns < 2)
-        return 0;
-    return lat_cuda_partitions(dev, d->hop.near)
-                   || lat_cuda_malloc((void **)&d->hop.taken, sizeof *d->hop.taken, "hops")
-                   || failed(cudaMemsetAsync(d->hop.taken, 0, sizeof *d->hop.taken, dev->stream))
-               ? -1
-               : 0;
-}
-
-/* The walks of hops of all columns. What is not known is measured on `between`, by hops onto even
- * and onto odd sites in turn, as a Schur complement has them, with factors so small that numbers
- * stay finite. It is zero again afterwards, as third colours of SU(2) have to be. */
-static int tune_walks(lat_gpu_dirac *d)
-{
-    enum { PATTERN = 0x3b }; /* small numbers in all precisions */
-    lat_gpu_space *s = d->s;
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
-    const size_t bytes = (size_t)s->space.columns * s->column;
-    lat_hop_args args[2] = {d->hop, d->hop};
-    for (int p = 0; p < 2; p++) {
-        lat_hop_args *a = &args[p];
-        a->links = d->links[p];
-        a->in = lat_gpu_at(s, d->between, 1 - p);
-        a->out = lat_gpu_at(s, d->between, p);
-        a->a = a->b = 1.0 / 16;
-        a->parity = a->backwards = p;
-        a->clover_h = d->inverse[p];
-        a->columns = s->space.columns;
-        for (int i = 0; i < a->columns; i++)
-            a->active[i] = (uint8_t)(p ? a->columns - 1 - i : i);
-    }
-    bool filled = false;
-    int rc = 0;
-    for (int k = 0; k < 2 && rc == 0; k++) {
-        for (lat_hop_args &a : args)
-            a.x = k ? a.out : NULL;
-        const bool tiles = s->space.grid->spec.storage != LAT_STORAGE_HALF && d->dirac.reals == 12
-                           && !k && !args->clover_h && !args->phases
-                           && lat_hop_has_tiles(&args->sites);
-        const lat_hop_trial t = {args,  lat_gpu_launch_of(d), stream, d->dirac.reals,
-                                 tiles, k ? "x + D" : "D"};
-        if (lat_gpu_known_walk(s, &t, &d->walk[k]))
-            continue;
-        if (!filled)
-            rc = failed(cudaMemsetAsync(d->between->data, PATTERN, bytes, stream));
-        filled = true;
-        rc = rc || lat_gpu_tune_walk(s, &t, &d->walk[k]) ? -1 : 0;
-    }
-    return rc || (filled && failed(cudaMemsetAsync(d->between->data, 0, bytes, stream))) ? -1 : 0;
-}
-
 lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                               const lat_dirac_options *options)
 {
@@ -324,7 +265,7 @@ lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat
         lat_fail("mass %g: the diagonal of the Dirac operator is 0", fermion->mass);
         return NULL;
     }
-    const int reals = choose_reals(s, u, fermion, options);
+    const int reals = choose_reals(s, u, options);
     lat_gpu_dirac *d = reals < 0 ? NULL : (lat_gpu_dirac *)calloc(1, sizeof *d);
     if (!d) {
         if (reals >= 0)
@@ -341,9 +282,7 @@ lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat
     d->in_turn = options->in_turn;
     set_hop(d);
     d->between = lat_spinor_new(s, "spinors between hops");
-    const int rc = d->between && find_partitions(d) == 0 ? 0 : -1;
-    if (lat_agree(s->grid->dev->comm, rc) == 0 && fill_for(d, u, options) == 0
-        && tune_walks(d) == 0)
+    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0 && fill_for(d, u, options) == 0)
         return &d->dirac;
     lat_gpu_dirac_close(&d->dirac);
     return NULL;

@@ -80,7 +80,8 @@ static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
         lat_fail("out of memory: spinors");
         return NULL;
     }
-    s->space = (lat_spinor_space){&lat_spinor_cpu, grid, nc, columns, NULL};
+    s->space = (lat_spinor_space){
+        .ops = &lat_spinor_cpu, .grid = grid, .nc = nc, .columns = columns};
     s->lanes = tables[lat_isa_widest()][nc] + (grid->spec.storage == LAT_STORAGE_DOUBLE);
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
     s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
@@ -598,40 +599,39 @@ static int cpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, con
 
 /* ---- solvers --------------------------------------------------------------------------------- */
 
-/* A real scalar a column as a complex one. */
-static const lat_scalar *complex_of(const lat_spinor_part *p, const double *a, lat_scalar *to)
+static int cpu_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
+                   const lat_dfield *x, lat_dfield *y)
 {
-    for (int i = 0; a && i < p->columns; i++)
-        to[p->column[i]] = (lat_scalar){a[p->column[i]], 0};
-    return a ? to : NULL;
+    lat_pass pass = {.terms = 1, .x = {x->data}, .a = {lat_coefficient_host(a)}, .y = y->data};
+    return run(s, p, lanes_of(s)->lanes->axpys, &pass);
 }
 
-static int cpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
-                  const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
+static int cpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
+                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
+                  const lat_dfield *r)
 {
-    lat_scalar scalar[3][LAT_SPINOR_COLUMNS];
-    lat_pass pass = {.x = {r->data},
-                     .a = {complex_of(p, a, scalar[0]), complex_of(p, c, scalar[1]),
-                           complex_of(p, b, scalar[2])},
-                     .y = x->data,
-                     .z = dir->data};
+    lat_pass pass = {
+        .x = {r->data},
+        .a = {lat_coefficient_host(a), lat_coefficient_host(c), lat_coefficient_host(b)},
+        .y = x->data,
+        .z = dir->data};
     return run(s, p, lanes_of(s)->lanes->cg, &pass);
 }
 
-static int cpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                        const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
-                        lat_dfield *dir, const lat_dfield *t, const lat_dfield *v, double *norm)
+static int cpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
+                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
+                        const lat_dfield *v)
 {
     lat_pass pass = {.x = {t->data, v->data},
-                     .a = {a, w},
-                     .b = b,
+                     .a = {by->row[LAT_ROW_ALPHA], by->row[LAT_ROW_OMEGA]},
+                     .b = by->row[LAT_ROW_BETA],
                      .y = x->data,
                      .z = r->data,
                      .dir = dir->data,
                      .numbers = 1};
     if (run(s, p, lanes_of(s)->lanes->bicgstab, &pass))
         return -1;
-    read_norm(s, p, 1, 0, norm);
+    lat_scalars_take(by, p, LAT_STEP_NORM, 0, 1, lanes_of(s)->total);
     return 0;
 }
 
@@ -659,8 +659,10 @@ const lat_spinor_ops lat_spinor_cpu = {
     .dots = cpu_dots,
     .products = cpu_products,
     .combine = cpu_combine,
+    .add = cpu_add,
     .cg = cpu_cg,
     .bicgstab = cpu_bicgstab,
     .shadow = cpu_shadow,
     .convert = cpu_convert,
+    .scalars = &lat_scalars_host,
 };

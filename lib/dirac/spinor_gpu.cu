@@ -105,6 +105,7 @@ static lat_spinor_space *gpu_open(lat_grid *grid, int nc, int columns)
     s->space.grid = grid;
     s->space.nc = nc;
     s->space.columns = columns;
+    s->space.ahead = true;
     set_sites(&s->sites, grid);
     s->groups = (s->sites.half + 31) / 32;
     s->group = group_bytes(grid->spec.storage);
@@ -263,10 +264,8 @@ typedef struct job {
     const lat_dfield *x[LAT_PASS_TERMS];
     lat_dfield *y, *z, *dir;
     const lat_scalar *a[LAT_PASS_TERMS], *b; /* by column; NULL: 1 */
-    const double *real[3];                   /* or real ones */
-    const lat_scalar *later;                 /* or the device's, */
-    const lat_gpu_chain *chain;              /* and what sums are for; NULL: they are awaited */
-    const int *since;                        /* by column; NULL: 0 */
+    const lat_scalar *row[LAT_PASS_ROWS];    /* or the device's */
+    lat_scalars *by;                         /* NULL: sums are awaited; else they report a norm */
     int numbers;
     bool norm;
 } job;
@@ -372,7 +371,8 @@ static int run(const job *j)
     a.z = data_of(j->z);
     a.dir = data_of(j->dir);
     a.norm = j->norm;
-    a.later = j->later;
+    for (int k = 0; k < LAT_PASS_ROWS; k++)
+        a.row[k] = j->row[k];
     a.numbers = j->numbers;
     if (p->columns == 0)
         return 0;
@@ -383,13 +383,9 @@ static int run(const job *j)
         for (int k = 0; k < n; k++) {
             const int c = p->column[from + k];
             a.active[k] = (uint8_t)c;
-            a.since[k] = (uint8_t)(j->since ? j->since[c] : 0);
             a.b[k] = scalar(j->b, c);
             for (int t = 0; t < LAT_PASS_TERMS; t++)
                 a.a[t][k] = scalar(j->a[t], c);
-            for (int t = 0; t < 3; t++)
-                if (j->real[t])
-                    a.a[t][k].re = j->real[t][c];
         }
         a.partial = j->numbers ? s->partial + (size_t)from * (size_t)j->numbers * (size_t)a.arrays
                                : NULL;
@@ -397,8 +393,8 @@ static int run(const job *j)
         if (failed(lat_gpu_pass(j->space, j->kind, &a, n, lat_part_parities(p))))
             return -1;
     }
-    if (j->chain)
-        return lat_gpu_sums_chain(s, p, j->numbers, a.arrays, *j->chain);
+    if (j->by)
+        return lat_gpu_sums_step(s, p, j->numbers, a.arrays, j->by, LAT_STEP_NORM, 0);
     return j->numbers ? lat_gpu_sums_finish(s, p->columns, j->numbers, a.arrays) : 0;
 }
 
@@ -422,22 +418,17 @@ static void take_dot(const lat_spinor_space *space, const lat_spinor_part *p, in
 static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
                      const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
 {
-    const job j = {.kind = LAT_PASS_AXPBY,
-                   .space = s,
-                   .part = p,
-                   .terms = 1,
-                   .x = {x},
-                   .y = y,
-                   .z = NULL,
-                   .dir = NULL,
-                   .a = {a},
-                   .b = b,
-                   .real = {},
-                   .later = NULL,
-                   .chain = NULL,
-                   .since = NULL,
-                   .numbers = norm ? 1 : 0,
-                   .norm = norm != NULL};
+    job j = {};
+    j.kind = LAT_PASS_AXPBY;
+    j.space = s;
+    j.part = p;
+    j.terms = 1;
+    j.x[0] = x;
+    j.y = y;
+    j.a[0] = a;
+    j.b = b;
+    j.numbers = norm ? 1 : 0;
+    j.norm = norm != NULL;
     if (run(&j))
         return -1;
     take_norm(s, p, 1, 0, norm);
@@ -488,27 +479,47 @@ static int gpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
-                  const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
+static void set_coefficient(job *j, int term, lat_coefficient c)
+{
+    j->a[term] = c.number;
+    j->row[term] = lat_gpu_row(c);
+}
+
+static int gpu_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
+                   const lat_dfield *x, lat_dfield *y)
 {
     job j = {};
-    j.kind = LAT_PASS_CG;
+    j.kind = LAT_PASS_AXPYS;
     j.space = s;
     j.part = p;
-    j.terms = 2;
-    j.x[0] = r;
-    j.x[1] = dir;
-    j.y = x;
-    j.z = dir;
-    j.real[0] = c;
-    j.real[1] = b;
-    j.real[2] = a;
+    j.terms = 1;
+    j.x[0] = x;
+    j.y = y;
+    set_coefficient(&j, 0, a);
     return run(&j);
 }
 
-static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                        const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
-                        lat_dfield *dir, const lat_dfield *t, const lat_dfield *v, double *norm)
+static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
+                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
+                  const lat_dfield *r)
+{
+    job j = {};
+    j.kind = x->grid->spec.storage == s->grid->spec.storage ? LAT_PASS_CG : LAT_PASS_CG_SUM;
+    j.space = s;
+    j.part = p;
+    j.terms = 1;
+    j.x[0] = r;
+    j.y = x;
+    j.z = dir;
+    set_coefficient(&j, 0, c);
+    set_coefficient(&j, 1, b);
+    set_coefficient(&j, 2, a);
+    return run(&j);
+}
+
+static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
+                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
+                        const lat_dfield *v)
 {
     job j = {};
     j.kind = LAT_PASS_BICGSTAB;
@@ -520,14 +531,12 @@ static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, const lat
     j.y = x;
     j.z = r;
     j.dir = dir;
-    j.a[0] = a;
-    j.a[1] = w;
-    j.b = b;
+    set_coefficient(&j, 0, lat_row_of(by, LAT_ROW_ALPHA));
+    set_coefficient(&j, 1, lat_row_of(by, LAT_ROW_OMEGA));
+    set_coefficient(&j, 2, lat_row_of(by, LAT_ROW_BETA));
     j.numbers = 1;
-    if (run(&j))
-        return -1;
-    take_norm(s, p, 1, 0, norm);
-    return 0;
+    j.by = by;
+    return run(&j);
 }
 
 static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
@@ -543,83 +552,6 @@ static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
         return -1;
     take_dot(s, p, 2, 0, dot);
     return 0;
-}
-
-/* A job with the device's scalars from this row on. */
-static job later_job(lat_pass_kind kind, lat_gpu_space *s, const lat_spinor_part *p, int row)
-{
-    job j = {};
-    j.kind = kind;
-    j.space = &s->space;
-    j.part = p;
-    j.later = s->later + row * LAT_SPINOR_COLUMNS;
-    return j;
-}
-
-/* Is x in more bits than the space? */
-static bool has_more_bits(const lat_gpu_space *s, const lat_dfield *x)
-{
-    return x->grid->spec.storage != s->space.grid->spec.storage;
-}
-
-static_assert(1 + LAT_CG_RING <= LAT_PASS_TERMS, "a pass takes s and a ring");
-
-/* x += alpha p of so many places of the ring. */
-static job ring_job(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                    const lat_cg_ring *ring, int places)
-{
-    job j = later_job(has_more_bits(s, x) ? LAT_PASS_CG_SUM : LAT_PASS_CG, s, p, LAT_LATER_ONE);
-    j.terms = 1 + places;
-    for (int k = 0; k < places; k++)
-        j.x[1 + k] = ring->dir[k];
-    j.y = x;
-    j.since = ring->since;
-    return j;
-}
-
-int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                     const lat_cg_ring *ring, const lat_dfield *r)
-{
-    const bool last = ring->place == ring->length - 1;
-    job j = ring_job(s, p, x, ring, ring->place + 1);
-    j.x[0] = r;
-    j.z = ring->dir[last ? 0 : ring->place + 1];
-    if (!last)
-        j.y = NULL;
-    return run(&j);
-}
-
-int lat_gpu_chain_settle(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x,
-                         const lat_cg_ring *ring)
-{
-    const job j = ring_job(s, p, x, ring, ring->place);
-    return run(&j);
-}
-
-int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *v,
-                        lat_dfield *r)
-{
-    job j = later_job(LAT_PASS_AXPYS, s, p, LAT_LATER_BI_MINUS);
-    j.terms = 1;
-    j.x[0] = v;
-    j.y = r;
-    return run(&j);
-}
-
-int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,
-                           lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
-                           const lat_dfield *v)
-{
-    job j = later_job(LAT_PASS_BICGSTAB, s, p, LAT_LATER_BI_ALPHA);
-    j.terms = 2;
-    j.x[0] = t;
-    j.x[1] = v;
-    j.y = x;
-    j.z = r;
-    j.dir = dir;
-    j.numbers = 1;
-    j.chain = &c;
-    return run(&j);
 }
 
 static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
@@ -718,7 +650,8 @@ static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
 }
 
 const lat_spinor_ops lat_spinor_gpu = {
-    gpu_open,        gpu_close,  gpu_put,      gpu_get,    gpu_zero,    gpu_copy,
-    gpu_random,      gpu_gamma5, gpu_axpby,    gpu_axpys,  gpu_dots,    lat_gpu_products,
-    lat_gpu_combine, gpu_cg,     gpu_bicgstab, gpu_shadow, gpu_convert,
+    gpu_open,     gpu_close,        gpu_put,         gpu_get,          gpu_zero,
+    gpu_copy,     gpu_random,       gpu_gamma5,      gpu_axpby,        gpu_axpys,
+    gpu_dots,     lat_gpu_products, lat_gpu_combine, gpu_add,          gpu_cg,
+    gpu_bicgstab, gpu_shadow,       gpu_convert,     &lat_scalars_gpu,
 };

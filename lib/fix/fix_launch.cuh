@@ -17,17 +17,8 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
     const dim3 block(x, y), grid(2 * h.face_blocks + inner, (unsigned)how->nrows);
     if (grid.x == 0)
         return cudaSuccess;
-#if LAT_N > 3
-    if constexpr (STAGED(VISIT)) { /* more shared memory than a block may take unasked */
-        const cudaError_t e = cudaFuncSetAttribute((const void *)LAT_(half) < P, R, D, C, VISIT >,
-                                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                   (int)STAGING(VISIT));
-        if (e)
-            return e;
-    }
-#endif
-    return lat_cuda_start_with(STAGING(VISIT), w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid,
-                               block, stream, *w, h, parity);
+    return lat_cuda_start(w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid, block, stream, *w, h,
+                          parity);
 }
 
 #if LAT_N <= 3

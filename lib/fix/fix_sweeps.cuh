@@ -193,50 +193,6 @@ static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l,
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
 
-/* ---- by way of shared memory ---- */
-
-/* Each thread has its own chunks there, STEP apart. */
-template <int STEP>
-static __device__ __forceinline__ void LAT_(to_shared)(LAT_V *to, const LAT_V *from, int chunks,
-                                                       bool cached)
-{
-#pragma unroll
-    for (int c = 0; c < chunks; c++) {
-        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * STEP);
-        const LAT_V *p = from + c * LAT_CUDA_GROUP;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-        (void)at, (void)cached;
-        to[c * STEP] = *p;
-#else
-        if (cached)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
-                         :
-                         : "r"(at), "l"(p)
-                         : "memory");
-        else
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                         :
-                         : "r"(at), "l"(p)
-                         : "memory");
-#endif
-    }
-}
-
-template <int STEP, int CH>
-static __device__ __forceinline__ void LAT_(from_shared)(LAT_T *m, const LAT_V *p)
-{
-#pragma unroll
-    for (int c = 0; c < CH; c++)
-        LAT_(unpack)(m + c * PER, p[c * STEP], PER);
-}
-
-#if LAT_N > 3
-#include "fix_staged.cuh" /* all updates of SU(4) in single, by that way */
-#else
-#define STAGED(visit) false
-#define STAGING(visit) 0
-#endif
-
 /* ---- a half sweep ---- */
 
 /* The site for this thread (lat_cuda_site_of). */
@@ -280,21 +236,14 @@ static __global__ void BOUNDS(C, VISIT)
     }
     if (busy) {
         LAT_(problem)<P> l[C] = {};
-#if LAT_N > 3
-        if constexpr (STAGED(VISIT))
-            LAT_(visit_staged)<VISIT>(w, v, p, how, site, copy[0],
-                                      v.g[0] + lat_cuda_at(i, CHUNKS(FEW)));
-        else
-#endif
-            LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
-                LAT_(take)<R>(l + c, u, g, weight);
-            });
+        LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+            LAT_(take)<R>(l + c, u, g, weight);
+        });
 #pragma unroll
         for (int c = 0; c < C; c++)
             if (c == 0 || copy[c] != copy[0]) {
                 LAT_V *mine = v.g[c] + lat_cuda_at(i, CHUNKS(FEW));
-                if (!STAGED(VISIT))
-                    LAT_(finish_site)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
+                LAT_(finish_site)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
                 if (face) {
                     LAT_V *there = lat_cuda_ghost<LAT_V>(
                         w, w.peers, side, (uint64_t)copy[c] * (uint64_t)w.slots + (uint64_t)slice,
@@ -317,6 +266,39 @@ static __global__ void BOUNDS(C, VISIT)
  * crowd out the others. */
 #define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
 
+/* Each thread has its own chunks in shared memory, SMALL_THREADS apart. */
+static __device__ __forceinline__ void LAT_(to_shared)(LAT_V *to, const LAT_V *from, int chunks,
+                                                       bool cached)
+{
+#pragma unroll
+    for (int c = 0; c < chunks; c++) {
+        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * SMALL_THREADS);
+        const LAT_V *p = from + c * LAT_CUDA_GROUP;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+        (void)at, (void)cached;
+        to[c * SMALL_THREADS] = *p;
+#else
+        if (cached)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+                         :
+                         : "r"(at), "l"(p)
+                         : "memory");
+        else
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                         :
+                         : "r"(at), "l"(p)
+                         : "memory");
+#endif
+    }
+}
+
+template <int CH> static __device__ __forceinline__ void LAT_(from_shared)(LAT_T *m, const LAT_V *p)
+{
+#pragma unroll
+    for (int c = 0; c < CH; c++)
+        LAT_(unpack)(m + c * PER, p[c * SMALL_THREADS], PER);
+}
+
 template <int P, int D, int VISIT>
 static __global__ void __launch_bounds__(SMALL_THREADS)
     LAT_(half_small)(const __grid_constant__ lat_cuda_work w,
@@ -333,20 +315,17 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(to_shared)<SMALL_THREADS>(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH,
-                                       false);
-        LAT_(to_shared)<SMALL_THREADS>(links + (2 * mu + 1) * STEP,
-                                       LAT_(link) < R > (v.u_other, lat_cuda_down(w, p, mu), D, mu),
-                                       CH, false);
+        LAT_(to_shared)(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH, false);
+        LAT_(to_shared)(links + (2 * mu + 1) * STEP,
+                        LAT_(link) < R > (v.u_other, lat_cuda_down(w, p, mu), D, mu), CH, false);
     }
     WAIT_FOR_GRID();
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(to_shared)<SMALL_THREADS>(
-            gs + 2 * mu * STEP, v.g_other[0] + lat_cuda_at(lat_cuda_up(w, p, mu), CH), CH, true);
-        LAT_(to_shared)<SMALL_THREADS>(gs + (2 * mu + 1) * STEP,
-                                       v.g_other[0] + lat_cuda_at(lat_cuda_down(w, p, mu), CH), CH,
-                                       true);
+        LAT_(to_shared)(gs + 2 * mu * STEP, v.g_other[0] + lat_cuda_at(lat_cuda_up(w, p, mu), CH),
+                        CH, true);
+        LAT_(to_shared)(gs + (2 * mu + 1) * STEP,
+                        v.g_other[0] + lat_cuda_at(lat_cuda_down(w, p, mu), CH), CH, true);
         __pipeline_commit();
     }
     LAT_(problem)<P> l = {};
@@ -354,14 +333,14 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     for (int mu = 0; mu < D; mu++) {
         LAT_T m[FULL], n[FULL], h[FULL];
         __pipeline_wait_prior(D - 1 - mu);
-        LAT_(from_shared)<SMALL_THREADS, CH>(m, links + 2 * mu * STEP);
+        LAT_(from_shared)<CH>(m, links + 2 * mu * STEP);
         LAT_(complete)(m);
-        LAT_(from_shared)<SMALL_THREADS, CH>(h, gs + 2 * mu * STEP);
+        LAT_(from_shared)<CH>(h, gs + 2 * mu * STEP);
         LAT_(take)<R>(&l, m, h, (LAT_T)1);
-        LAT_(from_shared)<SMALL_THREADS, CH>(m, links + (2 * mu + 1) * STEP);
+        LAT_(from_shared)<CH>(m, links + (2 * mu + 1) * STEP);
         LAT_(complete)(m);
         LAT_(dag)(n, m);
-        LAT_(from_shared)<SMALL_THREADS, CH>(h, gs + (2 * mu + 1) * STEP);
+        LAT_(from_shared)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
     LAT_(finish_site)<P, R, VISIT>(&l, v.g[0] + lat_cuda_at(i, CH), how,

@@ -348,11 +348,12 @@ static int validate_unvouched(lat_file_reader *s, const lat_slice_sums *sums)
     if (find_extents(s, &t) < 0)
         return -1;
     if (t.found)
-        return lat_mismatch(s->r.force,
-                            "%s: on %s the plaquette is %.6g, that of random links, and on %s it "
-                            "is %.6g: expected --dims of that lattice",
-                            s->name, lat_dims_text(&h->geom, here), h->plaquette,
-                            lat_dims_text(&t.geom, there), t.plaquette);
+        return lat_mismatch(
+            s->r.force,
+            "%s: on %s the plaquette is %.6g, typical of random links, and on %s it "
+            "is %.6g: expected --dims for that lattice",
+            s->name, lat_dims_text(&h->geom, here), h->plaquette, lat_dims_text(&t.geom, there),
+            t.plaquette);
     lat_warn(
         "%s: nothing in a %s file vouches for extents and order: as %s SU(%d) its plaquette is "
         "%.6g, and links are within %.2g of the group",

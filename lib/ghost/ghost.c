@@ -124,7 +124,7 @@ static void make_diagonal(lat_ghost *m)
 static int check(const lat_field *u, const lat_condition *c)
 {
     if (u->head.kind != LAT_GAUGE)
-        return lat_fail("the Faddeev-Popov operator is that of a gauge field, but this is %s",
+        return lat_fail("the Faddeev-Popov operator needs a gauge field, but this is %s",
                         lat_kind_text(u->head.kind));
     if (lat_gauge_table[c->gauge].problem != LAT_LINEAR)
         return lat_fail("the Faddeev-Popov operator is here for Landau and Coulomb gauge, not for "
@@ -143,7 +143,7 @@ int lat_ghost_check(const lat_device *dev, const lat_field *u)
     if (!dev || !dev->gpu)
         return 0;
     if (u->head.nc > LAT_GHOST_GPU_MOST)
-        return lat_fail("SU(%d): on a GPU the Faddeev-Popov operator is that of SU(2) to SU(%d)",
+        return lat_fail("SU(%d): on a GPU the Faddeev-Popov operator is for SU(2) to SU(%d)",
                         u->head.nc, LAT_GHOST_GPU_MOST);
     return lat_laplace_gpu_check(&u->head.geom);
 }

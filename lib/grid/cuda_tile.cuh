@@ -242,7 +242,7 @@ static __device__ __forceinline__ void LAT_(set_row)(LAT_(c) *y, const LAT_(c) *
 
 /* What the hits of an update (site/update.h) need. Of one of the whole element, RELAX_SUN, a hit is
  * the maximum. (By reference alone: where it was copied, nvcc 13.0 read the kernel's parameters in
- * its place; bench/NOTES.md.) */
+ * its place; bench/history.) */
 typedef struct {
     LAT_T beta, omega, stochastic;
     const LAT_(rng) *rng;

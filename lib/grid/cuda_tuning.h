@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/NOTES.md
+/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/RESULTS.md
  * has the tables). Results do not depend on them. */
 #ifndef LAT_GRID_CUDA_TUNING_H
 #define LAT_GRID_CUDA_TUNING_H
@@ -25,5 +25,18 @@
 /* So many times the host reads the flag of a sum before it waits for the stream instead, which
  * takes 3 us more (16^4: 15.6 us for theta): some milliseconds. */
 #define LAT_CUDA_FLAG_READS 300000
+
+/* Pairs of z, of `pairs`, that a hop takes before the next pair of t: halves of them, to 16 at most
+ * with few columns. With several less fits into the second cache: 4, or all pairs where halves do
+ * not come to 4 (12 columns in single on an H100: 24^3x48 from 33.1 to 29.0 us, 48^3x96 from 561 to
+ * 534). */
+static inline unsigned lat_cuda_strip(unsigned pairs, int columns)
+{
+    const unsigned most = columns > 3 ? 4 : 16;
+    unsigned strip = pairs;
+    while (strip > most && strip % 2 == 0)
+        strip /= 2;
+    return strip < most && columns > 3 ? pairs : strip;
+}
 
 #endif

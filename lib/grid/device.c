@@ -3,7 +3,6 @@
 #include "device.h"
 
 #include "base/error.h"
-#include "tuned.h"
 #include "grid_internal.h"
 
 /* Who names GPUs wants one of them. */
@@ -41,10 +40,8 @@ static lat_device *open_wanted(const lat_device_options *o, const lat_comm *comm
 lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
 {
     lat_device *dev = open_wanted(o, comm);
-    if (dev && o->tune && dev->gpu && comm->size == 1)
-        lat_tuned_set(LAT_TUNE_ANEW);
-    else if (dev && o->tune)
-        lat_warn("nothing is tuned on %s", dev->gpu ? "several ranks" : "the CPU");
+    if (dev && o->tune)
+        lat_warn("--tune does nothing any more: the lattice alone decides the order of sites");
     if (dev && !dev->gpu && o->transport != LAT_TRANSPORT_AUTO)
         lat_warn("--transport is for GPUs; it runs on the CPU");
     return dev;

@@ -30,7 +30,7 @@ typedef struct lat_device_options {
     int choice;       /* lat_device_choice; AUTO is the GPU if all ranks have one, else the CPU */
     const char *gpus; /* GPUs that the ranks of a host take in turn: "0,2,3"; NULL: all there are */
     int transport;    /* lat_transport */
-    bool tune;        /* measure anew what is fastest, and say so (tuned.h) */
+    bool tune;        /* does nothing, which a warning says (0.1.0 measured orders of sites) */
     bool check;       /* the CPU as a checking device: every grid has a halo, also on one rank, and
                          ghosts are NaN whenever they are not up to date (halo.h) */
 } lat_device_options;

@@ -26,6 +26,7 @@ typedef struct lat_grid_ops {
     int (*migrate)(lat_dfield *f, int unit, int rank, bool send);
     int (*halo_new)(lat_dfield *f); /* f->halo */
     void (*halo_free)(lat_dfield *f);
+    /* Starts an exchange; what `part` points to stays until halo_finish, which waits for it. */
     int (*halo_begin)(lat_dfield *f, const lat_halo_part *part);
     int (*halo_finish)(lat_dfield *f);
 } lat_grid_ops;

@@ -282,7 +282,7 @@ static int check_spinors(const lat_header *head, const char *name)
         return lat_fail("%s: expected fewer than 2^63 bytes, found %d columns on %zu sites", name,
                         columns, lat_volume(&head->geom));
     if (head->quark.eigenvalue && head->kind != LAT_MODES)
-        return lat_fail("%s: eigenvalues are those of modes, found %s", name,
+        return lat_fail("%s: eigenvalues belong to modes, found %s", name,
                         lat_kind_text(head->kind));
     return lat_quark_check(&head->quark, name);
 }

@@ -48,7 +48,6 @@ int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield
 int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y);
 int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm); /* |y| */
 int lat_search_scale(lat_search *w, double a, lat_dfield *y);
-int lat_search_random(lat_search *w, lat_dfield *y);
 
 /* y becomes orthogonal to all n x, twice; dot[i] (may be NULL) is what was taken off; norm is the
  * rest's. */

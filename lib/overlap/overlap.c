@@ -126,8 +126,7 @@ int lat_overlap_verify(lat_overlap *o, double *defect)
     if (*defect <= most)
         return 0;
     return lat_fail("overlap operator: expected a sign function that keeps the norm of a random "
-                    "spinor to %.3g, found %.3g: the modes or the interval are not those of these "
-                    "links",
+                    "spinor to %.3g, found %.3g: the modes or the interval belong to other links",
                     most, *defect);
 }
 

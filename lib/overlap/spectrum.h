@@ -14,7 +14,4 @@
 int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *value,
                          double *residual, lat_field *modes);
 
-/* How many spinors of one chirality there are. */
-size_t lat_overlap_chiral_dimension(const lat_overlap *o);
-
 #endif

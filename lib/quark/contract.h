@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contract.h: correlators of mesons and baryons, a slice at a time (docs/quarks.md, "Correlators").
+/* contract.h: correlators of mesons and baryons, a slice at a time (docs/correlators.md).
  *
  * S(x) is the propagator from the source to x. With two propagators, S1 is that of the quark and S2
  * that of the antiquark; in baryons the quarks u and d are S1, and s is S2.

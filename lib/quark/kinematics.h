@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kinematics.h: momenta of quark propagators and vertices (docs/quarks.md, "Quarks in momentum
- * space"): p_mu = 2 pi n_mu / L_mu, n whole numbers plus theta/2 of the boundary. */
+/* kinematics.h: momenta of quark propagators and vertices (docs/momentum.md):
+ * p_mu = 2 pi n_mu / L_mu, n whole numbers plus theta/2 of the boundary. */
 #ifndef LAT_QUARK_KINEMATICS_H
 #define LAT_QUARK_KINEMATICS_H
 

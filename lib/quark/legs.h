@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* legs.h: quark propagators in momentum space, and amputated vertices of the sixteen bilinears
- * (docs/quarks.md, "Quarks in momentum space").
+ * (docs/momentum.md).
  *
  * Momenta are p_mu = 2 pi n_mu / L_mu; n may be any number. With n1, n2 given, of solutions S(x|p)
  * for the source exp(ipx),

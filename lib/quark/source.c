@@ -382,7 +382,10 @@ int lat_source_check_steps(const lat_source *s)
 
 bool lat_source_counts(const lat_source *s) { return s->shape == NOISE && !s->numbered; }
 
-char *lat_source_text(const lat_source *s, int field)
+/* The text of a header: of field number `field`, where there are several (" field 3 of 8"); noise
+ * says of which configuration it is, if not 0 (",config=3"): other numbers are another source. The
+ * caller frees it. NULL without memory. */
+static char *header_text(const lat_source *s, int field)
 {
     char *text = NULL;
     char number[32] = "", part[64] = "";
@@ -670,7 +673,7 @@ int lat_source_field(const lat_source *s, int field, lat_field *b)
     lat_header_make_spinors(&b->head, columns == 1 ? LAT_SPINOR : LAT_PROPAGATOR, columns);
     if (links->kind == LAT_GAUGE)
         strcpy(b->head.quark.links, lat_header_links_crc(links));
-    char *text = lat_source_text(s, field);
+    char *text = header_text(s, field);
     const int rc = !text || lat_quark_set_source(&b->head.quark, text)
                            || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b)
                        ? -1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* source.h: sources of quark propagators, from their text (docs/quarks.md, "Sources").
+/* source.h: sources of quark propagators, from their text (docs/sources.md).
  *
  * A text is a source, then steps with "/" before each:
  *
@@ -63,11 +63,6 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi);
  * text, and of links their CRC and gauge; *b is to be freed. Slices on which the source is zero
  * take no memory (base/pages.h), and b->zeros says which they are. 0, or -1. */
 int lat_source_field(const lat_source *s, int field, lat_field *b);
-
-/* The text of a header: of field number `field`, where there are several (" field 3 of 8"); noise
- * says of which configuration it is, if not 0 (",config=3"): other numbers are another source. The
- * caller frees it. NULL without memory. */
-char *lat_source_text(const lat_source *s, int field);
 
 /* The source that the text of a header names, its field, and its column where ", column 7" follows,
  * as of lat-solve --columns; else -1: it has all columns. NULL as of lat_source_new. */

@@ -278,7 +278,7 @@ int lat_inverter_open(lat_inverter *v)
         .columns = lat_inverter_wide(v, columns),
         .form = forms[v->o->even_odd],
         .inner = inner_precision(v, on),
-        .dirac = {.reals = (int)v->o->reals, .in_turn = v->o->halo},
+        .dirac = {.reals = (int)v->o->reals},
     };
     lat_device_threads(on, links, o.columns);
     if (v->s.overlap.fast && lat_inverter_overlap(v)) { /* of another mass */

@@ -21,7 +21,6 @@ typedef struct lat_inverter_options {
     lat_solution_options how; /* its batch becomes what the memory takes */
     int precision;            /* of the iterations, a lat_inner */
     int even_odd;             /* which Schur complement, LAT_EVEN_ODD_SYMMETRIC .. */
-    int halo;                 /* 0: overlapped */
     long reals;               /* a link; 0: as few as the links allow */
     double memory;            /* of the device, GB; 0: what is free there */
     const char *smearing;     /* of the links of the operator; or NULL */

@@ -132,7 +132,7 @@ int lat_twists_solve(lat_inverter *v)
     lat_wilson_options o = {.columns = lat_inverter_wide(v, columns),
                             .form = LAT_FULL,
                             .inner = LAT_STORAGE_DOUBLE,
-                            .dirac = {.reals = (int)v->o->reals, .in_turn = v->o->halo}};
+                            .dirac = {.reals = (int)v->o->reals}};
     fermion.twist = 0;
     if (duplicate(v))
         return -1;

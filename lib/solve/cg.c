@@ -4,164 +4,92 @@
  *     q = A p, alpha = |s|^2/|q|^2, s -= alpha A^+ q, beta = |s|^2/|s of before|^2,
  *     x += alpha p, p = s + beta p
  *
- * On a device that does not wait for its host several alpha p are added to x at a time: p takes
- * turns in a ring of fields (dirac/dirac.h).
- *
  * |r|^2, r = b - A x, falls by alpha |s|^2 in each iteration, and is not believed to be below
  * rounding; r itself is made in reliable updates alone. To carry r and make s = A^+ r of it takes a
  * pass more, and fails in 16 bits: near critical kappa |s| is far below |A| |r|, and the rounding
  * of r buries it. After an update s is that of the new r, and p is made orthogonal to it but for s
  * itself, as it would be. */
 #include <math.h>
-#include <string.h>
 #include "krylov_internal.h"
 
 typedef struct state {
-    lat_cg_ring ring; /* p, of which there is one alone on a CPU */
-    lat_dfield *s, *q;
-    double gamma[LAT_SPINOR_COLUMNS];  /* |s|^2 */
+    lat_dfield *p, *s, *q;
+    lat_scalars *by;                   /* gamma, alpha, beta, where the device computes */
+    double gamma[LAT_SPINOR_COLUMNS];  /* |s|^2, as the host knows it */
     double square[LAT_SPINOR_COLUMNS]; /* |r|^2 */
-    double alpha[LAT_SPINOR_COLUMNS], minus[LAT_SPINOR_COLUMNS], beta[LAT_SPINOR_COLUMNS];
 } state;
 
-static lat_dfield *direction(const state *g) { return g->ring.dir[g->ring.place]; }
-
-/* s = A^+ r of these columns. */
+/* s = A^+ r of these columns, and gamma. */
 static int gradient(lat_run *w, state *g, const lat_spinor_part *c)
 {
     const lat_dirac_end end = {.norm = g->gamma};
-    for (int i = 0; i < c->columns; i++)
-        g->square[c->column[i]] = w->norm[c->column[i]] * w->norm[c->column[i]];
-    return w->s->apply(w->s->with, true, c, g->s, w->r, &end);
+    lat_numbers gamma;
+    if (w->s->apply(w->s->with, true, c, g->s, w->r, &end))
+        return -1;
+    for (int i = 0; i < c->columns; i++) {
+        const int k = c->column[i];
+        g->square[k] = w->norm[k] * w->norm[k];
+        gamma[k] = lat_scalar_real(g->gamma[k]);
+    }
+    return LAT_OPS(w->s)->scalars->set(g->by, c, LAT_ROW_GAMMA, gamma);
 }
 
 /* For columns with a new r: p += (1 - <s, p>/|s|^2) s. */
 static int renew(lat_run *w, state *g)
 {
     int list[LAT_SPINOR_COLUMNS];
-    lat_spinor_part c = {w->s->parity, 0, list};
-    lat_scalars dot, plus;
+    const lat_spinor_part c = lat_run_fresh(w, list);
+    lat_numbers dot, plus;
     lat_scalar *const to = dot;
     const lat_dfield *const s = g->s;
-    for (int i = 0; i < w->active.columns; i++)
-        if (w->fresh[w->list[i]])
-            list[c.columns++] = w->list[i];
     if (c.columns == 0)
         return 0;
-    if (gradient(w, g, &c) || LAT_OPS(w->s)->dots(w->s->space, &c, 1, &s, direction(g), &to, NULL))
+    if (gradient(w, g, &c) || LAT_OPS(w->s)->dots(w->s->space, &c, 1, &s, g->p, &to, NULL))
         return -1;
     for (int i = 0; i < c.columns; i++) {
         const int k = list[i];
         plus[k] = lat_scalar_of(g->gamma[k] > 0 ? 1 - lat_z(dot[k]) / g->gamma[k] : 0);
     }
-    return lat_add(w->s, &c, plus, g->s, direction(g), NULL);
+    return lat_add(w->s, &c, plus, g->s, g->p, NULL);
 }
-
-/* 0 where A p is 0, which ends in stagnation. */
-static double step_length(double gamma, double q) { return q > 0 ? gamma / q : 0; }
 
 /* After an iteration: |r|^2, gamma. */
-static void account(const lat_run *w, state *g, int k, double next)
+static void account(const lat_run *w, state *g, int k, double q, double next)
 {
     const double least = w->s->epsilon * w->last[k];
-    g->square[k] = fmax(g->square[k] - g->alpha[k] * g->gamma[k], least * least);
-    g->beta[k] = g->gamma[k] > 0 ? next / g->gamma[k] : 0;
+    g->square[k] = fmax(g->square[k] - lat_cg_alpha(g->gamma[k], q) * g->gamma[k], least * least);
     g->gamma[k] = next;
-}
-
-/* The next place of the ring, after an iteration; x is complete where it begins anew. */
-static void turn(lat_cg_ring *ring)
-{
-    ring->place = (ring->place + 1) % ring->length;
-    if (ring->place == 0)
-        memset(ring->since, 0, sizeof ring->since);
-}
-
-/* x of these columns, complete up to the last iteration that has begun. The others go on: a column
- * is added to in the same order whenever it is. */
-static int settle(lat_run *w, const lat_spinor_part *c)
-{
-    lat_cg_ring *ring = &((state *)w->method)->ring;
-    int list[LAT_SPINOR_COLUMNS];
-    lat_spinor_part p = {c->parity, 0, list};
-    for (int i = 0; i < c->columns; i++)
-        if (ring->since[c->column[i]] < ring->place)
-            list[p.columns++] = c->column[i];
-    if (p.columns && w->s->cg_settle(w->s->with, &p, w->x, ring))
-        return -1;
-    for (int i = 0; i < p.columns; i++)
-        ring->since[list[i]] = ring->place;
-    return 0;
-}
-
-/* A device that does not wait: the host looks at the numbers of an iteration while the next one
- * runs, so that updates, and columns that leave, are an iteration late, each by its own numbers.
- * The iteration that runs then is not accounted for: after the update r is known. */
-static int iterate_ahead(lat_run *w, state *g)
-{
-    const lat_system *s = w->s;
-    double q[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
-    int before[LAT_SPINOR_COLUMNS]; /* columns of the iteration that has not been looked at */
-    bool renewed[LAT_SPINOR_COLUMNS] = {false}; /* since it was begun */
-    lat_spinor_part pending = {s->parity, 0, before};
-    w->settle = settle;
-    w->method = g;
-    while (w->active.columns > 0) {
-        if (s->cg_iterate(s->with, &w->active, w->x, &g->ring, g->s, g->q))
-            return -1;
-        turn(&g->ring);
-        if (pending.columns && s->cg_numbers(s->with, &pending, 1, q, next))
-            return -1;
-        const bool first = pending.columns == 0;
-        for (int i = 0; i < w->active.columns && !first; i++) {
-            const int k = w->list[i];
-            if (!renewed[k]) {
-                g->alpha[k] = step_length(g->gamma[k], q[k]);
-                account(w, g, k, next[k]);
-            }
-        }
-        pending.columns = w->active.columns;
-        memcpy(before, w->list, sizeof(int) * (size_t)pending.columns);
-        if (first)
-            continue;
-        if (lat_run_check(w, 1, g->square) || renew(w, g))
-            return -1;
-        int list[LAT_SPINOR_COLUMNS];
-        lat_spinor_part fresh = {s->parity, 0, list};
-        for (int i = 0; i < w->active.columns; i++) {
-            const int k = w->list[i];
-            if ((renewed[k] = w->fresh[k]))
-                list[fresh.columns++] = k;
-        }
-        if (fresh.columns && s->cg_begin(s->with, &fresh, g->gamma))
-            return -1;
-    }
-    return 0;
 }
 
 static int iterate(lat_run *w, state *g)
 {
     const lat_system *s = w->s;
+    const lat_spinor_ops *ops = LAT_OPS(s);
     double q[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end of_q = {.norm = q}, of_s = {.add = g->minus, .norm = next};
-    if (gradient(w, g, &w->active) || LAT_OPS(s)->copy(s->space, &w->active, g->s, direction(g)))
+    int ago;
+    const lat_dirac_end of_q = {.scalars = g->by, .step = LAT_STEP_CG_ALPHA},
+                        of_s = {.scalars = g->by, .step = LAT_STEP_CG_BETA};
+    const lat_coefficient alpha = lat_row_of(g->by, LAT_ROW_ALPHA),
+                          beta = lat_row_of(g->by, LAT_ROW_BETA), one = lat_number(NULL);
+    if (gradient(w, g, &w->active) || ops->copy(s->space, &w->active, g->s, g->p))
         return -1;
-    if (s->cg_begin)
-        return s->cg_begin(s->with, &w->active, g->gamma) ? -1 : iterate_ahead(w, g);
     while (w->active.columns > 0) {
-        if (s->apply(s->with, false, &w->active, g->q, direction(g), &of_q))
+        if (s->apply(s->with, false, &w->active, g->q, g->p, &of_q)
+            || s->apply(s->with, true, &w->active, g->s, g->q, &of_s)
+            || ops->cg(s->space, &w->active, alpha, beta, one, w->x, g->p, g->s))
+            return -1;
+        const lat_spinor_part *there = lat_run_look(w, &ago);
+        if (there->columns == 0)
+            continue;
+        if (ops->scalars->read(g->by, there, LAT_STEP_CG_ALPHA, ago, q)
+            || ops->scalars->read(g->by, there, LAT_STEP_CG_BETA, ago, next))
             return -1;
         for (int i = 0; i < w->active.columns; i++) {
             const int k = w->list[i];
-            g->alpha[k] = step_length(g->gamma[k], q[k]);
-            g->minus[k] = -g->alpha[k];
+            if (!lat_run_stale(w, k))
+                account(w, g, k, q[k], next[k]);
         }
-        if (s->apply(s->with, true, &w->active, g->s, g->q, &of_s))
-            return -1;
-        for (int i = 0; i < w->active.columns; i++)
-            account(w, g, w->list[i], next[w->list[i]]);
-        if (LAT_OPS(s)->cg(s->space, &w->active, g->alpha, g->beta, NULL, w->x, direction(g), g->s)
-            || lat_run_check(w, 1, g->square) || renew(w, g))
+        if (lat_run_check(w, 1, g->square) || renew(w, g))
             return -1;
     }
     return 0;
@@ -169,14 +97,14 @@ static int iterate(lat_run *w, state *g)
 
 int lat_cg(lat_run *w)
 {
-    state g = {.ring.length = w->s->cg_begin ? w->s->ring : 1};
-    lat_dfield *v[2 + LAT_CG_RING];
-    const int count = 2 + g.ring.length;
-    int rc = lat_run_vectors(w, count, v, "conjugate gradients");
+    state g = {NULL};
+    lat_dfield *v[3];
+    int rc = lat_run_vectors(w, 3, v, "conjugate gradients");
     g.s = v[0];
     g.q = v[1];
-    memcpy(g.ring.dir, v + 2, sizeof *v * (size_t)g.ring.length);
-    rc = rc || iterate(w, &g);
-    lat_run_release(w, count, v);
+    g.p = v[2];
+    rc = rc || !(g.by = LAT_OPS(w->s)->scalars->open(w->s->space)) || iterate(w, &g);
+    LAT_OPS(w->s)->scalars->close(g.by);
+    lat_run_release(w, 3, v);
     return rc;
 }

@@ -42,12 +42,11 @@ static double operator_of(const count *k, lat_storage storage, bool dagger)
            + k->sites * k->o->columns * (k->gpu ? 8 : 64);
 }
 
-/* Vectors of a method in the precision of its iterations, besides x and r: of CG s, q and the
- * directions. */
+/* Vectors of a method in the precision of its iterations, besides x and r: of CG s, q and p. */
 static int method(const count *k, bool spare)
 {
     switch (k->use->solver) {
-    case LAT_SOLVER_CG: return 2 + (k->gpu ? LAT_CG_RING : 1);
+    case LAT_SOLVER_CG: return 3;
     case LAT_SOLVER_AUTO: return spare ? 10 : 3;
     case LAT_SOLVER_BICGSTAB: return 3;
     case LAT_SOLVER_BICGSTABL: return 10;

@@ -19,7 +19,4 @@ uint32_t lat_adler(const void *p, size_t n);
  * or -1, without a sentence, if it has other lengths or is damaged. */
 int lat_inflate(const void *packed, size_t size, void *to, size_t n);
 
-/* Name and version of the library that inflates, for benchmarks. */
-const char *lat_inflate_by(void);
-
 #endif

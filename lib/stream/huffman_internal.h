@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* huffman_internal.h: two kinds of block of deflate (RFC 1951): stored bytes, and bytes in
  * Huffman's code without a search for repetitions, but for runs of one byte. Any inflate reads
- * them. zlib's deflate writes the same at a third of the rate (bench/NOTES.md). For codec.c. */
+ * them. zlib's deflate writes the same at a third of the rate (bench/history). For codec.c. */
 #ifndef LAT_HUFFMAN_INTERNAL_H
 #define LAT_HUFFMAN_INTERNAL_H
 

@@ -35,44 +35,47 @@ static bool residual;
 static const char *log_path, *slice_log;
 
 static const lat_option options[] = {
+    LAT_FIXING_GAUGE_OPTIONS,
+    LAT_HEADING("Sweeps"),
     {LAT_OPT_CHOICE, "overrelax", 0, "su3|su2", &scheme, 0, 0,
      "su3: overrelax the whole SU(N) element; su2: SU(2) subgroup by subgroup, as in the papers",
      false},
     {LAT_OPT_TEXT, "omega", 'w', "OMEGA|auto", &omega_text, 0, 0,
-     "overrelaxation parameter, 1 (none) to below 2; auto: found during the run (default: auto; 1 "
-     "with --stochastic)",
+     "overrelaxation parameter, from 1 (none) to below 2; auto: found during the run (default: "
+     "auto; 1 with --stochastic)",
      false},
     {LAT_OPT_REAL, "stochastic", 0, "P", &stochastic, 0, 0.999,
      "stochastic relaxation: probability that a hit is microcanonical", false},
-    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
-     "stop when theta (in Coulomb gauge of each slice) is below THETA", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9,
-     "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
+    {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
+     "newton: use Newton's method instead of sweeps near the maximum (Landau and Coulomb gauge of "
+     "SU(2) and SU(3), one rank); auto: use it where it applies and is faster",
+     false},
+    {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
+     "in maximally Abelian gauge, also bring the diagonal phases, which it leaves free, to Landau "
+     "gauge, each to THETA",
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
      "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
      "that double reaches",
      false},
-    {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
-     "newton: near the maximum, Newton's method in place of sweeps (Landau and Coulomb gauge of "
-     "SU(2) and SU(3), one rank); auto: where it can and pays",
+    LAT_HEADING("End of a run"),
+    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
+     "stop when theta is below THETA (in Coulomb gauge in every slice)", LAT_OPT_LIMIT},
+    {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9,
+     "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
+    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
      false},
-    {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
-     "in maximally Abelian gauge, bring the diagonal phases that it leaves free to Landau gauge, "
-     "too, each to THETA",
-     false},
+    {LAT_OPT_FLAG, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
+     "also write configurations that have not converged (still exit 3)", true},
+    LAT_HEADING("Output"),
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
      "precision of the links in the output; single holds theta to 1e-14", false},
-    {LAT_OPT_FLAG, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
-     "write configurations that have not converged, too (still exit 3)", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0,
      "write theta and functional to FILE during the run, in columns separated by tabs", true},
     {LAT_OPT_TEXT, "slice-log", 0, "FILE", &slice_log, 0, 0,
      "write theta of every slice to FILE during the run (Coulomb gauge)", true},
     LAT_FIXING_OPTIONS,
-    {0},
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-orelax",
@@ -184,7 +187,7 @@ static double target(const lat_fixing *f, lat_real real, double w)
 
 /* Scheme su2, linear conditions, N > 2: the diagonal directions are overrelaxed by more than one
  * hit, so that the best omega hardly depends on the lattice, and the minimum is flat
- * (bench/NOTES.md). In all other cases a sweep is block SOR (run/omega.h). */
+ * (bench/history). In all other cases a sweep is block SOR (run/omega.h). */
 #define OMEGA_SU2 1.55
 
 static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long sweeps)
@@ -218,7 +221,7 @@ static void forget_newton(void)
 #define FALLING 0.6
 #define WAIT 10
 
-/* auto: below these extents sweeps are as fast (bench/NOTES.md). */
+/* auto: below these extents sweeps are as fast (bench/history). */
 #define PAYS_FROM 12
 #define PAYS_ON_GPU_FROM 16
 

@@ -42,6 +42,7 @@ static const char *log_path, *checkpoint, *resume;
 static long checkpoint_every = 600;
 
 static const lat_option options[] = {
+    LAT_HEADING("Lattice and action"),
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
      "extents, 1 to 4, all even (needed for a new run)", false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
@@ -49,6 +50,7 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
      "bare anisotropy: planes with the last direction have weight XI, others 1/XI", false},
+    LAT_HEADING("Sweeps"),
     {LAT_OPT_CHOICE, "start", 0, "hot|cold", &start, 0, 0,
      "hot: Haar random links; cold: all links 1", false},
     {LAT_OPT_INT, "thermalise", 0, "N", &thermalise, 0, MAX_SWEEPS,
@@ -61,26 +63,28 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "overrelax", 0, "K", &overrelax, 0, 1000,
      "overrelaxation sweeps after each heat bath sweep", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
-    {LAT_OPT_FLAG, "continue", 0, NULL, &continued, 0, 0,
-     "continue from the last configuration on stdin, as with FILE", true},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of sweeps and links", false},
+    LAT_HEADING("Output"),
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
-     "rows of each link to store (default: 1 for SU(2), 2 for SU(3), both without loss, else N)",
+     "rows of each link to store (default: 1 for SU(2) and 2 for SU(3), both without loss; else N)",
      false},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write plaquettes to FILE during the run",
      true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "sweeps between two lines of the log", true},
+    LAT_HEADING("Run"),
+    {LAT_OPT_FLAG, "continue", 0, NULL, &continued, 0, 0,
+     "continue from the last configuration on stdin, as with FILE", true},
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
-     "write checkpoints to FILE, which must be new, or that of --resume", true},
+     "write checkpoints to FILE, which must be new, or the FILE of --resume", true},
     {LAT_OPT_INT, "checkpoint-every", 0, "SECONDS", &checkpoint_every, 0, 1e7,
      "time between two checkpoints", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "continue from the checkpoint FILE, with the same options", true},
+    LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
-    {0},
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-heatbath",
@@ -612,7 +616,7 @@ static int generate(run *r)
 static void check_usage(void)
 {
     if (resume && (continued || lat_opt_given("continue")) && !lat_opts.input)
-        lat_usage("--resume has the configuration to go on from, and --continue reads stdin");
+        lat_usage("--resume has the configuration to continue from, and --continue reads stdin");
     lat_checkpoint_usage(checkpoint, resume);
     if (lat_opt_given("checkpoint-every") && !checkpoint)
         lat_usage("--checkpoint-every is for --checkpoint, and there is no --checkpoint");
@@ -621,7 +625,7 @@ static void check_usage(void)
             "--checkpoint needs a file for each configuration, as with -o 'cfg.%%04d.lat', or "
             "--count 1");
     if (!continued && !lat_opt_given("dims"))
-        lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to go on from");
+        lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to continue from");
     char text[64];
     for (int mu = 0; !continued && mu < geom.nd; mu++)
         if (geom.dims[mu] % 2)
@@ -629,7 +633,7 @@ static void check_usage(void)
     if (!continued && isnan(beta))
         lat_usage("--beta is needed, for example --beta 6.0");
     if (continued && lat_opt_given("start"))
-        lat_usage("--start is for a new run, not for one that goes on");
+        lat_usage("--start is for a new run, not for one that continues");
     if (lat_opt_given("check-every") && !log_path)
         lat_usage("--check-every is for --log, and there is no --log");
     if (continued)

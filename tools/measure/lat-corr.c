@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-corr: correlators of mesons and baryons from quark propagators (docs/quarks.md,
- * "Correlators"). Propagators are contracted slice by slice as they are read. */
+/* lat-corr: correlators of mesons and baryons from quark propagators (docs/correlators.md).
+ * Propagators are contracted slice by slice as they are read. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,32 +26,38 @@ static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_f
 static lat_device_options device;
 
 static const lat_option options[] = {
+    LAT_HEADING("Correlators"),
     {LAT_OPT_TEXT, "channels", 0, "LIST", &channels, 0, 0,
-     "with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, delta, "
-     "nucleon_nr, .., pairs SINK:SOURCE as gtg5:g5; mesons, baryons, all",
+     "channels, with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, "
+     "delta, "
+     "nucleon_nr, .., pairs SINK:SOURCE such as gtg5:g5; mesons, baryons, all",
      false},
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
-     "all momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..; pcac is of momentum "
-     "0 alone",
+     "momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..; pcac has momentum 0 only",
      false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
-     "propagators of a second quark: the antiquark of mesons, s of baryons", false},
+     "propagators of a second quark: the antiquark of mesons, the s quark of baryons", false},
+    LAT_HEADING("Sink"),
     {LAT_OPT_TEXT, "sink", 0, "STEPS", &sink, 0, 0,
-     "smear at the sink, as after a source: gauss:w,n or ape:a,n/gauss:w,n; needs --gauge-file",
+     "smear at the sink, with the steps of a source: gauss:w,n or ape:a,n/gauss:w,n (needs "
+     "--gauge-file)",
      false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "links for --sink; with --second they say whether two propagators are of one configuration "
-     "whose links were stored in two ways",
+     "links for --sink; with --second they tell whether two propagators have the same "
+     "configuration, if its links were stored in two ways",
      false},
+    LAT_HEADING("Source"),
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &origin, 0, 0,
-     "site of the source, from which t and phases count, where the header does not say it; another "
-     "one than it says is refused without --force",
+     "site of the source, from which t and phases count, if the header does not give it; another "
+     "site than the header's is refused without --force",
      false},
+    LAT_HEADING("Device"),
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
-     "device that smears at the sink; auto: a GPU, if there is one and enough to do",
+     "device that smears at the sink; auto: a GPU, if there is one and the work is large enough",
      LAT_OPT_LIMIT},
     {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0,
-     "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", true},
+     "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)", true},
+    LAT_HEADING("Output"),
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
 
@@ -241,8 +247,8 @@ static int check_source(run *r)
     const char *other = second ? r->second.f.head.quark.source : text;
     const bool one = text && other && !strcmp(text, other);
     if (moves && one && !r->spread && lat_source_place(text, site) == 1U << 3) {
-        lat_warn("%s: expected momentum 0 alone, as the source is on a whole slice, %.200s: the "
-                 "mean of others is 0",
+        lat_warn("%s: expected momentum 0 alone, because the source is on a whole slice, %.200s: "
+                 "at others the mean is 0",
                  name, text);
         r->spread = true;
     }
@@ -549,7 +555,8 @@ static int read_all(run *r)
     }
     const int more = rc == 0 && second ? lat_fields_more(r->second.in) : 0;
     if (more > 0)
-        rc = lat_fail("%s: expected as many propagators as of the first quark, found more", second);
+        rc = lat_fail("%s: expected as many propagators as for the first quark, found more",
+                      second);
     lat_input_close(r->second.in);
     return rc || more < 0 ? -1 : 0;
 }

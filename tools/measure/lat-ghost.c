@@ -31,27 +31,32 @@ static long modes, max_iterations = 1000;
 static double residual = 1e-8, accuracy = 1e-6;
 
 static const lat_option options[] = {
+    LAT_HEADING("Gauge"),
     LAT_GAUGE_OPTIONS("landau|coulomb"),
     LAT_WEIGHTS_OPTION,
+    LAT_REQUIRE_OPTION,
+    LAT_HEADING("Momenta and modes"),
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
      "momenta 2 pi n/L with n^2 up to a number, or a list 1,0,0,0/0,0,0,1/..", false},
     {LAT_OPT_CHOICE, "orbits", 0, "one|all", &orbits, 0, 0,
-     "of momenta that reflections and axes of one extent make equal: one, or all (n and -n have "
-     "the same G: one of them)",
+     "momenta that reflections and exchanges of equal axes make equal: compute one of them, or "
+     "all; n and -n have the same G, and count as one",
      false},
     {LAT_OPT_TEXT, "point", 0, "X,Y,Z,T", &point, 0, 0,
-     "one point source for all momenta (default: a plane wave for each, exact)", false},
+     "use one point source for all momenta (default: a plane wave for each, exact)", false},
     {LAT_OPT_INT, "modes", 0, "K", &modes, 1, MOST_MODES,
      "measure the K lowest eigenvalues instead, in Coulomb gauge of each slice (default: none)",
      false},
+    LAT_HEADING("Solver"),
     {LAT_OPT_REAL, "residual", 0, "X", &residual, 1e-14, 1,
      "solve until |b - M x| / |b| of each column is below X", false},
     {LAT_OPT_REAL, "accuracy", 0, "X", &accuracy, 1e-12, 1,
      "iterate until |M v - lambda v| of each mode is below X |lambda|", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
-     "give up after N iterations (exit 3)", false},
+     "give up after N iterations, exit 3", false},
+    LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
-    LAT_REQUIRE_OPTION,
+    LAT_HEADING("Output"),
     LAT_PRINT_OPTIONS("momentum or mode", "configuration"),
     {0}};
 

@@ -31,28 +31,35 @@ static long largest = 8;
 static bool mean, vertex;
 
 static const lat_option options[] = {
+    LAT_HEADING("Gauge"),
     LAT_GAUGE_OPTIONS("landau|coulomb|mag"),
+    LAT_REQUIRE_OPTION,
+    LAT_HEADING("Momenta"),
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
-     "average over momenta that symmetries of the lattice make equal (reflections, axes of equal "
-     "extent), or not",
+     "average over momenta that symmetries of the lattice make equal (reflections, exchange of "
+     "equal axes), or not",
      false},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cuts.cylinder, 0, 1e9,
-     "keep only momenta within R * 2 pi / X of the diagonal, X being the first extent (default: "
+     "keep only momenta within R * 2 pi / X of the diagonal, where X is the first extent (default: "
      "all)",
      false},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cuts.cone, 0, 180,
      "keep only momenta within this angle of the diagonal (default: all)", false},
-    {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
-     "the three-gluon vertex instead, in Landau gauge, in the soft and the symmetric limit", false},
     {LAT_OPT_INT, "momenta", 0, "N2", &largest, 1, 100000,
-     "of --vertex: momenta 2 pi n/L with n^2 up to N2", false},
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
-     "device of the Fourier transforms: cpu is FFTW, gpu is cuFFT; auto: the faster one", false},
+     "momenta 2 pi n/L of --vertex, with n^2 up to N2", false},
+    LAT_HEADING("What to measure"),
+    {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
+     "measure the three-gluon vertex instead, in Landau gauge, in the soft and the symmetric limit",
+     false},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
-     "print one table, the mean over all configurations, with its error (of vertices that of the "
-     "jackknife)",
+     "print one table: the mean over all configurations with its error (vertices: the jackknife "
+     "error)",
      true},
-    LAT_REQUIRE_OPTION,
+    LAT_HEADING("Device"),
+    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
+     "device of the Fourier transforms: cpu uses FFTW, gpu uses cuFFT; auto: the faster one",
+     false},
+    LAT_HEADING("Output"),
     LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}};
 

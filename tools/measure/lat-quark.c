@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-quark: quark propagators in momentum space, and amputated vertices of bilinears
- * (docs/quarks.md, "Quarks in momentum space"). */
+ * (docs/momentum.md). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,28 +30,35 @@ static bool vertex, mean;
 static lat_legs_kind kind; /* what is summed and printed */
 
 static const lat_option options[] = {
+    LAT_HEADING("What to measure"),
     {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
-     "amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM", false},
+     "measure amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM",
+     false},
     {LAT_OPT_TEXT, "second", '2', "FILE", &second, 0, 0,
      "propagators of the outgoing momentum p2, for --vertex (default: p2 = p1)", false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "links of the propagators: with --vertex also the conserved current and its Ward identity",
+     "links of the propagators: with --vertex, also measure the conserved current and its Ward "
+     "identity",
      false},
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
-     "of point sources: all with p^2 up to a number (default: pi^2), or a list nx,ny,nz,nt/..",
+     "momenta of point sources: all with p^2 up to a number (default: pi^2), or a list "
+     "nx,ny,nz,nt/..",
      false},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cylinder, 0, 1e9,
-     "only momenta at most R 2 pi/X from the diagonal (default: 1 for all of a point source)",
+     "keep only momenta at most R 2 pi/X from the diagonal (default: 1 for all momenta of a point "
+     "source)",
      true},
+    LAT_HEADING("Input"),
     {LAT_OPT_TEXT, "source", 0, "TEXT", &source, 0, 0,
-     "momentum:nx,ny,nz,nt or point:x,y,z,t, where the header does not say it", false},
+     "source momentum:nx,ny,nz,nt or point:x,y,z,t, if the header does not name it", false},
+    LAT_REQUIRE_OPTION,
+    LAT_HEADING("Output"),
     {LAT_OPT_TEXT, "legs", 0, "FILE", &legs_path, 0, 0,
-     "also write S(p), with --vertex the vertices before they are amputated, to FILE, which "
-     "lat-quark reads in place of propagators",
+     "also write S(p) to FILE, or with --vertex the vertices before amputation; lat-quark reads "
+     "FILE instead of propagators",
      true},
     {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
-     "one table, of the mean propagators of all configurations, with jackknife errors", true},
-    LAT_REQUIRE_OPTION,
+     "print one table: the mean propagators of all configurations, with jackknife errors", true},
     LAT_PRINT_OPTIONS("momentum (and bilinear), which is the default", "propagator"),
     {0}};
 
@@ -82,8 +89,8 @@ static int check_boundary(const lat_header *head, const char *name, const double
             return -1;
         if (!(fabs(off - round(off)) < 1e-8)
             && lat_mismatch(lat_opts.force,
-                            "%s: expected n%c of the momentum to be a whole number plus %g, as the "
-                            "boundary is %s, found %g (--force takes it)",
+                            "%s: expected n%c of the momentum to be a whole number plus %g, "
+                            "because the boundary is %s, found %g (--force takes it)",
                             name, "xyzt"[mu], b -> theta / 2,
                             lat_boundary_text(head->quark.fermion.boundary, text), n[mu]))
             return -1;
@@ -147,7 +154,7 @@ static int find_source(const lat_header *head, const char *name, double v[4])
     if (source && strcmp(text, source)
         && lat_mismatch(lat_opts.force,
                         "%s: expected %s, as --source says, found %.200s in the header (--force "
-                        "takes that of the header)",
+                        "takes the one in the header)",
                         name, source, text))
         return -1;
     if (!lat_fermion_known(&head->quark.fermion)
@@ -823,7 +830,7 @@ static int finish(FILE *text)
 {
     const int more = second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
-        lat_fail("%s: expected as many propagators as of the first momentum, found more", second);
+        lat_fail("%s: expected as many propagators as for the first momentum, found more", second);
     const bool none = state.dropped && !state.kept;
     if (none)
         lat_fail_usage("--cylinder %g: expected momenta of the input within it, found none",

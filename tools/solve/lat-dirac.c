@@ -31,39 +31,44 @@ static bool check, identify;
 static double residual = 1e-10;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
-     "smear the links of the operator, as of lat-solve (default: as the header of the input says)",
-     false},
+    LAT_HEADING("What to do"),
     {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse|sign", &apply, 0, 0,
-     "write this operator times the input; hop: the sum of all hops; clover: all that is diagonal "
-     "in sites; inverse: of clover; schur: on odd sites, even ones become 0; sign: of --operator "
-     "overlap",
+     "write this operator times the input; hop: the sum of all hops; clover: the part that is "
+     "diagonal in sites; inverse: the inverse of clover; schur: on odd sites, even sites become 0; "
+     "sign: the sign function of --operator overlap",
      false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym", &even_odd, 0, 0,
-     "of --apply schur: which Schur complement", false},
+     "Schur complement of --apply schur", false},
     {LAT_OPT_CHOICE, "code", 0, "fast|plain", &code_of, 0, 0,
-     "plain: by the code that certifies solutions (M and Mdag alone, of overlap M)", false},
+     "plain: use the code that certifies solutions (M and Mdag; overlap: M)", false},
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
-     "print the residual of each column of the input, and exit 3 if one is above --residual",
-     false},
+     "print the residual of each column of the input; exit 3 if one is above --residual", false},
     {LAT_OPT_REAL, "residual", 0, "R", &residual, 0, 1e300,
-     "largest residual of --check; an overlap operator is applied as exactly as that needs", false},
+     "largest residual that --check accepts; an overlap operator is applied as exactly as this "
+     "needs",
+     false},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
-     "of --check: the source by name (default: that of the header)", false},
+     "source for --check, by name (default: the source that the header names)", false},
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &source_file, 0, 0,
-     "of --check: the sources, field by field", false},
+     "sources for --check, field by field", false},
     {LAT_OPT_FLAG, "identify", 0, NULL, &identify, 0, 0,
      "find kappa, csw, boundary, spin basis and norm of the input", false},
+    LAT_HEADING("Operator"),
+    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
+     "smear the links of the operator; lat-solve has the syntax (default: the smearing that the "
+     "header of the input names)",
+     false},
     LAT_FERMION_OPTIONS,
+    LAT_HEADING("Overlap operator"),
     LAT_OVERLAP_OPTIONS,
     {0}};
 
 static const lat_tool tool = {
     .name = "lat-dirac",
     .args = "[FILE]",
-    .summary = "Applies Dirac operators to spinors, checks solutions, and finds the operator of "
-               "a solution.",
+    .summary = "Applies Dirac operators to spinors, checks solutions, and identifies the operator "
+               "that produced a solution.",
     .example = "lat-dirac --check -U cfg.lat prop.lat",
     .options = options,
     .max_files = 1,
@@ -671,8 +676,8 @@ static void check_operator(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (lat_opt_given(names[i]) && !stated())
             lat_usage(identify ? "--identify finds the operator: expected no --%s"
-                               : "--%s: expected --kappa or --mass with it, as the operator is "
-                                 "that of the header without",
+                               : "--%s: expected --kappa or --mass with it, because without them "
+                                 "the operator of the header is used",
                       names[i]);
 }
 

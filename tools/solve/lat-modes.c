@@ -39,49 +39,55 @@ static uint64_t seed = 1;
 static lat_device_options device;
 
 static const lat_option options[] = {
+    LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
     {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &matrix, 0, 0,
-     "the matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, S the asymmetric Schur "
+     "matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, where S is the asymmetric Schur "
      "complement on odd sites",
      false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
-     "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
+     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
+     ",spatial",
      false},
+    LAT_HEADING("Search"),
     {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
-     "number of modes; LOW-HIGH: as many, from LOW to HIGH, as leave the widest gap to the next "
-     "eigenvalue; auto: 8-24",
+     "number of modes; LOW-HIGH: the number from LOW to HIGH that leaves the widest gap to the "
+     "next eigenvalue; auto: 8-24",
      false},
     {LAT_OPT_FLAG, "largest", 0, NULL, &largest, 0, 0,
-     "find the modes of the largest modulus, not of the smallest", false},
+     "find the modes with the largest modulus instead of the smallest", false},
     {LAT_OPT_REAL, "residual", 0, "R", &residual, 1e-14, 1,
      "search until |A v - value v| is below R for each mode, |v| = 1", false},
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
-     "lanczos: thick-restart Lanczos of a Chebyshev polynomial; ritz: conjugate gradients of the "
-     "Ritz functional, mode after mode",
+     "lanczos: thick-restart Lanczos with a Chebyshev polynomial; ritz: conjugate gradients on the "
+     "Ritz functional, one mode after the other",
      false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the search; single: with several vectors at a time, refined in double (default: "
-     "single from --residual 1e-5 on)",
+     "precision of the search; single: several vectors at a time, refined in double (default: "
+     "single if --residual is 1e-5 or larger)",
      false},
     {LAT_OPT_INT, "degree", 0, "N", &degree, 0, 10000,
-     "degree of the polynomial; 0: chosen by the spectrum", false},
+     "degree of the polynomial; 0: chosen from the spectrum", false},
     {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
     {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
      "give up after N applications of the matrix", LAT_OPT_LIMIT},
-    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
-     "any on the CPU)",
-     true},
+    LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "tsv", 0, NULL, &tsv, 0, 0,
-     "print a table in place of the modes: one row for each", true},
+     "print a table instead of the modes, one row for each", true},
     {LAT_OPT_FLAG, "json", 0, NULL, &json, 0, 0,
-     "print one object for each configuration in place of the modes, with bounds", true},
-    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write the table of --tsv to FILE, too",
+     "print one object for each configuration instead of the modes, with bounds", true},
+    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "also write the table of --tsv to FILE",
      true},
+    LAT_HEADING("Run"),
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
-     "write the state of the search to FILE, which must be new, or that of --resume", true},
+     "write the state of the search to FILE, which must be new, or the FILE of --resume", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
      "continue from the checkpoint FILE, with the same input and options", true},
+    LAT_HEADING("Device"),
+    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+     "refuse a search whose vectors need more memory of the device (default: the free memory of a "
+     "GPU; no limit on the CPU)",
+     true},
     LAT_DEVICE_OPTIONS(device),
     LAT_TUNE_OPTION(device),
     {0}};

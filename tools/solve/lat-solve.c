@@ -32,73 +32,77 @@ static lat_inverter_options solving = {
     .precision = LAT_INNER_AUTO};
 
 static const lat_option options[] = {
+    LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
-    LAT_OVERLAP_OPTIONS,
-    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
-     "overlap: write D^-1 itself, with its contact term, in place of (D^-1 - 1)/(1 - MU)", false},
     {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
-     "several masses, in place of --mass: a solution for each, in this order", false},
-    {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0, "the same, by their kappa", false},
+     "several masses instead of --mass: a solution for each, in this order", false},
+    {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0,
+     "several kappas instead of --kappa: a solution for each, in this order", false},
     {LAT_OPT_TEXT, "twists", 0, "MU,MU,..", &twists_text, 0, 0,
-     "several twisted masses, in place of --twist: a solution for each, in this order, from one "
+     "several twisted masses instead of --twist: a solution for each, in this order, from one "
      "Krylov space (multi-shift CG)",
      false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &solving.smearing, 0, 0,
-     "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not; a "
-     "source has the links as they are",
+     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
+     ",spatial; sources use the links as they were read",
      false},
-    {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
-     "make the source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
-     "noise:z4,t=.., /gauss:w,n after it, .. (man lat-source)",
-     false},
+    LAT_HEADING("Overlap operator"),
+    LAT_OVERLAP_OPTIONS,
+    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
+     "write D^-1 itself, with its contact term, instead of (D^-1 - 1)/(1 - MU)", false},
+    LAT_HEADING("Source"),
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "read links from FILE; the input has sources", true},
+     "read links from FILE; the input has the sources", true},
+    {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
+     "make this source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
+     "noise:z4,t=.., with steps such as /gauss:w,n after it (man lat-source)",
+     false},
+    {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
+     "solve only these columns, and write them as spinors", false},
+    LAT_HEADING("Solver"),
     {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &solving.precision, 0, 0,
-     "of the iterations; half: on GPUs (default: single; on a GPU half, but for --solver "
-     "bicgstabl, gcr, and --operator overlap)",
+     "precision of the iterations; half needs a GPU (default: half on a GPU, else single; single "
+     "with --solver bicgstabl or gcr, and with --operator overlap)",
      false},
     {LAT_OPT_REAL, "residual", 0, "R", &solving.how.residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
      "give up a column after N iterations", LAT_OPT_LIMIT},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
-     "auto: bicgstab; where it fails bicgstabl, then cg", false},
+     "solver; auto: bicgstab, then bicgstabl, then cg for columns where it fails", false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
-     "which Schur complement is solved; none: M itself", false},
+     "Schur complement that is solved; none: M itself", false},
     {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
-     "modes of lat-modes (of overlap: lat-overlap --save-modes), of these links and this operator, "
-     "in FILE: their part of a solution is computed directly, the rest by CG (of gamma5 S: "
-     "--even-odd asym)",
+     "modes of these links and this operator, from lat-modes (overlap: lat-overlap --save-modes): "
+     "their part of a solution is computed directly, and CG finds the rest; modes of gamma5 S need "
+     "--even-odd asym",
      true},
     {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
-     "reals a link in the iterations: 18, 12 or 8, of SU(2) 8 or 4; 0: 12 (4) if links are unitary",
+     "reals stored for a link in the iterations: 18, 12 or 8 (SU(2): 8 or 4); 0: 12 (SU(2): 4) if "
+     "the links are unitary",
      false},
     {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 0, 1,
-     "update reliably when the residual has fallen by D (default: 0.02; CG in half 0.1); gcr, and "
-     "double without --deflate, have no updates",
+     "make a reliable update when the residual has fallen by D (default: 0.02; CG in half 0.1); "
+     "gcr, and double without --deflate, make none",
      false},
-    {LAT_OPT_CHOICE, "halo", 0, "overlapped|first", &solving.halo, 0, 0,
-     "several ranks: compute while faces travel to the neighbours; or exchange them first, to "
-     "compare: the same bytes, but slower",
-     true},
-    {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
-     "solve these columns alone, and write them as spinors", false},
+    LAT_HEADING("Device"),
     {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
-     "columns side by side: more are faster and take more memory (default: 16; on a GPU as many as "
-     "fit)",
+     "columns solved side by side: more columns are faster and need more memory (default: 16; on a "
+     "GPU as many as fit)",
      true},
     {LAT_OPT_REAL, "memory", 0, "GB", &solving.memory, 0, 1e9,
-     "memory of a device for solvers and operator, by which --batch is chosen (default: what is "
-     "free on a GPU, any on the CPU)",
+     "memory of the device for solvers and operator, which sets --batch (default: the free memory "
+     "of a GPU; no limit on the CPU)",
      true},
+    LAT_DEVICE_OPTIONS(solving.device),
+    LAT_TUNE_OPTION(solving.device),
+    LAT_HEADING("Run"),
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write a line for each column to FILE",
      true},
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
-     "keep columns that are done in FILE, which must be new, or that of --resume", true},
+     "keep finished columns in FILE, which must be new, or the FILE of --resume", true},
     {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
-     "go on from the checkpoint FILE, with the same input and options", true},
-    LAT_DEVICE_OPTIONS(solving.device),
-    LAT_TUNE_OPTION(solving.device),
+     "continue from the checkpoint FILE, with the same input and options", true},
     {0}};
 
 static const lat_tool tool = {
@@ -298,9 +302,10 @@ static void parse_twists(run *r)
     if (lat_opt_given("twist") || masses_text || kappas_text)
         lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
-        lat_usage("--twists: expected --solver cg or auto, as it is multi-shift CG");
+        lat_usage("--twists: expected --solver cg or auto, because it is multi-shift CG");
     if (lat_opt_given("even-odd") && solving.even_odd != LAT_EVEN_ODD_NONE)
-        lat_usage("--twists: expected --even-odd none, as the twist is a shift of all sites alone");
+        lat_usage(
+            "--twists: expected --even-odd none, because the twist is a shift of all sites alone");
     if (lat_opt_given("precision") && solving.precision != LAT_INNER_DOUBLE)
         lat_usage("--twists: expected --precision double, as multi-shift CG has no other");
     r->v.twists = parse_list("--twists", twists_text, r->v.twist);
@@ -346,7 +351,7 @@ static void check_deflation(const run *r)
 static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
-                                         "delta",  "twists", "halo",     "memory"};
+                                         "delta",  "twists", "memory"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-source: sources of quark propagators (docs/quarks.md, "Sources"): for each configuration of
+/* lat-source: sources of quark propagators (docs/sources.md): for each configuration of
  * the input, for a lattice without links, or from propagators (sequential sources). */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,9 @@ static const char *gauge_file;
 
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
-     "a lattice without links, in place of the input: for sources that need none", false},
+     "make sources for a lattice without links instead of reading the input: for sources that need "
+     "none",
+     false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N), with --dims", false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "links for the steps of a sequential source; the input has propagators", false},
