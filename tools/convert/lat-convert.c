@@ -13,8 +13,8 @@
 #include "common/io.h"
 #include "common/options.h"
 #include "stream/stream.h"
-#include "run/conversion.h"
-#include "run/tool.h"
+#include "run/common/conversion.h"
+#include "run/common/tool.h"
 #include "formats/join.h"
 #include "formats/quarks.h"
 

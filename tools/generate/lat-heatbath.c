@@ -22,9 +22,9 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
-#include "run/device_options.h"
-#include "run/resume.h"
-#include "run/tool.h"
+#include "run/common/device_options.h"
+#include "run/common/resume.h"
+#include "run/common/tool.h"
 #include "site/sun.h"
 
 enum { HOT, COLD };
@@ -111,7 +111,7 @@ typedef struct run {
     long written; /* configurations of this run */
     bool other;   /* continues with other parameters than those of the header */
     double plaquette;
-    char *text;        /* the options of the run (run/resume.h) */
+    char *text;        /* the options of the run (run/common/resume.h) */
     char of[9];        /* CRC of the configuration that it began with, or "none" */
     bool kept;         /* the file of --checkpoint is one of this run */
     double saved;      /* time of the last checkpoint */

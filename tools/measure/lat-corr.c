@@ -14,12 +14,12 @@
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
-#include "run/device_options.h"
-#include "run/feed.h"
-#include "run/links.h"
-#include "run/overlap.h"
-#include "run/smearer.h"
-#include "run/tool.h"
+#include "run/common/device_options.h"
+#include "run/quark/feed.h"
+#include "run/quark/links.h"
+#include "run/quark/overlap.h"
+#include "run/quark/smearer.h"
+#include "run/common/tool.h"
 #include "smear/smear.h"
 
 static const char *channels = "mesons", *momenta = "0", *second, *sink, *gauge_file, *origin;

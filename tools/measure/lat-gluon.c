@@ -17,8 +17,8 @@
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/gauge_options.h"
-#include "run/tool.h"
+#include "run/common/gauge_options.h"
+#include "run/common/tool.h"
 #include "lattice/iterate.h"
 
 enum { ORBITS, NONE };

@@ -16,11 +16,11 @@
 #include "formats/fields.h"
 #include "quark/plain.h"
 #include "smear/smear.h"
-#include "run/result.h"
-#include "run/resume.h"
-#include "run/sources.h"
-#include "run/tool.h"
-#include "run/twists.h"
+#include "run/quark/result.h"
+#include "run/common/resume.h"
+#include "run/quark/sources.h"
+#include "run/common/tool.h"
+#include "run/quark/twists.h"
 #include "stream/stream.h"
 
 enum { MOST_MASSES = LAT_WILSON_TWISTS };
