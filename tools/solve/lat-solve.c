@@ -158,8 +158,10 @@ static int solve_one(run *r, lat_solution_start from)
         memset(s->solved, 0, lat_header_objects(&s->x->head) * sizeof *s->solved);
     if (open_operator(r, columns))
         return LAT_FAILED;
+    lat_header head = s->x->head; /* of a solution, which takes the space that it will have */
+    head.quark.fermion = r->v.fermion;
     if (!r->v.columns)
-        lat_writer_expect(&s->writer, &s->x->head);
+        lat_writer_expect(&s->writer, &head);
     lat_inverter_name(&r->v);
     const int code = lat_solution_solve(s, columns, list, from);
     if (code == LAT_UNCONVERGED)
