@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "stream/stream.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
 

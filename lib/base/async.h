@@ -8,10 +8,11 @@
  *     if (lat_async_wait(&a))     as if read(with) had been called here
  *         return -1;
  *
- * For all work beside the main thread: links and slices that are read ahead (run/links.c, feed.c),
- * solutions that are written behind (run/writer.c), space that is preallocated, slices for other
- * ranks, the start and the end of CUDA. What does not fit: a team of threads that shares many small
- * pieces of work, which is OpenMP, or jobs.h where pieces depend on each other. C and C++. */
+ * For all work beside the main thread: links and slices that are read ahead (run/quark/links.c,
+ * feed.c), solutions that are written behind (run/quark/writer.c), space that is preallocated,
+ * slices for other ranks, the start and the end of CUDA. What does not fit: a team of threads that
+ * shares many small pieces of work, which is OpenMP, or jobs.h where pieces depend on each other. C
+ * and C++. */
 #ifndef LAT_ASYNC_H
 #define LAT_ASYNC_H
 

@@ -139,7 +139,7 @@ void lat_info_remove(lat_header *head, const char *key);
 #define LAT_INFO_SMEARING "smearing"
 #define LAT_INFO_PROJECTION "projection"
 
-/* The info line that says what the columns of an overlap solution are (run/overlap.h). */
+/* The info line that says what the columns of an overlap solution are (run/quark/overlap.h). */
 #define LAT_INFO_PROPAGATOR "propagator"
 
 /* The position of object i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation or a

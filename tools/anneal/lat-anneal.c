@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/progress.h"
-#include "run/fixing.h"
+#include "run/fix/fixing.h"
 #include "site/sun.h"
 
 enum { LINEAR, GEOMETRIC };

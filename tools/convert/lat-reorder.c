@@ -11,7 +11,7 @@
 #include "common/options.h"
 #include "lattice/boundary.h"
 #include "lattice/symmetry.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "site/sun.h"
 
 static const char *sites = "natural", *links, *shift, *reflect, *axes;

@@ -8,7 +8,7 @@
 #include "common/io.h"
 #include "common/options.h"
 #include "stream/stream.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
 

@@ -13,8 +13,8 @@
 #include "common/progress.h"
 #include "lattice/transform.h"
 #include "ghost/newton.h"
-#include "run/fixing.h"
-#include "run/omega.h"
+#include "run/fix/fixing.h"
+#include "run/fix/omega.h"
 #include "site/sun.h"
 #include "orelax.h"
 
@@ -143,7 +143,7 @@ static double target(const lat_fixing *f, lat_real real, double w)
 
 /* Scheme su2, linear conditions, N > 2: the diagonal directions are overrelaxed by more than one
  * hit, so that the best omega hardly depends on the lattice, and the minimum is flat
- * (bench/history). In all other cases a sweep is block SOR (run/omega.h). */
+ * (bench/history). In all other cases a sweep is block SOR (run/fix/omega.h). */
 #define OMEGA_SU2 1.55
 
 static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long sweeps)

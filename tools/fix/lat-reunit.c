@@ -11,7 +11,7 @@
 #include "measure/measure.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "site/sun.h"
 
 enum { CHUNK = 256 }; /* matrices a partial sum: results do not depend on threads */

@@ -6,7 +6,7 @@
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "measure/measure.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "smear/smear.h"
 
 static int precision = -1;

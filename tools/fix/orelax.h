@@ -4,7 +4,7 @@
 #define LAT_ORELAX_H
 
 #include "common/progress.h"
-#include "run/fixing.h"
+#include "run/fix/fixing.h"
 
 typedef struct lat_orelax_options {
     long max_sweeps;

@@ -8,7 +8,7 @@
 #include "generate/generate.h"
 #include "grid/device.h"
 #include "lattice/field.h"
-#include "run/resume.h"
+#include "run/common/resume.h"
 
 enum { LAT_HEATBATH_HOT, LAT_HEATBATH_COLD };
 #define LAT_HEATBATH_SWEEPS ((1L << 28) - 1) /* the counter of random numbers has 28 bits */
@@ -45,7 +45,7 @@ typedef struct lat_heatbath_run {
     long written; /* configurations of this run */
     bool other;   /* continues with other parameters than those of the header */
     double plaquette;
-    char *text;        /* the options of the run (run/resume.h) */
+    char *text;        /* the options of the run (run/common/resume.h) */
     char of[9];        /* CRC of the configuration that it began with, or "none" */
     bool kept;         /* the file of --checkpoint is one of this run */
     double saved;      /* time of the last checkpoint */

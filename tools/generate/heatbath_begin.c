@@ -13,7 +13,7 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "site/random.h"
 #include "site/sun.h"
 #include "smear/smear.h"

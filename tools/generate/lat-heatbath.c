@@ -22,9 +22,9 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
-#include "run/device_options.h"
-#include "run/resume.h"
-#include "run/tool.h"
+#include "run/common/device_options.h"
+#include "run/common/resume.h"
+#include "run/common/tool.h"
 #include "site/sun.h"
 #include "heatbath.h"
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "stream/stream.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "site/sun.h"
 
 enum { COLD, HOT, WEAK, FLUX, INSTANTON, STARTS };

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include "quark/contract.h"
 #include "quark/source.h"
-#include "run/feed.h"
-#include "run/links.h"
-#include "run/smearer.h"
+#include "run/quark/feed.h"
+#include "run/quark/links.h"
+#include "run/quark/smearer.h"
 
 typedef struct lat_corr_options {
     const char *channels, *momenta, *second, *sink, *gauge_file, *origin;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 
 static void print_text(FILE *to, const lat_ghost_measured *m, const char *called)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 
 static const char *const colours_names[] = {"all", "diagonal", "off-diagonal"};
 

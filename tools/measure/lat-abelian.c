@@ -14,7 +14,7 @@
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "lattice/iterate.h"
 
 static const char *links, *currents;

@@ -12,7 +12,7 @@
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 #include "site/sun.h"
 
 enum { CHUNK = 256 }; /* matrices a partial sum: results do not depend on threads */

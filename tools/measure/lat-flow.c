@@ -15,8 +15,8 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
-#include "run/device_options.h"
-#include "run/tool.h"
+#include "run/common/device_options.h"
+#include "run/common/tool.h"
 #include "stream/stream.h"
 
 enum { MOST_TIMES = 1000 };

@@ -15,9 +15,9 @@
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "measure/measure.h"
-#include "run/device_options.h"
-#include "run/gauge_options.h"
-#include "run/tool.h"
+#include "run/common/device_options.h"
+#include "run/common/gauge_options.h"
+#include "run/common/tool.h"
 #include "ghost_measured.h"
 #include "stream/stream.h"
 

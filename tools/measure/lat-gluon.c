@@ -16,8 +16,8 @@
 #include "common/options.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
-#include "run/gauge_options.h"
-#include "run/tool.h"
+#include "run/common/gauge_options.h"
+#include "run/common/tool.h"
 #include "gluon_print.h"
 #include "lattice/iterate.h"
 

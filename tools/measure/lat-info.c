@@ -10,7 +10,7 @@
 #include "formats/file_reader.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 
 static bool check;
 static const char *foreign; /* the format of a foreign file; NULL: a stream */

@@ -13,7 +13,7 @@
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 
 static bool schwinger_dyson;
 static double xi = 1;

@@ -14,8 +14,8 @@
 #include "ghost/ghost.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/gauge_options.h"
-#include "run/tool.h"
+#include "run/common/gauge_options.h"
+#include "run/common/tool.h"
 
 static bool conventions, slices, fp_min, residual;
 static double require = NAN, fp_accuracy = 1e-6;

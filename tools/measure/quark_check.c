@@ -10,8 +10,8 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "quark/source.h"
-#include "run/overlap.h"
-#include "run/tool.h"
+#include "run/quark/overlap.h"
+#include "run/common/tool.h"
 #include "smear/smear.h"
 
 int lat_quark_check_boundary(const lat_header *head, const char *name, const double n[4])

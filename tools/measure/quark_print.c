@@ -4,7 +4,7 @@
 
 #include "common/text.h"
 #include "quark/values.h"
-#include "run/tool.h"
+#include "run/common/tool.h"
 
 static bool vertex_of(const lat_quark_form *f) { return f->kind != LAT_LEG; }
 static bool current_of(const lat_quark_form *f) { return f->kind == LAT_PAIR_CURRENT; }

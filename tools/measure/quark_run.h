@@ -5,8 +5,8 @@
 
 #include "quark/legs_mean.h"
 #include "quark_report.h"
-#include "run/feed.h"
-#include "run/links.h"
+#include "run/quark/feed.h"
+#include "run/quark/links.h"
 
 typedef struct lat_quark_options {
     const char *second;

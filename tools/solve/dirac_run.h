@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "formats/fields.h"
-#include "run/links.h"
-#include "run/overlap.h"
+#include "run/quark/links.h"
+#include "run/quark/overlap.h"
 
 typedef struct lat_dirac_tool_options {
     bool identify;

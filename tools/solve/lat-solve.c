@@ -17,11 +17,11 @@
 #include "certify/plain.h"
 #include "lattice/boundary.h"
 #include "smear/smear.h"
-#include "run/result.h"
-#include "run/resume.h"
-#include "run/sources.h"
-#include "run/tool.h"
-#include "run/twists.h"
+#include "run/quark/result.h"
+#include "run/common/resume.h"
+#include "run/quark/sources.h"
+#include "run/common/tool.h"
+#include "run/quark/twists.h"
 #include "stream/stream.h"
 
 enum { MOST_MASSES = LAT_WILSON_TWISTS };
@@ -159,8 +159,10 @@ static int solve_one(run *r, lat_solution_start from)
         memset(s->solved, 0, lat_header_objects(&s->x->head) * sizeof *s->solved);
     if (open_operator(r, columns))
         return LAT_FAILED;
+    lat_header head = s->x->head; /* of a solution, which takes the space that it will have */
+    head.quark.fermion = r->v.fermion;
     if (!r->v.columns)
-        lat_writer_expect(&s->writer, &s->x->head);
+        lat_writer_expect(&s->writer, &head);
     lat_inverter_name(&r->v);
     const int code = lat_solution_solve(s, columns, list, from);
     if (code == LAT_UNCONVERGED)

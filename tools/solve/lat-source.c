@@ -12,10 +12,10 @@
 #include "quark/contract.h"
 #include "quark/gamma.h"
 #include "quark/source.h"
-#include "run/feed.h"
-#include "run/fermion_options.h"
-#include "run/links.h"
-#include "run/tool.h"
+#include "run/quark/feed.h"
+#include "run/quark/fermion_options.h"
+#include "run/quark/links.h"
+#include "run/common/tool.h"
 #include "stream/stream.h"
 
 static lat_geometry geom;

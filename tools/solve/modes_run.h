@@ -8,9 +8,9 @@
 #include "modes/modes.h"
 #include "dirac/dirac.h"
 #include "dirac/temporal.h"
-#include "run/links.h"
-#include "run/modefile.h"
-#include "run/modestate.h"
+#include "run/quark/links.h"
+#include "run/quark/modefile.h"
+#include "run/quark/modestate.h"
 #include "smear/smear.h"
 
 typedef struct lat_modes_tool_options {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "run/fermion_options.h"
-#include "run/tool.h"
+#include "run/quark/fermion_options.h"
+#include "run/common/tool.h"
 #include "stream/stream.h"
 
 static void print_table(const lat_modes_tool_run *r, FILE *to)

@@ -11,7 +11,7 @@
  * and the first one of a configuration has a history line for each copy, numbers in hexadecimal, so
  * that nothing is rounded. */
 #include "fixing.h"
-#include "resume.h"
+#include "run/common/resume.h"
 
 #include <inttypes.h>
 #include <math.h>

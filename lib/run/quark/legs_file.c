@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
-#include "tool.h"
+#include "run/common/tool.h"
 #include "stream/stream.h"
 
 static const char lattice_key[] = "legs.lattice",

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include "fix/fix.h"
 #include "common/options.h"
-#include "device_options.h"
+#include "run/common/device_options.h"
 #include "measure/abelian.h"
 
 #define LAT_COPY_NUMBERS 16 /* doubles that an algorithm may keep with a copy */

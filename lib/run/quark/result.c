@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "tool.h"
+#include "run/common/tool.h"
 
 /* ---- the log --------------------------------------------------------------------------------- */
 

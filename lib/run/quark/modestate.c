@@ -12,7 +12,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
-#include "resume.h"
+#include "run/common/resume.h"
 #include "stream/stream.h"
 
 enum { SHARE = 20 /* of the time goes into writing, at most: 1/SHARE */, NAME = 160 };

@@ -5,7 +5,7 @@
 #define LAT_RUN_INVERTER_H
 
 #include <string.h>
-#include "device_options.h"
+#include "run/common/device_options.h"
 #include "links.h"
 #include "overlap.h"
 #include "smear/smear.h"

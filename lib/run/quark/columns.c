@@ -10,7 +10,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
-#include "resume.h"
+#include "run/common/resume.h"
 #include "stream/stream.h"
 
 enum { NUMBERS = 8, SHARE = 20 /* of the time goes into writing, at most: 1/SHARE */ };

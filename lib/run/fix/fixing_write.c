@@ -8,7 +8,7 @@
 #include <string.h>
 #include "lattice/transform.h"
 #include "stream/stream.h"
-#include "tool.h"
+#include "run/common/tool.h"
 
 /* Writes the state of the copy into the header of its links or of its g. */
 static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c)
