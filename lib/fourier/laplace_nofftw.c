@@ -15,7 +15,7 @@ lat_laplace *lat_laplace_new(const lat_geometry *geom, const double *weight, int
 
 void lat_laplace_free(lat_laplace *l) { (void)l; }
 
-int lat_laplace_invert(lat_laplace *l, double *v)
+int lat_laplace_invert(const lat_laplace *l, double *v)
 {
     (void)l, (void)v;
     return -1;

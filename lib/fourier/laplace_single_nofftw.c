@@ -5,19 +5,19 @@
 
 const int lat_laplace_single_built = 0;
 
-lat_laplace_single *lat_laplace_single_new(const lat_geometry *geom, const double *weight,
-                                           int reals)
+lat_single_laplace *lat_single_laplace_new(const lat_geometry *geom, const double *weight,
+                                           int reals, const lat_comm *comm)
 {
-    (void)geom, (void)weight, (void)reals;
+    (void)geom, (void)weight, (void)reals, (void)comm;
     lat_fail("the inverse Laplacian in single precision needs FFTW (libfftw3f), and this program "
              "was built without it");
     return NULL;
 }
 
-void lat_laplace_single_free(lat_laplace_single *l) { (void)l; }
+void lat_single_laplace_free(lat_single_laplace *l) { (void)l; }
 
-int lat_laplace_single_invert(const lat_laplace_single *l, float *v, double *dot)
+int lat_single_laplace_invert(const lat_single_laplace *l, float *v)
 {
-    (void)l, (void)v, (void)dot;
+    (void)l, (void)v;
     return -1;
 }
