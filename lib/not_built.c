@@ -47,21 +47,21 @@ lat_laplace *lat_laplace_new(const lat_geometry *geom, const double *weight, int
 }
 
 void lat_laplace_free(lat_laplace *l) {}
-int lat_laplace_invert(lat_laplace *l, double *v) { return -1; }
+int lat_laplace_invert(const lat_laplace *l, double *v) { return -1; }
 #endif
 
 #ifndef LAT_HAS_FFTWF /* laplace_single.c */
 const int lat_laplace_single_built = 0;
 
-lat_laplace_single *lat_laplace_single_new(const lat_geometry *geom, const double *weight,
-                                           int reals)
+lat_single_laplace *lat_single_laplace_new(const lat_geometry *geom, const double *weight,
+                                           int reals, const lat_comm *comm)
 {
     REFUSE("the inverse Laplacian in single precision needs FFTW (libfftw3f), and this program "
            "was built without it");
 }
 
-void lat_laplace_single_free(lat_laplace_single *l) {}
-int lat_laplace_single_invert(const lat_laplace_single *l, float *v, double *dot) { return -1; }
+void lat_single_laplace_free(lat_single_laplace *l) {}
+int lat_single_laplace_invert(const lat_single_laplace *l, float *v) { return -1; }
 #endif
 
 #ifndef LAT_HAS_CUFFT /* fourier.cu */

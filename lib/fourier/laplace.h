@@ -23,7 +23,7 @@ void lat_laplace_free(lat_laplace *l);
 
 /* v <- L^-1 v on the sites of this rank; v is aligned to 64 bytes. All ranks call it: 0, or -1 with
  * lat_error set. */
-int lat_laplace_invert(lat_laplace *l, double *v);
+int lat_laplace_invert(const lat_laplace *l, double *v);
 
 /* Was this program built with FFTW? */
 extern const int lat_laplace_built;

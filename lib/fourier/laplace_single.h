@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* laplace_single.h: the inverse of the lattice Laplacian in single precision, on one process: a
- * preconditioner. laplace.h has the definition, double precision and ranks. */
+ * preconditioner. laplace.h has the definition; the functions are those of its names. */
 #ifndef LAT_FOURIER_LAPLACE_SINGLE_H
 #define LAT_FOURIER_LAPLACE_SINGLE_H
 
+#include "comm/comm.h"
 #include "common/geometry.h"
 
-typedef struct lat_laplace_single lat_laplace_single;
+typedef struct lat_single_laplace lat_single_laplace;
 
-/* For fields [site][reals], `reals` even, sites in natural order, all weights above 0. NULL with
- * lat_error set, also where this program was built without FFTW in single precision. */
-lat_laplace_single *lat_laplace_single_new(const lat_geometry *geom, const double *weight,
-                                           int reals);
-void lat_laplace_single_free(lat_laplace_single *l);
+/* comm: NULL. */
+lat_single_laplace *lat_single_laplace_new(const lat_geometry *geom, const double *weight,
+                                           int reals, const lat_comm *comm);
+void lat_single_laplace_free(lat_single_laplace *l);
 
-/* v <- L^-1 v, without constants; v is aligned to 64 bytes. *dot: v . L^-1 v. Calls for different v
- * may run at a time. The bits do not depend on threads. 0, or -1 with lat_error set. */
-int lat_laplace_single_invert(const lat_laplace_single *l, float *v, double *dot);
+/* Calls for different v may run at a time. */
+int lat_single_laplace_invert(const lat_single_laplace *l, float *v);
 
 /* Was this program built with FFTW in single precision? */
 extern const int lat_laplace_single_built;

@@ -192,10 +192,13 @@ static int to_cpu(lat_ghost *m)
                    : -1;
     unit.nd -= m->time >= 0;
     m->groups = (m->block + 7) / 8;
-    m->lanes = lat_alloc(m->sites / m->block * m->groups,
-                         lat_ghost_group_reals(m) * sizeof *m->lanes, "the Faddeev-Popov operator");
-    m->laplace_single = lat_laplace_single_new(&unit, m->weight, (int)lat_ghost_reals(m));
-    return m->lanes && m->laplace_single ? 0 : -1;
+    const size_t bytes = m->sites / m->block * m->groups * lat_ghost_group_reals(m)
+                         * sizeof *m->lanes;
+    if (!(m->lanes = lat_alloc(1, bytes, "the Faddeev-Popov operator")))
+        return -1;
+    lat_zero(m->lanes, bytes); /* of lanes without a site, too */
+    m->laplace_single = lat_single_laplace_new(&unit, m->weight, (int)lat_ghost_reals(m), NULL);
+    return m->laplace_single ? 0 : -1;
 }
 
 static int load(lat_ghost *m, const lat_field *u)
@@ -257,7 +260,7 @@ void lat_ghost_free(lat_ghost *m)
     free(m->lanes);
     free(m->sums);
     lat_laplace_free(m->laplace);
-    lat_laplace_single_free(m->laplace_single);
+    lat_single_laplace_free(m->laplace_single);
     lat_ghost_gpu_free(m->gpu);
     free(m);
 }

@@ -28,7 +28,7 @@ struct lat_ghost {
     bool single; /* one column in single precision, for Newton's method: see below */
     float *lanes;
     size_t groups; /* of 8 sites in a block */
-    lat_laplace_single *laplace_single;
+    lat_single_laplace *laplace_single;
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
     bool plain_there;   /* and what plain.c has sent */
     double *sums;       /* work space of lat_ghost_over */

@@ -69,9 +69,8 @@ static int invert_single(const lat_ghost *m, float *v, const bool *idle)
     /* A parallel region in another one has one thread. */
 #pragma omp parallel for schedule(dynamic) reduction(| : rc) if (m->units >= 2 * lat_threads())
     for (int unit = 0; unit < m->units; unit++) {
-        double dot;
         if (!idle || !idle[unit])
-            rc |= lat_laplace_single_invert(m->laplace_single, v + (size_t)unit * reals, &dot);
+            rc |= lat_single_laplace_invert(m->laplace_single, v + (size_t)unit * reals);
     }
     return rc ? -1 : 0;
 }

@@ -216,16 +216,16 @@ static void preconditioners(void)
 
 static void laplacians(void)
 {
-    check_case("L L^-1 v is v without its mean, and v . L^-1 v that of the vectors");
+    check_case("L L^-1 v is v without its mean, in single precision");
     static const char *const lattices[] = {"4 6 2 8", "6 3", "9", "2 2 2 2", "3 2 5"};
     for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
         const lat_geometry geom = geometry_of(lattices[i]);
         const double weight[LAT_MAX_DIMS] = {1, .5, 2, 1.5};
         const size_t sites = lat_volume(&geom);
         enum { REALS = 4 };
-        lat_laplace_single *l = lat_laplace_single_new(&geom, weight, REALS);
+        lat_single_laplace *l = lat_single_laplace_new(&geom, weight, REALS, NULL);
         float *z = lat_alloc(sites * REALS, sizeof *z, "a field");
-        double *v = lat_alloc(sites * REALS, sizeof *v, "a field"), mean[REALS] = {0}, dot, sum = 0;
+        double *v = lat_alloc(sites * REALS, sizeof *v, "a field"), mean[REALS] = {0};
         need(l && z && v, "a Laplacian");
         for (size_t k = 0; k < sites * REALS; k++) {
             uint32_t word[4];
@@ -234,7 +234,7 @@ static void laplacians(void)
             v[k] = (double)z[k];
             mean[k % REALS] += v[k] / (double)sites;
         }
-        need(lat_laplace_single_invert(l, z, &dot) == 0, "the inverse");
+        need(lat_single_laplace_invert(l, z) == 0, "the inverse");
         double largest = 0;
         for (size_t x = 0; x < sites; x++)
             for (int k = 0; k < REALS; k++) {
@@ -245,13 +245,11 @@ static void laplacians(void)
                              - (double)z[lat_neighbour(&geom, x, mu, 1) * REALS + (size_t)k]
                              - (double)z[lat_neighbour(&geom, x, mu, -1) * REALS + (size_t)k]);
                 largest = fmax(largest, fabs(lz - v[x * REALS + (size_t)k] + mean[k]));
-                sum += v[x * REALS + (size_t)k] * (double)z[x * REALS + (size_t)k];
             }
         /* z is up to 1 / (lowest eigenvalue), some V^(2/nd) / 20, times 2^-24 and log V. */
         const double bound = 0x1p-24 * 64 * (double)sites;
         CHECK(largest < bound, "%s: L z - v is %.2g, bound %.2g", lattices[i], largest, bound);
-        CHECK(fabs(sum - dot) < 1e-5 * fabs(sum), "%s: %.8g, found %.8g", lattices[i], sum, dot);
-        lat_laplace_single_free(l);
+        lat_single_laplace_free(l);
         free(z), free(v);
     }
 }
