@@ -14,7 +14,6 @@
 #include "stream/stream.h"
 #include "fixing_write.h"
 #include "resume.h"
-#include "tool.h"
 #include "lattice/transform.h"
 
 lat_fixing_options lat_fixing_opts = {.time = -1, .select = -1, .every = 600, .seed = 1};

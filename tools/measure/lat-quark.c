@@ -6,20 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "formats/fields.h"
-#include "quark/current.h"
 #include "quark/kinematics.h"
 #include "quark/legs.h"
 #include "quark/legs_mean.h"
-#include "quark/source.h"
 #include "quark/values.h"
 #include "run/feed.h"
 #include "run/legs_file.h"
 #include "run/links.h"
 #include "run/tool.h"
-#include "smear/smear.h"
 #include "stream/stream.h"
 #include "quark_run.h"
 

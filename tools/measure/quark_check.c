@@ -10,7 +10,6 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "quark/source.h"
-#include "run/overlap.h"
 #include "run/tool.h"
 #include "smear/smear.h"
 

@@ -6,15 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
 #include "lattice/boundary.h"
-#include "quark/identify.h"
 #include "quark/plain.h"
 #include "smear/smear.h"
-#include "quark/source.h"
 #include "run/fermion_options.h"
 #include "run/links.h"
 #include "run/overlap.h"

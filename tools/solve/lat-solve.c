@@ -15,7 +15,6 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "lattice/boundary.h"
-#include "quark/plain.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 #include "run/inverter.h"
