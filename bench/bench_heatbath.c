@@ -210,10 +210,11 @@ static void all_gpu(int nc)
         printf("no GPU: %s\n", lat_error());
         return;
     }
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         for (int p = 4; p <= 8; p += 4)
             if (!nc || nc == lines[i].nc)
                 bench_gpu(lines[i].extent, lines[i].nc, (lat_real)p);
+    }
 }
 
 static void all_cpu(int extent, int nc)

@@ -1,16 +1,14 @@
 # Kernels of the CPU: one text, compiled for each vector length and each N of SU(N); the program chooses when it runs.
-# lib/FOLDER/NAME_lanes.c makes objects lib/FOLDER/NAME_lanes_LENGTH_N.o.
+# lib/FOLDER/NAME_lanes.c makes objects lib/FOLDER/NAME_lanes_LENGTH_N.o; lib/grid/lanes.h makes tables of them.
 
-lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c dirac/dirac_lanes.c \
-  newton/newton_lanes.c)
+lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c dirac/dirac_lanes.c)
 # The N of each.
 n_of_fix := $(cpu_fix)
 n_of_link := $(cpu_links)
 n_of_flow := $(cpu_flow)
 n_of_dirac := 2 3
-n_of_newton := 2 3
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh; not these.
-not_o3 := fix newton
+not_o3 := fix
 
 lane_flags_base :=
 lane_flags_avx2 := -mtune=haswell -mavx2 -mfma
@@ -44,9 +42,8 @@ $(lane_obj): $(P)/flags lib/lanes.mk | $(B)/plan
 	@mkdir -p $(@D)
 	$(at)$(compile) $(if $(lane_ours),$(san)) $(openmp) $(lane_flags) $(CFLAGS) -MMD -MP -c -o $@ $(lane_source)
 
-# The tables of N, and the devices that stand on them.
-lane_tables := $(addprefix $(B)/lib/,fix/fix_lanes_table.o fix/fix_cpu.o generate/link_lanes_table.o \
-  generate/generate_cpu.o flow/flow_lanes_table.o flow/flow_cpu.o)
+# What chooses among them, of as many N as were built (lib/grid/lanes.h).
+lane_tables := $(addprefix $(B)/lib/,fix/fix_cpu.o generate/generate_cpu.o flow/flow_cpu.o)
 $(call keep,$(B)/groups,CPU_GROUPS=$(cpu_groups))
 $(lane_tables): $(B)/groups
 $(lane_tables): cflags += -DLAT_CPU_GROUPS=$(cpu_groups)

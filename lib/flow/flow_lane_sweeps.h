@@ -200,8 +200,8 @@ APART LAT_T LAT_(difference)(const lat_lane_links *u, const LAT_(sites) *at, int
 
 /* 4 i F_{mu nu}, and N - Re tr of the plaquette. With D the difference of the staples over and
  * under U = U_mu(x), the leaves of the clover on the side of +mu are U W^+ and L U^+, and the
- * anti-Hermitian part of their sum is that of U D^+; those on the side of -mu likewise of D^+ U at
- * x - mu. mu is not the last direction, so that x - mu is no ghost. */
+ * anti-Hermitian part of their sum equals the one of U D^+; staples on the side of -mu likewise
+ * give D^+ U at x - mu. mu is not the last direction, so that x - mu is no ghost. */
 LAT_HOST_DEVICE LAT_T LAT_(strength)(const lat_flow_work *w, const LAT_(sites) *at, int mu, int nu,
                                      LAT_T f[LAT_(algebra)])
 {

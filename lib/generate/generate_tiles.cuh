@@ -107,8 +107,8 @@ static __device__ __forceinline__ uint32_t LAT_(site_number)(const lat_cuda_link
 }
 
 static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
-    LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how,
-                int parity)
+    LAT_(update_links)(const __grid_constant__ lat_cuda_links w,
+                       const __grid_constant__ lat_cuda_draw how, int parity)
 {
     __shared__ __align__(16) LAT_(c) scratch[TILE_WARPS][2][SHARE * SCRATCH];
     const LAT_(tile)<SHARE> t = LAT_(tile_of)<SHARE>();

@@ -4,7 +4,7 @@
  *
  *   PERIODIC      where there is no such line.
  *   ANTIPERIODIC  of fermions. The links are the gauge field itself; no signs are in them.
- *   OPEN          the links across the boundary are missing: those of one slice along that axis
+ *   OPEN          the links across the boundary are missing: the links of one slice along that axis
  *                 are zero. */
 #ifndef LAT_BOUNDARY_H
 #define LAT_BOUNDARY_H
@@ -20,7 +20,7 @@ const char *lat_boundary(const lat_header *head, int mu);
 bool lat_boundary_is(const lat_header *head, int mu, const char *word);
 int lat_boundary_set(lat_header *head, int mu, const char *word);
 
-/* After a permutation: the line of axis axes[i] becomes that of axis i. */
+/* After a permutation: the line of axis axes[i] becomes the line of axis i. */
 void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
 
 /* The open axes: bit mu. */

@@ -242,7 +242,7 @@ LAT_INLINE void chunk_any(const slice_range *w, size_t t, size_t from, size_t to
 
 typedef void chunk_fn(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p);
 
-LAT_ISA_CLONES(chunk, ",fma",
+LAT_ISA_CLONES(chunk, LAT_FMA,
                (const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p),
                chunk_any(w, t, from, to, p))
 

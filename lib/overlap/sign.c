@@ -75,13 +75,13 @@ static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const cle
                 lat_dfield *e, lat_dfield *from, lat_dfield *psi)
 {
     const int n = k->p->degree;
-    const double turn = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
+    const double factor = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
     const lat_dirac_matrix h = {LAT_FULL, LAT_GAMMA5}, normal = {LAT_FULL, LAT_NORMAL};
     double add[LAT_SPINOR_COLUMNS], a[LAT_SPINOR_COLUMNS], b[LAT_SPINOR_COLUMNS];
     const lat_dirac_end end = {
-        .add = every(p, turn * k->r1, add),
+        .add = every(p, factor * k->r1, add),
         .terms = 2,
-        .by = {every(p, turn * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
+        .by = {every(p, factor * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
         .more = {from, psi}};
     s->applications += 2 * p->columns;
     if (!on->h->fuses)

@@ -7,8 +7,9 @@
  *
  *     E(Q, D)^cc'_rb = eps_abc eps_a'b'c' sum_m D^bb'_mr Q^aa'_mb
  *
- * the contraction q-q, r-r, p-p is sum_cc' (tr E^cc') P^cc', and that of q with p and p with q is
- * + sum_cc' P'^cc' E^cc': the sign of the exchange is that of renaming a' and c' in eps. */
+ * the contraction q-q, r-r, p-p is sum_cc' (tr E^cc') P^cc', and the contraction of q with p and p
+ * with q is
+ * + sum_cc' P'^cc' E^cc': the sign of the exchange comes from renaming a' and c' in eps. */
 #define number AS(number_of_)
 #define matrix AS(matrix_of_)
 #define propagator AS(propagator_of_)
@@ -229,7 +230,7 @@ static TARGET number AS(non_relativistic)(lat_channel_kind kind, const propagato
     return AS(nucleon_nr)(&x, &y);
 }
 
-/* The propagators of `count` sites; other lanes have that of the last one, too. */
+/* The propagators of `count` sites; other lanes repeat the last one. */
 static TARGET void AS(load)(propagator *to, const double *from, int count)
 {
     for (int lane = 0; lane < LANES; lane++) {

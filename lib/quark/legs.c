@@ -37,7 +37,7 @@ size_t lat_legs_reals(lat_legs_kind kind, int nc)
 
 void lat_momentum_phase(double n, int x, int L, double z[2])
 {
-    const double turns = n * x / L, angle = -2 * M_PI * (turns - floor(turns));
+    const double cycles = n * x / L, angle = -2 * M_PI * (cycles - floor(cycles));
     z[0] = cos(angle);
     z[1] = sin(angle);
 }
@@ -72,7 +72,7 @@ static cd phase_at(const phases *p, const int *x, int t)
 }
 
 /* to = z from, of `reals` reals. */
-static void turned(size_t reals, cd z, const double *from, double *to)
+static void rotated(size_t reals, cd z, const double *from, double *to)
 {
     const double re = creal(z), im = cimag(z);
     for (size_t i = 0; i < reals; i += 2) {
@@ -125,11 +125,11 @@ static void add_sites(const void *with, size_t from, size_t to, double *scratch,
     for (size_t site = from; site < to; site++) {
         int x[LAT_MAX_DIMS];
         lat_coordinates(&j->l->head->geom, site, x);
-        turned(leg, phase_at(&j->one, x, j->t), j->first + site * leg, b);
+        rotated(leg, phase_at(&j->one, x, j->t), j->first + site * leg, b);
         add(leg, b, sum);
         if (!j->second)
             continue;
-        turned(leg, phase_at(&j->two, x, j->t), j->second + site * leg, a);
+        rotated(leg, phase_at(&j->two, x, j->t), j->second + site * leg, a);
         add(leg, a, sum + leg);
         if (nc == 3)
             outer_product(48, 3, a, b, bt, sum + 2 * leg);
@@ -222,7 +222,7 @@ static int tree_make(tree *t, const lat_fourier *f)
 }
 
 /* to += z from */
-static void add_turned(int reals, cd z, const double *from, double *to)
+static void add_rotated(int reals, cd z, const double *from, double *to)
 {
     const double re = creal(z), im = cimag(z);
     for (int i = 0; i < reals; i += 2) {
@@ -247,14 +247,14 @@ static void transform_column(const lat_fourier *f, const tree *t, const double *
                                     + (size_t)L[0] * ((size_t)y + (size_t)L[1] * (size_t)z);
                 const double *s = slice + site * (size_t)leg + column * reals;
                 for (int k = 0; k < t->xs; k++)
-                    add_turned(reals, t->px[k * L[0] + x], s, ax + k * reals);
+                    add_rotated(reals, t->px[k * L[0] + x], s, ax + k * reals);
             }
             for (int k = 0; k < t->pairs; k++)
-                add_turned(reals, t->py[k * L[1] + y], ax + t->parent[k] * reals, ay + k * reals);
+                add_rotated(reals, t->py[k * L[1] + y], ax + t->parent[k] * reals, ay + k * reals);
         }
         for (int k = 0; k < t->triples; k++)
-            add_turned(reals, t->pz[k * L[2] + z], ay + t->parent[f->count + k] * reals,
-                       out + (size_t)k * (size_t)leg + column * reals);
+            add_rotated(reals, t->pz[k * L[2] + z], ay + t->parent[f->count + k] * reals,
+                        out + (size_t)k * (size_t)leg + column * reals);
     }
 }
 

@@ -11,7 +11,7 @@
  *
  * gamma5 S(p2)^+ gamma5 is S(p2), but of the opposite twist where the mass is twisted.
  *
- * Sums are linear in what they are made of, so that means over configurations are those of the
+ * Sums are linear in what they are made of, so that means over configurations are means of the
  * numbers below. A "leg" is S(p), n x n complex numbers, n = 4 N, [source][sink]; a pair has S(p1),
  * S(p2), and then G of all Gamma in an order of legs.c. amputation.h makes Lambda of it. */
 #ifndef LAT_LEGS_H
@@ -40,7 +40,7 @@ typedef struct lat_legs {
 int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *second,
                    double *out);
 
-/* Of a propagator of a point source: out[k] is the leg sum_{x in slice} e^{-ip(x - x0)} S(x) of
+/* For a propagator of a point source: out[k] is the leg sum_{x in slice} e^{-ip(x - x0)} S(x) of
  * the spatial momentum number k. In one sum along x, y and z after the other. 0, or -1. */
 typedef struct lat_fourier {
     const lat_header *head;

@@ -223,7 +223,7 @@ LAT_HOST_DEVICE void LAT_(algebra_exp_small)(LAT_(m) *e, const LAT_(m) *x, const
                       - h2 * (h01.re * h01.re + h01.im * h01.im);
     const LAT_T zero = LAT_(set)(0);
     LAT_(c) q0 = {LAT_(set)(1), zero}, q1 = {zero, zero}, q2 = {zero, zero};
-    /* Of exp(x) = 1 + x/1 (1 + x/2 (1 + x/3 (..))) from inside. */
+    /* exp(x) = 1 + x/1 (1 + x/2 (1 + x/3 (..))) from inside. */
     LAT_UNROLL_ALL
     for (int k = LAT_(exp_order); k > 0; k--) {
         const LAT_T r = LAT_(set)((LAT_S)(1.0 / k));

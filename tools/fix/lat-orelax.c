@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-orelax: relaxation and overrelaxation to a gauge condition (arXiv:1212.5221, section 2.2),
- * and Newton's method from where the maximum is near (newton/newton.h).
+ * and Newton's method from where the maximum is near (ghost/newton.h).
  *
  * The links stay as they were read; sweeps change the transformation g; in the end g is applied
  * once, in double precision (docs/conventions.md, "Sweeps and precisions"). */
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/progress.h"
-#include "newton/newton.h"
+#include "ghost/newton.h"
 #include "run/fixing.h"
 #include "run/omega.h"
 #include "site/sun.h"

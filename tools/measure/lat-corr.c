@@ -123,7 +123,7 @@ static int prepare(lat_corr_run *r)
 }
 
 /* z times exp(i pi angle). */
-static void turn(double *z, double angle)
+static void rotate(double *z, double angle)
 {
     /* Multiples of pi are exact. */
     const double c = fmod(angle, 2) == 0 ? 1 : fabs(fmod(angle, 2)) == 1 ? -1 : cos(M_PI * angle);
@@ -140,7 +140,7 @@ static void finish(lat_corr_run *r)
     for (int c = 0; c < r->job.channels; c++)
         for (int t = 0; t < T; t++)
             for (int m = 0; m < r->job.momenta && t + r->place[3] >= T; m++)
-                turn(lat_corr_number(r, c, m, t), lat_corr_angle(r, r->channel[c].kind, 3));
+                rotate(lat_corr_number(r, c, m, t), lat_corr_angle(r, r->channel[c].kind, 3));
 }
 
 static int contract(lat_corr_run *r)

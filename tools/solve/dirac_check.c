@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "quark/source.h"
 
 /* The columns of x by the name of their source: `field` of s, and `column` or all. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "quark/identify.h"
-#include "quark/plain.h"
+#include "certify/identify.h"
+#include "certify/plain.h"
 
 /* The largest number of M x in the first column, where it is, and how many sites have a tenth of
  * it. For a rank alone with the slice. */

@@ -9,8 +9,8 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
+#include "certify/plain.h"
 #include "lattice/boundary.h"
-#include "quark/plain.h"
 #include "smear/smear.h"
 #include "run/fermion_options.h"
 #include "run/links.h"
@@ -117,7 +117,7 @@ static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
     const lat_dirac_form form = even_odd == SYMMETRIC ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
     static const lat_dirac_kind kinds[] = {LAT_PLAIN, LAT_DAGGER, LAT_NORMAL, LAT_GAMMA5};
     switch (apply) {
-    case HOP: return d->ops->hop(d, false, &both, 0, NULL, 1, out, in, NULL);
+    case HOP: return d->ops->hop(d, false, &both, 0, NULL, 1, out, in);
     case CLOVER: return d->ops->diagonal(d, false, false, &both, out, in);
     case INVERSE_CLOVER: return d->ops->diagonal(d, true, false, &both, out, in);
     case SCHUR:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-modes: the lowest or largest eigenvectors of gamma5 M, M^+ M or gamma5 S.
  *
- * Each residual is computed by lib/quark/plain.h, which shares nothing with the search, of the
+ * Each residual is computed by lib/certify/plain.h, which shares nothing with the search, of the
  * vectors that are written. */
 #include <math.h>
 #include <stdio.h>

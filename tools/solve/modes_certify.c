@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "common/options.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 
 static int new_modes(const lat_modes_tool_run *r, int columns, lat_field *f)
 {
