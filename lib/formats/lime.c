@@ -27,7 +27,7 @@ bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text)
     return lat_lime_begins(bytes, n) && memmem(bytes, n, text, strlen(text));
 }
 
-void lat_lime_printable(char *s)
+static void printable(char *s)
 {
     for (; *s; s++)
         if (!isprint((unsigned char)*s))
@@ -47,7 +47,7 @@ int lat_lime_next(lat_input *in, lat_lime_record *rec)
         return -1;
     memcpy(rec->type, b + 16, 128);
     rec->type[128] = 0;
-    lat_lime_printable(rec->type);
+    printable(rec->type);
     rec->length = lat_load_be64(b + 8);
     if (b[4] != 0 || b[5] != 1)
         return lat_fail("%s: expected LIME version 1, found %d in record '%s'", name,
@@ -113,7 +113,7 @@ int lat_lime_element(const lat_lime_xml *x, const char *tag, char *text, size_t 
     const int found = lat_xml_text(x->text, strlen(x->text), tag, text, size);
     if (found < 0)
         return lat_fail("%s: record '%s' is not proper XML: %s", x->file, x->type, text);
-    lat_lime_printable(text);
+    printable(text);
     return found;
 }
 

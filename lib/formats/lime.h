@@ -32,9 +32,6 @@ bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text);
 int lat_lime_next(lat_input *in, lat_lime_record *rec);
 int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec);
 
-/* Makes text printable, for messages. */
-void lat_lime_printable(char *text);
-
 /* The data of a record of text, of at most `limit` bytes, ended by a NUL; to be freed. NULL with
  * lat_error set. XML that is proper except for its attributes comes without them, with a warning.
  */

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"

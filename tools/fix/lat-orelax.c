@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/progress.h"
-#include "lattice/transform.h"
 #include "ghost/newton.h"
 #include "run/fix/fixing.h"
 #include "run/fix/omega.h"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
 
 /* For the line of progress: the rate of sweeps of each copy. The time left is that until `theta` at
  * the present slope of log theta, or until --max-sweeps. */

@@ -16,7 +16,6 @@
 #include "run/common/tool.h"
 #include "site/random.h"
 #include "site/sun.h"
-#include "smear/smear.h"
 
 /* Numbers in info lines of the header; *value stays where there is no such line. */
 static int read_real(const lat_header *head, const char *key, double *value)

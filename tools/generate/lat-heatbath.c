@@ -13,14 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "generate/generate.h"
-#include "lattice/anisotropy.h"
-#include "lattice/boundary.h"
 #include "base/error.h"
 #include "common/io.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
-#include "formats/fields.h"
 #include "stream/stream.h"
 #include "run/common/device_options.h"
 #include "run/common/resume.h"

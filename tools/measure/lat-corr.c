@@ -8,9 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "common/options.h"
-#include "common/text.h"
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"

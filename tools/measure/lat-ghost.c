@@ -19,7 +19,6 @@
 #include "run/common/gauge_options.h"
 #include "run/common/tool.h"
 #include "ghost_measured.h"
-#include "stream/stream.h"
 
 enum { ONE, ALL };
 enum { MOST_MODES = 56, GUARD = 3, MOST_PACKS = 8 };

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fix/fix.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
@@ -15,11 +14,9 @@
 #include "measure/measure.h"
 #include "common/options.h"
 #include "formats/fields.h"
-#include "stream/stream.h"
 #include "run/common/gauge_options.h"
 #include "run/common/tool.h"
 #include "gluon_print.h"
-#include "lattice/iterate.h"
 
 enum { ORBITS, NONE };
 

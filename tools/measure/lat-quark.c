@@ -6,20 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "formats/fields.h"
-#include "quark/current.h"
 #include "quark/kinematics.h"
 #include "quark/legs.h"
 #include "quark/legs_mean.h"
-#include "quark/source.h"
 #include "quark/values.h"
 #include "run/quark/feed.h"
 #include "run/quark/legs_file.h"
 #include "run/quark/links.h"
 #include "run/common/tool.h"
-#include "smear/smear.h"
 #include "stream/stream.h"
 #include "quark_run.h"
 
@@ -84,11 +80,11 @@ static int print_means(const lat_quark_run *r, FILE *to)
         if (lat_legs_mean_values(&r->mean, i, v, e))
             return -1;
         if (lat_print_opts.json) {
-            lat_quark_json_begin(to, &lat_quark_what, &r->head, g->bins);
-            lat_quark_json(to, &lat_quark_what, &g->k, v, e);
+            lat_quark_json_begin(to, &r->head, g->bins);
+            lat_quark_json(to, &g->k, v, e);
             fputs("]}\n", to);
         } else {
-            lat_quark_tsv(to, &lat_quark_what, g->bins, &g->k, v, e);
+            lat_quark_tsv(to, g->bins, &g->k, v, e);
         }
     }
     return 0;
@@ -126,7 +122,7 @@ int lat_quark_emit(lat_quark_run *r, const lat_kinematics *k, const double *legs
 {
     const lat_header *head = &r->first.f.head;
     double v[LAT_VALUES];
-    if (!lat_quark_within(k, lat_quark_opts.cylinder)) {
+    if (!lat_quark_within(k)) {
         r->dropped = true;
         return 0;
     }
@@ -146,9 +142,9 @@ int lat_quark_emit(lat_quark_run *r, const lat_kinematics *k, const double *legs
     if (lat_print_opts.json) {
         fputs(r->several ? ", " : "", r->text);
         r->several = true;
-        lat_quark_json(r->text, &lat_quark_what, k, v, NULL);
+        lat_quark_json(r->text, k, v, NULL);
     } else {
-        lat_quark_tsv(r->text, &lat_quark_what, r->config, k, v, NULL);
+        lat_quark_tsv(r->text, r->config, k, v, NULL);
     }
     return 0;
 }
@@ -229,7 +225,7 @@ static int propagator(lat_quark_run *r)
     count(r);
     r->several = false;
     if (lat_print_opts.json && !mean)
-        lat_quark_json_begin(r->text, &lat_quark_what, head, r->config);
+        lat_quark_json_begin(r->text, head, r->config);
     if (point ? lat_quark_from_point(r, v) : lat_quark_from_momentum(r, v, n2))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)
@@ -274,7 +270,7 @@ static int summed(lat_quark_run *r)
     k.ward.twist = lat_quark_opts.vertex ? what.twist : 0;
     r->several = false;
     if (lat_print_opts.json && !mean)
-        lat_quark_json_begin(r->text, &lat_quark_what, head, r->config);
+        lat_quark_json_begin(r->text, head, r->config);
     if (lat_quark_emit(r, &k, legs))
         return LAT_FAILED;
     if (lat_print_opts.json && !mean)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quark_check.c: gauge, boundary, source and operator of propagators, and momenta. */
-#include "quark_report.h"
+#include "quark_run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "quark/source.h"
-#include "run/quark/overlap.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
 
@@ -195,10 +194,9 @@ static bool listed(const lat_momenta *list, const double n[4])
     return any;
 }
 
-static int momenta_listed(lat_momenta *list, const lat_header *head, const lat_quark_range *range,
-                          const char *name)
+static int momenta_listed(lat_momenta *list, const lat_header *head, const char *name)
 {
-    const char *const momenta = range->momenta;
+    const char *const momenta = lat_quark_opts.momenta;
     for (const char *p = momenta; p;) {
         double n[4];
         int used = -1;
@@ -215,22 +213,21 @@ static int momenta_listed(lat_momenta *list, const lat_header *head, const lat_q
                                   "%g,%g,%g,%g twice",
                                   n[0], n[1], n[2], n[3]);
         const lat_kinematics k = lat_kinematics_of(head, n, n);
-        if (lat_quark_within(&k, range->cylinder) && lat_momenta_add(list, n))
+        if (lat_quark_within(&k) && lat_momenta_add(list, n))
             return -1;
         p = p[used] ? p + used + 1 : NULL;
     }
     return 0;
 }
 
-int lat_quark_momenta(lat_momenta *list, const lat_header *head, const lat_quark_range *range,
-                      const char *name)
+int lat_quark_momenta(lat_momenta *list, const lat_header *head, const char *name)
 {
-    const char *const momenta = range->momenta;
-    const double width = isnan(range->cylinder) ? 1 : range->cylinder;
+    const char *const momenta = lat_quark_opts.momenta;
+    const double width = isnan(lat_quark_opts.cylinder) ? 1 : lat_quark_opts.cylinder;
     char *end = NULL;
     const double most = momenta ? strtod(momenta, &end) : M_PI * M_PI;
     lat_momenta_free(list);
     return !momenta || (end != momenta && !*end && most >= 0)
                ? lat_momenta_upto(list, head, most, width)
-               : momenta_listed(list, head, range, name);
+               : momenta_listed(list, head, name);
 }

@@ -119,8 +119,7 @@ static int fourier_slice(lat_quark_run *r, const void *what, int t, double *out)
 int lat_quark_from_point(lat_quark_run *r, const double x[4])
 {
     const lat_header *head = &r->first.f.head;
-    const lat_quark_range range = {lat_quark_opts.momenta, lat_quark_opts.cylinder};
-    if (lat_quark_momenta(&r->list, head, &range, lat_input_name(r->first.in)))
+    if (lat_quark_momenta(&r->list, head, lat_input_name(r->first.in)))
         return -1;
     if (!r->list.count)
         return lat_fail_usage("--momenta, --cylinder: expected momenta of the lattice, found none");

@@ -9,7 +9,6 @@
 #include "common/options.h"
 #include "certify/plain.h"
 #include "quark/source.h"
-#include "run/common/tool.h"
 
 /* The columns of x by the name of their source: `field` of s, and `column` or all. */
 static int fill_source(lat_dirac_tool_run *r, lat_source *s, int field, int column, lat_field *b)

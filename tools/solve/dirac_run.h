@@ -58,10 +58,12 @@ int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, cons
 /* Do the options name an operator? */
 bool lat_dirac_tool_stated(void);
 
+/* Prints the residuals of x: an exit code. */
 int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x);
 
 /* ---- dirac_identify.c ------------------------------------------------------------------------ */
 
+/* Prints what is found about x: 0 or -1. */
 int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x);
 
 #endif

@@ -6,15 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
-#include "certify/identify.h"
 #include "certify/plain.h"
 #include "lattice/boundary.h"
 #include "smear/smear.h"
-#include "quark/source.h"
 #include "run/quark/fermion_options.h"
 #include "run/quark/links.h"
 #include "run/quark/overlap.h"

@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/text.h"
 #include "dirac/temporal.h"
 #include "modes/modes.h"
-#include "certify/plain.h"
 #include "run/common/device_options.h"
 #include "run/quark/fermion_options.h"
 #include "run/quark/links.h"

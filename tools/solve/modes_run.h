@@ -71,6 +71,7 @@ int lat_modes_tool_fetch(lat_modes_tool_run *r);
 
 /* ---- modes_write.c --------------------------------------------------------------------------- */
 
+/* Writes or prints them: an exit code. */
 int lat_modes_tool_write_modes(lat_modes_tool_run *r);
 
 #endif
