@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.h: sums over a lattice, in double, in a fixed order: sites of a slice across the last axis
- * of a slot, then these slices in order. A slice belongs to one rank, so the sums have the same
+ * of a slot, then these slices in order. A slice belongs to one rank. So the sums have the same
  * bits on any number of ranks and threads, and on the CPU with any vector length if the numbers
  * have.
  *
