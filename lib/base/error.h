@@ -6,10 +6,10 @@
  *
  *     lat-orelax: cfg.0010: truncated after 12345 bytes, expected 73824
  *
- * So a sentence begins with the name of the file, if there is one, says what was expected and what
- * was found, and has no newline and no full stop. The first sentence is kept until lat_error_clear:
- * a later failure, while the tool cleans up, does not replace the cause. Control characters in it
- * (from file names, from headers) become "?".
+ * So a sentence begins with the name of the file, if there is one. It says what was expected and
+ * what was found, and has no newline and no full stop. The first sentence is kept until
+ * lat_error_clear: a later failure, while the tool cleans up, does not replace the cause. Control
+ * characters in it (from file names, from headers) become "?".
  *
  * All functions here may be called from any thread. */
 #ifndef LAT_ERROR_H
@@ -53,8 +53,8 @@ const char *lat_error(void);
 void lat_error_name(const char *name, const char *other);
 void lat_error_clear(void);
 
-/* A thread that works ahead of others keeps its sentence apart: it is to be said when its work is
- * asked for, and not if the run fails before.
+/* A thread that works ahead of others keeps its sentence apart. The sentence is printed when the
+ * work is needed, and not if the run fails before.
  *   apart      from here on the functions above are about *own where this thread calls them; it is
  *              empty at first
  *   take_over  keeps that sentence for this thread, as lat_fail would */

@@ -11,8 +11,8 @@
 bool lat_pages_populate(void *at, size_t bytes);
 
 /* The `bytes` bytes at `data`, which are of lat_alloc, become zero. Whole pages among them are
- * given back to the kernel: they take no memory until something is written to them, and those of
- * zeros that are read are all one, which stays in the cache. */
+ * given back to the kernel: they take no memory until something is written to them. Pages of zeros
+ * that are read are all one, which stays in the cache. */
 void lat_pages_zero(void *data, size_t bytes);
 
 #endif

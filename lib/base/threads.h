@@ -23,12 +23,11 @@ void lat_threads_share(double work, double least);
 
 /* Makes idle threads sleep after some 10 us.
  *
- * Threads of GNU's OpenMP spin for milliseconds first, and take the processor from threads that
- * work where processes share processors: a run beside another one was 20 times slower
- * (bench/history). libgomp reads how long they spin (GOMP_SPINCOUNT) when it is loaded, before
- * main. So this function sets GOMP_SPINCOUNT=2000 and executes the program once more, with the same
- * arguments, under its own path: it does not return then, and the process keeps its number and its
- * name.
+ * Threads of GNU's OpenMP spin for milliseconds first, and take the processor from working threads
+ * where processes share processors. A run beside another one was 20 times slower (bench/history).
+ * libgomp reads how long they spin (GOMP_SPINCOUNT) when it is loaded, before main. So this
+ * function sets GOMP_SPINCOUNT=2000 and executes the program once more, with the same arguments,
+ * under its own path. It does not return then, and the process keeps its number and its name.
  *
  * It returns, and nothing has happened, where
  *   - GOMP_SPINCOUNT or OMP_WAIT_POLICY is in the environment: by the user, or by the first call;

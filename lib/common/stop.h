@@ -3,8 +3,8 @@
  *
  * Without lat_stop_watch a signal that ends a process removes its temporaries (io.h), and the
  * process dies of it. After lat_stop_watch SIGTERM, SIGINT, SIGHUP, SIGUSR2, SIGXCPU and SIGPIPE
- * are kept: the run looks at lat_stop_asked now and then, saves its state, and ends by
- * lat_stop_exit. A second SIGINT, a second or more later, ends the process at once.
+ * are kept. The run calls lat_stop_asked now and then, saves its state, and ends by lat_stop_exit.
+ * A second SIGINT, a second or more later, ends the process at once.
  *
  * A process that waits for a pipe does not wait any longer then: lat_input_read and
  * lat_output_write fail, with a sentence of which the run does not speak if lat_stop_asked says

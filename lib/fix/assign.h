@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* assign.h: which rank sweeps which slice, where slices are fixed independently and converge at
- * different times: the largest work of the busiest rank goes to the idlest (longest processing time
+ * different times. The largest work of the busiest rank goes to the idlest (longest processing time
  * first, Graham 1969), as long as the busiest gains. */
 #ifndef LAT_FIX_ASSIGN_H
 #define LAT_FIX_ASSIGN_H

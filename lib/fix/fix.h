@@ -42,7 +42,8 @@ typedef struct lat_fix_ops {
     const char *(*description)(const lat_fixer *f);
 
     /* g of a copy from (NULL: 1) and to a host transformation (f64), bit for bit as the sweeps have
-     * it: what was got and is set again goes on as if nothing had been. Not projected onto SU(N).
+     * it. A copy that is read and set again continues as if nothing had happened. Not projected
+     * onto SU(N).
      */
     int (*set)(lat_fixer *f, int copy, const lat_field *g);
     int (*get)(lat_fixer *f, int copy, lat_field *g);
@@ -56,8 +57,8 @@ typedef struct lat_fix_ops {
     int (*state)(lat_fixer *f, lat_gauge_state *s, double *slices);
 
     /* Slices whose theta was below their copy's bound, theta[copies], when `state` was last called
-     * are swept no more (INFINITY ends a copy); the others are, also if they were frozen before.
-     * Returns how many are left in all, -1 on failure. */
+     * are swept no more (INFINITY ends a copy). The others are swept, also if they were frozen
+     * before. Returns how many are left in all, -1 on failure. */
     long (*freeze)(lat_fixer *f, const double *theta);
 
     int groups; /* its code is for SU(2) to SU(groups) */

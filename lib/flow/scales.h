@@ -3,8 +3,8 @@
  *
  * t0 (Luescher, JHEP 08 (2010) 071): t^2 E = 0.3 at t = t0. w0 (Borsanyi et al., JHEP 09 (2012)
  * 010): t d/dt (t^2 E) = 0.3 at t = w0^2. Both are the first crossing from below, between rows at
- * equal distances: of the polynomial of third order through the four rows around it; derivatives
- * come from the polynomial of fourth order through five rows. */
+ * equal distances. The polynomial of third order through the four rows around it has the crossing;
+ * derivatives come from the polynomial of fourth order through five rows. */
 #ifndef LAT_FLOW_SCALES_H
 #define LAT_FLOW_SCALES_H
 

@@ -44,7 +44,7 @@ int lat_file_reader_get(lat_file_reader *s, void *slices, int first, int count);
 
 /* The first pass: what the file states is verified, and f.head gets plaquette and link trace. fn
  * (may be NULL) is called for all slices. `restart` (may be NULL) is called before the first slice,
- * and again whenever it is found that the file has to be read in another way. */
+ * and again whenever the file has to be read in another way. */
 typedef int lat_restart_fn(void *context);
 int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_restart_fn *restart,
                           lat_slices_fn *fn, void *context);

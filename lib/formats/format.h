@@ -92,8 +92,8 @@ typedef struct lat_format {
      * links. `sums`: `head` needs it, too, so the links are read before it is written. NULL:
      * nothing to write. head->plaquette and link_trace belong to the numbers as they are
      * written. Into a file that is not visible yet the links are written first, after a head in
-     * which these numbers are 0; the final head replaces it if it is as long. So numbers are
-     * printed with a fixed width (lat_mean_text). */
+     * which these numbers are 0. The final head replaces it if it has the same length. So numbers
+     * are printed with a fixed width (lat_mean_text). */
     bool sums;
     int (*head)(lat_output *out, const lat_header *head, const lat_payload *p);
     int (*tail)(lat_output *out, const lat_header *head, const lat_payload *p);

@@ -2,7 +2,7 @@
 /* hdf5_library.h: the HDF5 library, opened when a file needs it.
  *
  * Every tool reads every format, but few runs meet an HDF5 file, and the library brings some thirty
- * others: a tool that is linked with it starts in three times the time. So tools know its name
+ * others. A tool that is linked with it takes three times as long to start. So tools know its name
  * alone (LAT_HDF5, by the Makefile: the one that a program asks for which is linked with it, whose
  * number is the version of the interface in hdf5.h).
  *

@@ -2,7 +2,7 @@
 /* quarks.h: spinors and quark propagators in files of other programs.
  *
  * A format is one lat_format (format.h) whose `quarks` points to a lat_quark_format. Its reader
- * gives the numbers as the file has them, in natural order; lat_quarks_read and _write change spin
+ * gives the numbers as the file has them, in natural order. lat_quarks_read and _write change spin
  * basis and normalisation, in double precision and with one rounding. A field is in memory as a
  * whole. */
 #ifndef LAT_QUARKS_H

@@ -43,7 +43,7 @@ typedef struct lat_generate_ops {
     /* n sweeps over all links; after the last one links are reunitarised. */
     int (*sweep)(lat_generator *gen, const lat_link_sweep *how, long n);
 
-    /* Mean of Re tr U_p / N over planes without the last direction and over those with it, summed
+    /* Mean of Re tr U_p / N over planes without the last direction and over planes with it, summed
      * slice by slice, then over slices (grid/reduce.h); NaN where there is none. */
     int (*plaquette)(lat_generator *gen, double *spatial, double *temporal);
 

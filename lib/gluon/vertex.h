@@ -29,7 +29,7 @@ double lat_gluon_soft(const lat_gluon_legs *v, int leg);
 /* For the legs i, j, k, whose momenta add up to 0 and have one phat^2: the coefficients of
  * T = out[0] lambda0 + out[1] lambda1, which are the best in least squares. lambda0 is the
  * tree-level tensor of the Wilson action, lambda1 = (p2-p3)_mu (p3-p1)_nu (p1-p2)_rho / phat^2 with
- * phat for p; both are projected on transverse directions of each leg. */
+ * phat for p. Both are projected on transverse directions of each leg. */
 void lat_gluon_symmetric(const lat_gluon_legs *v, const int leg[3], double out[2]);
 
 #endif

@@ -96,9 +96,8 @@ void lat_grid_assign(lat_grid *grid, int slot, int slice);
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 /* What a field has at a site: so many objects of so many stored reals. A matrix field (nc > 0)
- * stores the first reals / (2 nc) rows of nc x nc matrices; rows that are not stored follow from
- * the others, for nc 2 and 3. Links: nd objects; a transformation g: 1 object; a spinor: 1 object
- * of 24 reals, nc 0. */
+ * stores the first reals / (2 nc) rows of nc x nc matrices. Other rows follow from these, for nc 2
+ * and 3. Links: nd objects; a transformation g: 1 object; a spinor: 1 object of 24 reals, nc 0. */
 typedef struct lat_shape {
     int objects, reals, nc;
     bool ghosts; /* has them where the grid has a halo */

@@ -3,10 +3,10 @@
  *
  * A block is one vector's worth of sites, all of one parity; blocks of even sites come first.
  * Where the extents allow it the lattice is cut into as many equal boxes of even extents as a
- * vector has lanes, and a block holds the same site of every box: then the neighbours of a
- * block are a block again, sometimes with its lanes permuted at the faces of the boxes. Otherwise
- * a block holds consecutive sites of one parity and its neighbours are collected lane by lane.
- * The arithmetic of a site is the same either way.
+ * vector has lanes. A block holds the same site of every box. Then the neighbours of a block are a
+ * block again, sometimes with its lanes permuted at the faces of the boxes. Otherwise a block holds
+ * consecutive sites of one parity and its neighbours are collected lane by lane. The arithmetic of
+ * a site is the same either way.
  *
  * With a halo the layout is of a slab and a ghost slice on either side. Local coordinates are those
  * of the lattice, but along the last axis 0 is the ghost slice below, 1 to count are the own

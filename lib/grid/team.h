@@ -16,10 +16,10 @@ int lat_thread_id(void);
 void lat_thread_range(int64_t n, int64_t *from, int64_t *to);
 
 /* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier
- * spins for milliseconds: where another program, such as the next stage of the pipeline, wants a
- * core, two of our threads share one, and the one that has arrived keeps the other from arriving.
- * This one spins as long as a sweep of a small lattice takes, and then sleeps until the last one
- * has come. Zero at first. */
+ * spins for milliseconds. If another program, such as the next stage of the pipeline, takes a core,
+ * two of our threads share one. The one that has arrived then keeps the other from arriving. This
+ * one spins as long as a sweep of a small lattice takes, and then sleeps until the last one has
+ * come. Zero at first. */
 typedef struct lat_barrier {
     atomic_int there;
     atomic_uint round;

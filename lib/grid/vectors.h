@@ -36,9 +36,8 @@ typedef double doubles __attribute__((vector_size(BYTES)));
 #define LAT_LANES_OF(of) LAT_LANES_JOIN(of, LAT_LANES, LAT_N)
 
 #define LAT_HOST_DEVICE static inline __attribute__((always_inline, unused))
-/* Parts of an update that several kinds of updates share are functions of their own: what
- * they hand over costs a hundredth of the update, and a copy in each would take the compiler
- * minutes. */
+/* Parts of an update that several kinds of updates share are functions of their own. What they hand
+ * over costs a hundredth of the update, and a copy in each would take the compiler minutes. */
 #define APART static __attribute__((noinline, unused))
 /* Indices known to the compiler: zeros, and hits whose result nobody reads, are left out. From
  * SU(4) on too much text. */

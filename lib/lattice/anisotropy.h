@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* anisotropy.h: the anisotropy that a configuration was made with, in two info lines of the header:
- * xi, its bare value, and xi_axis, the direction whose planes have the weight xi; without xi_axis
- * the last one. */
+/* anisotropy.h: the anisotropy that a configuration was made with, in two info lines of the header.
+ * xi is its bare value, and xi_axis the direction whose planes have the weight xi (without xi_axis
+ * the last one). */
 #ifndef LAT_ANISOTROPY_H
 #define LAT_ANISOTROPY_H
 

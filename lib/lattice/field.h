@@ -17,9 +17,9 @@
 #include "slices.h"
 
 /* Ranks (comm/comm.h) share a field: each has a slab, consecutive slices across the last axis. In
- * memory a rank has its own slices in natural order, numbered from 0, then two ghost slices, copies
- * of other ranks' slices: first the one after its own, then the one before them. A rank alone has
- * all slices, numbered as in the lattice, and no ghosts. */
+ * memory a rank has its own slices in natural order, numbered from 0. Two ghost slices follow,
+ * copies of other ranks' slices: first the one after its own, then the one before them. A rank
+ * alone has all slices, numbered as in the lattice, and no ghosts. */
 typedef struct lat_field {
     lat_header head;      /* of the whole field, on every rank */
     void *data;           /* lat_field_held(f) matrices, lat_header_full_reals reals each */

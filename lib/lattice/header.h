@@ -25,8 +25,8 @@ typedef enum { LAT_F32 = 4, LAT_F64 = 8 } lat_real; /* the value is the size in 
 /* Gribov copies of one field in a stream. */
 #define LAT_MAX_COPIES 2000
 
-/* A list of lines, which it owns. lat_lines_add makes the text one line of UTF-8: control
- * characters become blanks, bytes that are not UTF-8 question marks; a line longer than
+/* A list of lines, which it owns. lat_lines_add makes the text one line of UTF-8. Control
+ * characters become blanks, bytes that are not UTF-8 question marks. A line longer than
  * LAT_MAX_LINE is cut and ends with "...". 0, or -1 without memory. */
 typedef struct lat_lines {
     int count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slices.h: slices of a field: all sites of one coordinate along the last axis. In natural order
- * they are contiguous, one after the other, so that a field can be read, measured and written a few
+ * they are contiguous, one after the other. So a field can be read, measured and written a few
  * slices at a time. */
 #ifndef LAT_SLICES_H
 #define LAT_SLICES_H

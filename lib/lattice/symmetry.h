@@ -20,7 +20,7 @@ lat_symmetry lat_symmetry_none(void);
 
 /* Applies s to a field of either kind; U and g that belong together still do, if both are mapped.
  * Bits are copied and signs are changed; nothing is rounded. Plaquette, functional and theta are
- * invariant and stay in the header; extents, weights, the time axis of Coulomb gauge, boundaries
+ * invariant and stay in the header. Extents, weights, the time axis of Coulomb gauge, boundaries
  * and the axis of the anisotropy are permuted. A reflection daggers links, so that two stored rows
  * of SU(3) become three. For one rank. 0, or -1 with lat_error set. */
 int lat_symmetry_apply(lat_field *f, const lat_symmetry *s);

@@ -3,8 +3,8 @@
  * (docs/conventions.md).
  *
  * Sums are taken in a fixed order, so that results depend neither on threads nor on ranks.
- * Functions that take a lat_field are called by all ranks, with its ghosts up to date
- * (lat_field_exchange), and give the same bits on each: 0, or -1 with lat_error set. */
+ * All ranks call functions that take a lat_field, with its ghosts up to date (lat_field_exchange).
+ * They give the same bits on each: 0, or -1 with lat_error set. */
 #ifndef LAT_MEASURE_H
 #define LAT_MEASURE_H
 
@@ -117,7 +117,7 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
                       double *thetas, double *functionals);
 
 /* After links have changed that stay in the gauge of their header: functional and theta of the
- * header, and the values of its residual gauge where it has them, are measured, or become unknown
+ * header, and the values of its residual gauge where it has them, are measured. They become unknown
  * where it names no condition that is known here. All ranks call it, with ghosts up to date. */
 int lat_measure_restate(lat_field *f);
 

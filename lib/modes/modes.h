@@ -20,10 +20,10 @@
  *         .. m.value[0], m.vector[0] ..
  *     lat_modes_free(&m);
  *
- * A degenerate eigenvalue is found as often as it occurs: lanczos ends with a probe of random
- * vectors for copies that were missed, unless it began with more vectors than any level has
- * copies. Every result has the same bits on any number of ranks and threads. All ranks of the
- * device call these functions. */
+ * A degenerate eigenvalue is found as often as it occurs. lanczos ends with a probe of random
+ * vectors for missed copies, unless it began with more vectors than any level has copies. Every
+ * result has the same bits on any number of ranks and threads. All ranks of the device call these
+ * functions. */
 #ifndef LAT_MODES_MODES_H
 #define LAT_MODES_MODES_H
 
@@ -110,13 +110,13 @@ void lat_modes_free(lat_modes *found);
 
 /* Modes that come from elsewhere, of job.op; nothing is believed of them. `known` has count
  * vectors, and memory for values and residuals; known->rest may be where the others are said to
- * begin. The vectors become orthonormal, values and residuals are computed, the modes put in order,
- * and as many are kept, from job.low to job.high, as leave the widest gap. The complement of all is
- * searched for its lowest eigenvalue by conjugate gradients of the Ritz functional, as well as the
- * gap demands: `rest` is that, less its error, or what it was said to be if that is lower. 0; or
- * -1, with a sentence that begins with `name`: where a vector is in the span of those before it,
- * where a residual is above job.tolerance, where a mode below the last one is missing. job.method,
- * from and save are not read. */
+ * begin. The vectors become orthonormal, values and residuals are computed, and the modes put in
+ * order. The number from job.low to job.high that leaves the widest gap is kept. The complement of
+ * all is searched for its lowest eigenvalue by conjugate gradients of the Ritz functional, as well
+ * as the gap demands: `rest` is that, less its error, or what it was said to be if that is lower.
+ * 0; or -1, with a sentence that begins with `name`: where a vector is in the span of those before
+ * it, where a residual is above job.tolerance, where a mode below the last one is missing.
+ * job.method, from and save are not read. */
 int lat_modes_examine(const lat_modes_job *job, const char *name, lat_modes *known);
 
 /* Modes that are known when others are looked for: orthonormal, their values ascend. */

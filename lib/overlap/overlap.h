@@ -85,8 +85,8 @@ int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const la
 int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfield *x,
                   lat_dfield *tmp);
 
-/* out = D D^+ in of spinors of chirality c, which takes that the square of the sign function is 1;
- * or, of any spinors and whatever that square is, by two sign functions, if c is 0. */
+/* out = D D^+ in for spinors of chirality c; the square of the sign function is taken to be 1. If c
+ * is 0: for any spinors and whatever that square is, by two sign functions. */
 int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
                        lat_dfield *in);
 

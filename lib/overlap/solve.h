@@ -3,8 +3,8 @@
  *
  * D^+ D commutes with gamma5, and D^+ D = D D^+. So b is split by chirality, D D^+ y = b is solved
  * by conjugate gradients in each chirality, with one sign function an iteration, and x = D^+ y. The
- * residual is then computed from its definition with full accuracy, and what is left is solved for
- * in the same way, until it is below the target.
+ * residual is then computed from its definition with full accuracy. The rest is solved for in the
+ * same way, until it is below the target.
  *
  * Low modes that the operator has been given (deflate.h) are solved for directly, in each of these
  * steps.
@@ -13,8 +13,8 @@
  *
  * While the residual r of conjugate gradients falls, the sign function may have an error up to
  * .01 goal/|r| (van den Eshof, Sleijpen, van Gijzen, Phys. Rev. D 70 (2004) 014502: relaxed
- * methods). The goal is a thousandth of |r|, or the target: there r is made anew, with a sign
- * function that is accurate enough for the target, and the directions go on. So iterations take
+ * methods). The goal is a thousandth of |r|, or the target. There r is made anew, with a sign
+ * function that is accurate enough for the target, and the directions continue. So iterations take
  * errors of 1e-5 to .01, lower degrees, and, with `mixed` of overlap.h, single precision. */
 #ifndef LAT_OVERLAP_SOLVE_H
 #define LAT_OVERLAP_SOLVE_H

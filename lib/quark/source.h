@@ -17,9 +17,9 @@
  *
  * so "wall:0/ape:0.5,20,spatial/gauss:4,50". A source of a propagator has 4 N columns, source spin
  * slow, source colour fast; column (s, c) is the above at spin s and colour c. Noise is one column,
- * with a number for each site, spin and colour; what it is diluted in is a field each: all slices,
- * both parities, 4 spins or N colours in this order, the first slowest. Numbers are the same for
- * spins and colours that are diluted. Diluted in both spin and colour it has 4 N columns. */
+ * with a number for each site, spin and colour. Dilution makes a field each of all slices, both
+ * parities, 4 spins or N colours, in this order, the first slowest. Numbers are the same for spins
+ * and colours that are diluted. Diluted in both spin and colour it has 4 N columns. */
 #ifndef LAT_SOURCE_H
 #define LAT_SOURCE_H
 

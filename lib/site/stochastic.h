@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stochastic.h: stochastic relaxation of one site (template, see real.h): with probability p the
- * update is the reflection about the maximum, which leaves the functional, instead of the
- * overrelaxed maximum (arXiv:1212.5221, section 2.2.5). Scheme su2: each hit decides for itself.
- * Scheme su3: the site decides, and all its hits are reflections then, because for a whole SU(N)
- * element there is no reflection that leaves the functional. */
+ * update is the reflection about the maximum instead of the overrelaxed maximum; it leaves the
+ * functional (arXiv:1212.5221, section 2.2.5). Scheme su2: each hit decides for itself. Scheme su3:
+ * the site decides, and all its hits are reflections then, because for a whole SU(N) element there
+ * is no reflection that leaves the functional. */
 
 /* Uniform number n of a site update, n rising from 0. A draw gives four, which `u` keeps from call
  * to call. */

@@ -11,8 +11,8 @@
  *                alone, A3 first (Hasenfratz, Knechtli, Phys. Rev. D 64 (2001) 034504)
  *
  * and is done N times. P is the nearest unitary matrix, W (W^+ W)^-1/2, over the N-th root of its
- * determinant. With ",spatial" only links that are not of the last axis are smeared, with staples
- * of these alone: d is one less, and HYP has two numbers, hyp:A1,A2,N,spatial.
+ * determinant. With ",spatial" only links outside of the last axis are smeared, with staples of
+ * such links alone. d is one less, and HYP has two numbers, hyp:A1,A2,N,spatial.
  *
  * The smeared links transform as links: V[U^g] = (V[U])^g. Links that are 1 stay. Missing links of
  * an open boundary stay missing, and staples that need them do not count. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream.h: configurations in the format of docs/format.md: fields one after the other, each with
- * header, blocks and trailer; an end mark after the last one.
+/* stream.h: configurations in the format of docs/format.md. Fields follow each other, each with
+ * header, blocks and trailer; an end mark follows the last one.
  *
  * Reading all fields:
  *
@@ -120,7 +120,7 @@ int lat_stream_same_crcs(const lat_field *f, char crc[LAT_STREAM_SAME][LAT_CRC_T
  *
  * If plaquette or link trace of a gauge field are NaN, they are measured and set. If f->head.reals
  * is less than all reals of a matrix (12 for SU(3), 4 for SU(2)), the others in memory become what
- * a reader will compute; a field with a matrix that is not in SU(N) is refused. */
+ * a reader will compute. A field with a matrix that is not in SU(N) is refused. */
 int lat_stream_write(lat_output *out, lat_field *f, int store);
 
 /* Preallocates space for such a field, lat_output_preallocate. */

@@ -2,9 +2,9 @@
 /* stream_blocks_internal.h: the block pipeline that reading and writing share.
  *
  * The raw bytes of a field are cut into blocks (docs/format.md, "Blocks"). A ring of blocks is
- * under way at a time: while the main thread reads one (or writes one), all threads decode those
- * before it (or encode those after it). The stored bytes of a block depend on its raw bytes alone,
- * so the number of threads does not change a stream.
+ * under way at a time. While the main thread reads one (or writes one), all threads decode the
+ * blocks before it (or encode the blocks after it). The stored bytes of a block depend on its raw
+ * bytes alone, so the number of threads does not change a stream.
  *
  * Order of calls: fill in the first members of lat_pipeline; lat_pipeline_init; then, for blocks in
  * the order of the stream, lat_block_init, read and decode (or gather, encode and write), and
