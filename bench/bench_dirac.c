@@ -140,6 +140,7 @@ typedef struct bed {
     lat_spinor_space *s;
     lat_dirac *d;
     lat_dfield *f[5];
+    lat_scalars *by; /* of BiCGstab */
     int all[12];
     lat_spinor_part odd;
 } bed;
@@ -166,6 +167,7 @@ static void set_up(bed *b, const line *l)
     need((b->grid = lat_grid_new(cpu_device(), &spec))
              && (!bench_temporal() || !lat_temporal_open(cpu_device(), &b->u, NULL, &b->gauge))
              && (b->s = lat_spinor_open_in(b->grid, 3, l->columns, b->gauge))
+             && (b->by = b->s->ops->scalars->open(b->s))
              && (b->d = lat_dirac_open(b->s, &b->u, &f, &options)),
          l->name);
     lat_cpu_dirac_of(b->d)->ahead = from_environment("LAT_AHEAD");
@@ -185,6 +187,7 @@ static void tear_down(bed *b)
     for (int i = 0; i < 5; i++)
         lat_dfield_free(b->f[i]);
     lat_dirac_close(b->d);
+    b->s->ops->scalars->close(b->by);
     lat_spinor_close(b->s);
     lat_temporal_close(b->gauge);
     lat_grid_free(b->grid);
@@ -194,8 +197,8 @@ static void tear_down(bed *b)
 /* Scalars do not matter for the time, but numbers are to stay finite: as good as zero. */
 static void once(bed *b, work what)
 {
-    static const double small = -1e-30, almost[12] = {1e-30}, one[12] = {1};
-    static const lat_scalar a[12] = {{1e-30, 1e-30}}, minus[12] = {{-1e-30, 1e-30}};
+    static const double small = -1e-30;
+    static const lat_scalar almost[12] = {{1e-30, 0}}, minus[12] = {{-1e-30, 1e-30}};
     const lat_dirac_matrix direct = {LAT_SYMMETRIC, LAT_PLAIN},
                            dagger = {LAT_SYMMETRIC, LAT_DAGGER};
     const lat_spinor_part *p = &b->odd;
@@ -203,13 +206,14 @@ static void once(bed *b, work what)
     lat_scalar dot[12];
     int rc = 0;
     switch (what) {
-    case HOP: rc = b->d->ops->hop(b->d, false, p, 0, NULL, 1, b->f[1], b->f[0], NULL); break;
+    case HOP: rc = b->d->ops->hop(b->d, false, p, 0, NULL, 1, b->f[1], b->f[0]); break;
     case SCHUR: rc = b->d->ops->apply(b->d, direct, p, b->f[1], b->f[0], NULL); break;
     case CG: { /* q = S p, |q|^2; r -= alpha S^+ q, |r|^2; x += alpha p, p = r + beta p */
         const lat_dirac_end first = {.norm = norm}, second = {.add = &small, .norm = norm};
         rc = b->d->ops->apply(b->d, direct, p, b->f[1], b->f[0], &first)
              || b->d->ops->apply(b->d, dagger, p, b->f[2], b->f[1], &second)
-             || b->s->ops->cg(b->s, p, almost, one, almost, b->f[3], b->f[0], b->f[2]);
+             || b->s->ops->cg(b->s, p, lat_number(almost), lat_number(NULL), lat_number(almost),
+                              b->f[3], b->f[0], b->f[2]);
         break;
     }
     case BICGSTAB: { /* v = S p, <e, v>; s = r - alpha v; t = S s, its sums; x, r and p */
@@ -222,8 +226,7 @@ static void once(bed *b, work what)
         rc = b->d->ops->apply(b->d, direct, p, b->f[1], b->f[0], &first)
              || b->s->ops->axpby(b->s, p, minus, b->f[1], NULL, b->f[2], NULL)
              || b->d->ops->apply(b->d, direct, p, b->f[4], b->f[2], &second)
-             || b->s->ops->bicgstab(b->s, p, a, a, a, b->f[3], b->f[2], b->f[0], b->f[4], b->f[1],
-                                    norm);
+             || b->s->ops->bicgstab(b->s, p, b->by, b->f[3], b->f[2], b->f[0], b->f[4], b->f[1]);
         break;
     }
     }

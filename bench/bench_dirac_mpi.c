@@ -7,7 +7,7 @@
  * A line for each: precision, columns, lattice, ranks, microseconds a hop and column (median of 7,
  * of the slowest rank), those of a sum over all sites as an iteration of a solver needs it, and the
  * norm after 20 hops to and fro, which has to be the same, to the last digit, whatever the ranks.
- * In the environment: TRANSPORT as --transport, HALO as --halo of lat-solve, DEVICE=cpu;
+ * In the environment: TRANSPORT as --transport, LAT_HALO=first as in dirac.h, DEVICE=cpu;
  * LAT_TEMPORAL=never: links in the gauge they have, where solvers take the temporal gauge. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,6 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     lat_fermion_init(&f);
     strcpy(f.name, "wilson");
     f.boundary[3].theta = 1;
-    const lat_dirac_options how = {.in_turn = is("HALO", "first")};
     for (int c = 0; c < columns; c++)
         s->all[c] = c;
     s->comm = dev->comm;
@@ -54,7 +53,7 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     if (!(s->grid = lat_grid_new(dev, &spec))
         || (bench_temporal() && lat_temporal_open(dev, u, NULL, &s->gauge))
         || !(s->space = lat_spinor_open_in(s->grid, 3, columns, s->gauge))
-        || !(s->d = lat_dirac_open(s->space, u, &f, &how))
+        || !(s->d = lat_dirac_open(s->space, u, &f, NULL))
         || !(s->x = lat_spinor_new(s->space, "spinors")))
         bench_stop();
 }
@@ -72,8 +71,7 @@ static void leave(setting *s)
 static void hops(const setting *s, long n)
 {
     for (long i = 0; i < n; i++)
-        if (s->d->ops->hop(s->d, false, i % 2 ? &s->odd : &s->even, 0, NULL, 0.125, s->x, s->x,
-                           NULL))
+        if (s->d->ops->hop(s->d, false, i % 2 ? &s->odd : &s->even, 0, NULL, 0.125, s->x, s->x))
             bench_stop();
 }
 

@@ -7,7 +7,7 @@
  * stand plaquettes of the same links by lib/generate (a pass over all links), and the bandwidth of
  * a copy of the same run.
  *
- * GB/s: what a step reads and writes at least, each field once a pass (bench/NOTES.md). Gflop/s: of
+ * GB/s: what a step reads and writes at least, each field once a pass (bench/history). Gflop/s: of
  * the products of matrices, of rows that are kept.
  *
  *     bench_flow [EXTENT [N [cpu|gpu]]]      default 16, on a GPU 16, 32 and 48; SU(N) alone */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dirac_model.py: the rate of the Wilson solver on N GPUs, t cut: hop + exchange + sums.
 
-    dirac_model.py --check      beside the numbers of NOTES.md; exit status 1 if one is farther off than it may be
+    dirac_model.py --check      beside measured numbers (bench/history); exit status 1 if one is farther off than it may be
     dirac_model.py              where lat leads on 8, 32 and 256 GPUs of several hosts, and where it does not
 
 A hop writes half of the sites:
@@ -83,7 +83,7 @@ def iteration(solver, lattice, n, t_hop, precision="half"):
     return 4 * t_hop + sites(*lattice) / n * vectors * scale / COPY * 1e6 + sums * total(n)
 
 
-# precision, lattice, GPUs, measured us (NOTES.md, 23 November), how far off it may be, "fit" where it made FITTED
+# precision, lattice, GPUs, measured us (bench/history, 23 November), how far off it may be, "fit" where it made FITTED
 HOPS = [
     ("single", (32, 32, 32, 64), 1, 145.7, 0.03, "fit"), ("single", (32, 32, 32, 64), 2, 79.0, 0.03, ""),
     ("half", (32, 32, 32, 64), 1, 102.1, 0.03, "fit"), ("half", (32, 32, 32, 64), 2, 57.5, 0.03, ""),

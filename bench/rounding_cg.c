@@ -111,19 +111,29 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
     const lat_dirac_ops *ops = l->d->ops;
     const lat_spinor_ops *algebra = l->space->ops;
     round_field(l, p, in);
-    if (ops->hop(l->d, dagger, &even, 0, NULL, -.5, l->between, in, NULL)
+    if (ops->hop(l->d, dagger, &even, 0, NULL, -.5, l->between, in)
         || ops->diagonal(l->d, true, dagger, &even, l->between, l->between))
         return -1;
     round_field(l, &even, l->between);
     if (ops->diagonal(l->d, false, dagger, p, l->diagonal, in)
-        || ops->hop(l->d, dagger, p, 1, l->diagonal, .5, l->sum, l->between, NULL))
+        || ops->hop(l->d, dagger, p, 1, l->diagonal, .5, l->sum, l->between))
         return -1;
-    const lat_scalar one = {1, 0}, add = {end && end->add ? end->add[0] : 1, 0};
-    const lat_scalar zero = {0, 0}, *const old = end && end->add ? &one : &zero;
+    const bool adds = lat_dirac_adds(end);
+    const lat_scalar one = {1, 0}, zero = {0, 0}, *const old = adds ? &one : &zero,
+                     add = !adds      ? one
+                           : end->add ? (lat_scalar){end->add[0], 0}
+                                      : end->scalars->row[LAT_ROW_MINUS][0];
+    double norm;
     if (algebra->axpby(l->space, p, &add, l->sum, old, out, NULL))
         return -1;
     round_field(l, p, out);
-    return end && end->norm ? algebra->dots(l->space, p, 0, NULL, out, NULL, end->norm) : 0;
+    if (lat_dirac_sums(end) && algebra->dots(l->space, p, 0, NULL, out, NULL, &norm))
+        return -1;
+    if (end && end->scalars)
+        lat_scalars_take(end->scalars, p, end->step, end->epsilon, 1, &norm);
+    else if (end)
+        lat_dirac_hand_over(end, p, &norm);
+    return 0;
 }
 
 static lat_dfield *vector(void *with, const char *what)

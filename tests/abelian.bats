@@ -137,7 +137,9 @@ END
     lat-orelax --gauge landau --theta 1e-3 a.lat -o landau.lat
     run -3 lat-abelian --links u.lat --currents k.tsv landau.lat -o said
     [[ $output == *"not in gauge mag: theta "*", expected at most 1e-08, header: landau"* ]]
-    [ ! -e u.lat ] && [ ! -e k.tsv ] && [ ! -e said ]
+    [ ! -e u.lat ]
+    [ ! -e k.tsv ]
+    [ ! -e said ]
     run -0 --separate-stderr lat-abelian --force --links u.lat landau.lat
     [[ $stderr == *"is measured although it is not in gauge mag"* ]]
     [[ $output == *"not maximally Abelian (--force)"* ]]
@@ -164,5 +166,6 @@ END
     [ ! -e u.lat ]
     head -c 50000 a.lat >cut.lat
     run -1 lat-abelian --links u.lat --currents k.tsv cut.lat
-    [ ! -e u.lat ] && [ ! -e k.tsv ]
+    [ ! -e u.lat ]
+    [ ! -e k.tsv ]
 }

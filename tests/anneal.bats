@@ -108,7 +108,7 @@ END
         # shellcheck disable=SC2086
         run -2 lat-anneal $bad a.lat -o b.lat
     done
-    refuses 2 '--from: expected a temperature of at least that of --to, 1.5, found 1.4' lat-anneal --to 1.5 a.lat -o b.lat
+    refuses 2 '--from: expected a temperature of at least --to 1.5, found 1.4' lat-anneal --to 1.5 a.lat -o b.lat
     refuses 2 '--steps 1 is the temperature of --to alone' lat-anneal --steps 1 --from 1 a.lat -o b.lat
     refuses 2 '--steps 1 is the temperature of --to alone' lat-anneal --steps 1 --schedule geometric a.lat -o b.lat
     [ ! -e b.lat ]

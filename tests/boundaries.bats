@@ -103,9 +103,10 @@ END
     lat-reorder --sites parity a.lat | lat-reorder -o e.lat
     same a.lat e.lat
     lat-reorder --axes t,x,y,z --reflect t a.lat 2> said | lat-info | grep -q "boundary_1 = OPEN"
-    [ "$(cat said)" = "lat-reorder: a.lat: the links that are missing along x are not those of its last slice now, where operators of quarks expect them" ]
+    [ "$(cat said)" = "lat-reorder: a.lat: the links that are missing along x are no longer in its last slice, where operators of quarks expect them" ]
     lat-reorder --reflect t a.lat 2> said | lat-reorder --shift 0,0,0,-1 -o back.lat 2> again
-    [ -s said ] && [ ! -s again ]
+    [ -s said ]
+    [ ! -s again ]
     # Reflected twice it is what it was.
     lat-reorder --reflect t a.lat | lat-reorder --reflect t -o f.lat
     same a.lat f.lat
@@ -132,7 +133,7 @@ END
         refuses 1 "${line##* }: " $line
     done
     # Quarks have a wall there, too: their header, and who averages C(t) and C(T-t), would take it as antiperiodic.
-    local wall='expected a --boundary of quarks with d or o in t, as the links across it are missing (boundary_4 = OPEN; --force takes another)'
+    local wall='expected a --boundary of quarks with d or o in t, because the links across it are missing (boundary_4 = OPEN; --force takes another)'
     for line in 'lat-solve --kappa .12 --source point:0,0,0,3' 'lat-modes --kappa .12 --modes 1'; do
         # shellcheck disable=SC2086 # words
         refuses 1 "a.lat: $wall" $line a.lat -o never

@@ -110,7 +110,8 @@ cut_off() {
     ln -s ck link
     # shellcheck disable=SC2086
     run -3 lat-orelax $how --resume link --checkpoint ck --keep a.lat -o c.lat
-    [ -e c.lat ] && [ ! -e ck ]
+    [ -e c.lat ]
+    [ ! -e ck ]
 }
 
 # logged FILE: the run has written a line of its log.

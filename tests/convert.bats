@@ -270,7 +270,10 @@ END
         same a.lat b.lat
         case $records in
             *checksum*|*xlf*) [ ! -s err ] ;;
-            *) grep -q "states no checksums: it may be cut off" err && [ "$(wc -l < err)" -eq 1 ] ;;
+            *)
+                grep -q "states no checksums: it may be cut off" err
+                [ "$(wc -l < err)" -eq 1 ]
+                ;;
         esac
         "$MAKE" lime small.ildg x records="$records" style=odd nul=1 pad=0
         lat-convert x > b.lat
@@ -468,7 +471,8 @@ END
     for i in 1 2 3; do lat-diff --tolerance 0 $i.lat cfg.000$((i - 1)).lat >/dev/null; done
     lat-convert 1.lat 2.lat | lat-convert --split -o x.nersc
     lat-convert x.0001.nersc | lat-diff --tolerance 0 - 2.lat
-    mkdir a.b && lat-convert --split 1.lat -o a.b/name
+    mkdir a.b
+    lat-convert --split 1.lat -o a.b/name
     [ -e a.b/name.0000 ]
     # What was whole before a damaged one stays, and is whole.
     head -c 30000 2.lat | cat 1.lat - >cut.lat
@@ -545,7 +549,7 @@ END
         lat-reorder --shift 1,2,3,1 --reflect x f32.lat -o moved.lat
         for f in f64 f32 piped rows rows64 whole double ildg nersc reunit; do states $f.lat; done
         near "$(column moved.lat theta)" "$(lat-info moved.lat | awk '$1 == "theta" { print $2 }')" 1e-28
-        ! cmp -s <(lat-info f64.lat | grep '^theta') <(lat-info f32.lat | grep '^theta')
+        [ "$(lat-info f64.lat | grep '^theta')" != "$(lat-info f32.lat | grep '^theta')" ]
     done
     near "$(lat-info f32.lat | awk '$2 == "residual.theta" { print $4 }')" 4e-16 4e-16
     # A rounded transformation does not lead to the theta of the one that was found.

@@ -122,7 +122,7 @@ EOF
     lat-flow --until .6 --links far.lat u.lat >table
     for how in --tsv --json ""; do
         # shellcheck disable=SC2086
-        refuses 1 'expected --until, as the links have flowed to 0.6, beyond L^2/32 = 0.5' lat-flow $how far.lat
+        refuses 1 'expected --until, because the links have flowed to 0.6, beyond L^2/32 = 0.5' lat-flow $how far.lat
     done
     lat-flow --tsv --until .6 far.lat | awk -F'\t' 'NR == 2 && $2 == .6 { good = 1 } END { exit NR != 2 || !good }'
     lat-smear stout:.1,1 far.lat -o s.lat
@@ -222,11 +222,12 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
         # shellcheck disable=SC2086 # words
         run -"$code" --separate-stderr lat-flow --tsv -o table --links out.lat $words
         [[ $stderr == "lat-flow: "*"$expected"* ]] || { echo "$words: $stderr"; return 1; }
-        [ ! -e table ] && [ ! -e out.lat ]
+        [ ! -e table ]
+        [ ! -e out.lat ]
         nothing_left
     done <<'EOF'
 1|line.lat|line.lat: lattice 8: a flow needs two directions at least
-1|nine.lat|SU(9): the flow is that of SU(2) to SU(8)
+1|nine.lat|SU(9): the flow is for SU(2) to SU(8)
 1|g.lat|expected a gauge field
 1|missing.lat|missing.lat
 2|--step .1 --tolerance 1e-5 u.lat|exclude each other
@@ -234,9 +235,9 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
 2|--step .1 --until .25 u.lat|expected a multiple of the step 0.1, found 0.25
 2|--step .1 --every .25 u.lat|expected a multiple of the step 0.1, found 0.25
 2|--every .1 --until .25 u.lat|expected a multiple of --every 0.1, found 0.25
-1|--every .6 u.lat|u.lat: expected --every of at most 0.5, as the flow ends at L^2/32 = 0.5 without --until, found 0.6
+1|--every .6 u.lat|u.lat: expected --every of at most 0.5, because the flow ends at L^2/32 = 0.5 without --until, found 0.6
 2|--write .2,.1 u.lat|expected rising times
-2|--write .2 --until .1 u.lat|expected times up to that of --until 0.1, found 0.2
+2|--write .2 --until .1 u.lat|expected times up to --until 0.1, found 0.2
 2|--write 0.1x u.lat|expected rising times
 EOF
     run -2 --separate-stderr lat-flow --write .1 u.lat

@@ -1,4 +1,4 @@
-"""Quark propagators and their correlators by numpy, from the formulas of docs/quarks.md; no code of the tools is used.
+"""Quark propagators and their correlators by numpy, from the formulas of docs/sources.md and docs/correlators.md; no code of the tools is used.
 
 free_quarks.py free X,Y,Z,T MASS THETA x,y,z,t OUT.lat   the propagator on unit links, exact in momentum space
 free_quarks.py corr FIRST.lat SECOND.lat x,y,z,t P       a table of correlators as lat-corr prints it, momenta P as n;n;..

@@ -177,7 +177,8 @@ END
             if (away <= 2 * pi / 8 * (1 + 1e-9) && (p2 == 0 || atan2(away, along) <= 25 * pi / 180 + 1e-9)) print
         }' all.tsv >want
     tail -n +2 cut.tsv | cmp - want
-    [ "$(wc -l <want)" -gt 10 ] && [ "$(wc -l <want)" -lt "$(($(wc -l <all.tsv) / 2))" ]
+    [ "$(wc -l <want)" -gt 10 ]
+    [ "$(wc -l <want)" -lt "$(($(wc -l <all.tsv) / 2))" ]
 }
 
 @test "--mean is the mean over configurations, with the error of independent ones" {

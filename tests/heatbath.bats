@@ -49,9 +49,9 @@ END
         # shellcheck disable=SC2086 # words
         run -1 --separate-stderr $tool turned.lat
         # shellcheck disable=SC2154 # stderr is set by run
-        [[ $stderr == "${tool%% *}: expected xi to be that of the last direction, found that of x (info.xi_axis)"* ]]
+        [[ $stderr == "${tool%% *}: expected xi of the last direction, found xi of x (info.xi_axis)"* ]]
     done
-    refuses 1 'found that of x (info.xi_axis)' lat-solve --kappa .1 --xi 2.5 --source point:0,0,0,0 turned.lat -o never
+    refuses 1 'found xi of x (info.xi_axis)' lat-solve --kappa .1 --xi 2.5 --source point:0,0,0,0 turned.lat -o never
     lat-plaq turned.lat >/dev/null
     lat-reorder --axes y,z,t,x turned.lat -o back.lat
     cmp <(lat-plaq --sd a.lat) <(lat-plaq --sd back.lat)
@@ -256,7 +256,8 @@ END
     lat-abelian --force --links abelian.lat cold.lat >/dev/null 2>&1
     run -0 --separate-stderr lat-heatbath --beta 6 --every 1 abelian.lat -o b.lat
     [[ $stderr == *"from links that are a projection: expected --thermalise"* ]]
-    [ "$(lat-info b.lat | grep -c 'projection = ')" -eq 0 ] && lat-info abelian.lat | grep -q 'projection = abelian'
+    [ "$(lat-info b.lat | grep -c 'projection = ')" -eq 0 ]
+    lat-info abelian.lat | grep -q 'projection = abelian'
     lat-gauge --random cold.lat --save-g g.lat -o b.lat
     run -1 lat-heatbath --beta 6 g.lat -o a.lat
     cp cold.lat kept.lat

@@ -146,7 +146,7 @@ PY
     nothing_left
 }
 
-@test "lat-start: flux and instantons have the clover charge of docs/quarks.md, for any group" {
+@test "lat-start: flux and instantons have the clover charge of docs/solving.md, for any group" {
     charge() { lat-plaq --json | sed 's/.*"charge": \([^,}]*\).*/\1/'; }
     near "$(lat-start instanton --dims 12,12,12,12 --radius 3 | charge)" -.9027525380926 1e-12
     near "$(lat-start instanton --dims 8,8,8,8 --radius 2 --group 2 | charge)" -.80008320258466 1e-12

@@ -1,4 +1,4 @@
-"""Quarks in momentum space by numpy, from the formulas of docs/quarks.md; no code of the tools is used.
+"""Quarks in momentum space by numpy, from the formulas of docs/momentum.md; no code of the tools is used.
 
 momentum_quarks.py random OUT.lat SEED CRC SOURCE BOUNDARY [N [GAUGE THETA]]   a propagator of random numbers, on 3 x 2 x 4 x 5
 momentum_quarks.py point PROP.lat P..              rows px py pz pt B A of point sources, momenta P as n,n,n,n

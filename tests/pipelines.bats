@@ -390,7 +390,8 @@ cut_off() {
     cmp <(cut -f1-7,9- before) <(cut -f1-7,9- landau/table.tsv)
     [ "$(stat -c '%n %i' landau/*.lat)" = "$(cat inodes)" ]
     # A file of another gauge that somebody put there is not.
-    lat-orelax --gauge mag --theta 1e-14 landau/cfg.1.lat -o landau/new.lat && mv landau/new.lat landau/cfg.1.lat
+    lat-orelax --gauge mag --theta 1e-14 landau/cfg.1.lat -o landau/new.lat
+    mv landau/new.lat landau/cfg.1.lat
     rm landau/log/cfg.1.row
     run -2 --separate-stderr ensemble
     [[ $stderr == *"failed (1): cfg.1: "*"1 of 2 fixed"* ]]
@@ -761,7 +762,8 @@ END
     command -v gnuplot >/dev/null || skip "no gnuplot"
     gnuplot -c "$P/plots/ghost.gp" g.png mean.tsv table.aa
     gnuplot -c "$P/plots/ghost.gp" g.pdf mean.tsv
-    [ -s g.png ] && [ -s g.pdf ]
+    [ -s g.png ]
+    [ -s g.pdf ]
 }
 
 # In a locale with a decimal comma mawk reads 1.5 as 1 and prints 1,5.
@@ -842,7 +844,8 @@ END
         KAPPA=.12 SOURCE=noise:z2,t=0,dilute=spin-colour/gauss:1,2 CHANNELS=pion KEEP=1 "$P/hadrons.sh" raw/cfg.$i noise.$i.tsv 2>said || { cat said; return 1; }
         lat-info noise.$i.prop.lat | grep -o 'noise:z2,t=0,dilute=spin-colour,config=[0-9]*/gauss:1,2' >noise.$i
     done
-    [ -s noise.1 ] && [ "$(cat noise.1)" != "$(cat noise.2)" ]
+    [ -s noise.1 ]
+    [ "$(cat noise.1)" != "$(cat noise.2)" ]
     KAPPA=.12 SOURCE=noise:z2,t=0,dilute=spin-colour,config=7 CHANNELS=pion KEEP=1 "$P/hadrons.sh" raw/cfg.1 noise.tsv
     lat-info noise.prop.lat | grep -q 'noise:z2,t=0,dilute=spin-colour,config=7$'
     # An empty table is no configuration that may be left out.
@@ -886,7 +889,8 @@ pions() {
 
 # pions_of N: as it has said just now, and as the table has.
 pions_of() {
-    [ "${lines[-1]}" = "$1 configurations: hadrons/masses.tsv" ] && [ "$(field hadrons/masses.tsv configurations)" = "$1" ]
+    [ "${lines[-1]}" = "$1 configurations: hadrons/masses.tsv" ]
+    [ "$(field hadrons/masses.tsv configurations)" = "$1" ]
 }
 
 @test "hadrons.mk: masses are of the configurations that are in RAW now; where nothing has changed nothing is written" {
@@ -915,7 +919,8 @@ pions_of() {
     cp hadrons/masses.tsv three
     # The same links in another file are the same configuration.
     cp raw/cfg.1 again && mv again raw/cfg.1
-    lat-convert raw/cfg.2 -o again && mv again raw/cfg.2
+    lat-convert raw/cfg.2 -o again
+    mv again raw/cfg.2
     run -0 pions
     cmp hadrons/masses.tsv three
     # Others of the same name and date are not, from another folder or in this one.
@@ -1154,7 +1159,9 @@ pions_of() {
     # Gluons alone.
     VERTICES='' GHOSTS='' QUARKS='' correlators raw alone >said 2>&1
     cmp alone/gluon.tsv out/gluon.tsv
-    [ ! -e alone/vertex.tsv ] && [ ! -e alone/ghost.tsv ] && [ ! -e alone/quark.tsv ]
+    [ ! -e alone/vertex.tsv ]
+    [ ! -e alone/ghost.tsv ]
+    [ ! -e alone/quark.tsv ]
     # Others refused: parameters, a file that is damaged, momenta that the boundary does not have.
     run -1 --separate-stderr env KAPPA=.11 "$P/correlators.sh" raw out
     [[ $stderr == *"name another OUT"* ]]
@@ -1175,7 +1182,9 @@ pions_of() {
     export STEPS=5 QUARKS=1,0,0,.5 KAPPA=.12 GHOSTS='' VERTICES='' PICTURES='' OMP_NUM_THREADS=1
     correlators() { MAKEFLAGS='' MAKELEVEL='' "$P/correlators.sh" "$@"; }
     counted() { # N QUARKS
-        [ "${lines[-1]}" = "$1 configurations: out" ] && [ "$(tail -n 1 out/gluon.tsv | cut -f 12)" = "$1" ] && [ "$(tail -n 1 out/quark.tsv | cut -f 1)" = "${2-$1}" ]
+        [ "${lines[-1]}" = "$1 configurations: out" ]
+        [ "$(tail -n 1 out/gluon.tsv | cut -f 12)" = "$1" ]
+        [ "$(tail -n 1 out/quark.tsv | cut -f 1)" = "${2-$1}" ]
     }
     raw 2
     run -0 correlators raw out

@@ -112,7 +112,8 @@ END
     cat [01]?.lat [01]?.lat >twice
     run -1 --separate-stderr lat-convert --join --to npy-prop twice -o x.npy
     [[ $stderr == *"belongs to a second propagator"* ]]
-    [ ! -e x.lat ] && [ ! -e x.npy ]
+    [ ! -e x.lat ]
+    [ ! -e x.npy ]
     nothing_left
 }
 
@@ -200,7 +201,8 @@ data[-8:] = struct.pack("<d", float("nan"))
 open("bad", "wb").write(data)'
     run -1 --separate-stderr lat-convert bad -o x.lat
     [[ $stderr == *"expected finite numbers"* ]]
-    [ ! -e x.lat ] && [ ! -e x ]
+    [ ! -e x.lat ]
+    [ ! -e x ]
 }
 
 @test "--dims, --rows and --signs are not passed over where spinors are read or written" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Purpose: lat-quark gives S(p) and vertices of docs/quarks.md: exact free fields, numpy, a public number; the same bytes on any
+# Purpose: lat-quark gives S(p) and vertices of docs/momentum.md: exact free fields, numpy, a public number; the same bytes on any
 # ranks; and refuses what has no momentum or no gauge.
 # shellcheck disable=SC2154,SC2030,SC2031  # output and stderr are set by run; each test is a shell of its own
 load helper
@@ -401,7 +401,7 @@ lat.write("wrong.lat", f)'
     refuses 3 'theta of the links at most 1e-08, found 1e-05' lat-quark loose.lat -o never
     lat-quark --require-theta 1e-4 loose.lat | cmp - want
     random whole.lat 1 0123cdef momentum:1,0,0,1
-    refuses 1 'expected nt of the momentum to be a whole number plus 0.5, as the boundary is p,p,p,a, found 1 ' lat-quark whole.lat
+    refuses 1 'expected nt of the momentum to be a whole number plus 0.5, because the boundary is p,p,p,a, found 1 ' lat-quark whole.lat
     random open.lat 1 0123cdef momentum:1,0,0,1 p,p,p,d
     refuses 1 'found Dirichlet along t' lat-quark open.lat
     for source in wall:0 momentum:1,0,0,.5/gauss:1,2 point:0,0,0,0/gauss:1,2 noise:z4; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Purpose: lat-source and lat-corr give what docs/quarks.md says: against numpy, exact free fields, symmetries; and refuse the rest.
+# Purpose: lat-source and lat-corr give what docs/sources.md and correlators.md say: against numpy, exact free fields, symmetries; and refuse the rest.
 # shellcheck disable=SC2154,SC2030,SC2031  # output and stderr are set by run; each test is a shell of its own
 load helper
 
@@ -436,7 +436,7 @@ assert k == 1'
     for source in slice wall; do
         [ $source = slice ] || lat-solve --mass 1 --source wall:3 u.lat -o wall.lat
         run -0 --separate-stderr lat-corr --channels pion --momenta 1 $source.lat
-        [[ $stderr == "lat-corr: $source.lat: expected momentum 0 alone, as the source is on a whole slice, "*": the mean of others is 0" ]]
+        [[ $stderr == "lat-corr: $source.lat: expected momentum 0 alone, because the source is on a whole slice, "*": at others the mean is 0" ]]
         run -0 --separate-stderr lat-corr --channels pion $source.lat
         [ -z "$stderr" ]
     done

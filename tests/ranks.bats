@@ -217,7 +217,8 @@ END
     echo kept >ck
     run -2 --separate-stderr lat-orelax -@ 1 -n 3 --checkpoint ck b.lat -o new.lat
     [[ ${stderr_lines[0]} == "lat-orelax: --checkpoint ck is there already"* ]]
-    [ "$(cat ck)" = kept ] && [ ! -e new.lat ]
+    [ "$(cat ck)" = kept ]
+    [ ! -e new.lat ]
 }
 
 @test "a rank that is killed at a random moment ends all of them: one sentence, no output" {
@@ -629,7 +630,8 @@ END
     cmp g.lat out.lat
     echo first >log
     lat-theta -n 2 --tsv g.lat >>log
-    [ "$(head -n 1 log)" = first ] && [ "$(wc -l <log)" -eq 3 ]
+    [ "$(head -n 1 log)" = first ]
+    [ "$(wc -l <log)" -eq 3 ]
     run -0 bash -o pipefail -c 'lat-gauge -n 2 --random b.lat | lat-orelax -n 3 --theta 1e-10 | lat-theta -n 2 --require-theta 1e-10'
     printf '%s\n' b.lat g.lat | while read -r f; do lat-theta -n 2 "$f" >/dev/null; echo "$f"; done >seen # their stdin is left alone
     [ "$(wc -l <seen)" -eq 2 ]

@@ -70,7 +70,8 @@ END
     cp evil.lat raw/evil
     lat-convert --to ildg evil.lat -o raw/evil.ildg
     MAKEFLAGS='' MAKELEVEL='' STEPS=4 EVERY=0 make -f "$ROOT/pipelines/ensemble.mk" -j2
-    [ -e landau/evil.lat ] && [ -e landau/evil.ildg.lat ]
+    [ -e landau/evil.lat ]
+    [ -e landau/evil.ildg.lat ]
     [ -z "$(find . -name 'pwned*')" ] || { find . -name 'pwned*'; return 1; }
     nothing_left
 }
@@ -146,7 +147,8 @@ END
         "${fix[@]}" $how 2>/dev/null | cat >pipe.lat
         "${fix[@]}" $how -o disk.lat 2>/dev/null || [ $? = 3 ]
         "${fix[@]}" $how -o "$folder/memory.lat" 2>/dev/null || [ $? = 3 ]
-        cmp pipe.lat disk.lat && cmp pipe.lat "$folder/memory.lat"
+        cmp pipe.lat disk.lat
+        cmp pipe.lat "$folder/memory.lat"
         # The sanitizers' shadow alone takes more.
         if lat-orelax --version | grep -q sanitizers; then continue; fi
         (ulimit -v 8000000 && "${fix[@]}" $how -o "$folder/limited.lat" 2>/dev/null) || [ $? = 3 ]

@@ -73,7 +73,7 @@ END
     refuses 1 'xi.lat: expected links of an isotropic lattice, found anisotropy 2 (--force takes them as isotropic)' lat-smear ape:.5,2 xi.lat -o v.lat
     lat-smear ape:.5,2,spatial xi.lat -o w.lat
     lat-reorder --axes t,y,z,x xi.lat -o turned.lat
-    refuses 1 'turned.lat: expected xi to be that of the last direction, found that of x' lat-smear ape:.5,2,spatial turned.lat -o v.lat
+    refuses 1 'turned.lat: expected xi of the last direction, found xi of x' lat-smear ape:.5,2,spatial turned.lat -o v.lat
     lat-start hot --dims 4,4 -o plane.lat
     run -1 --separate-stderr lat-smear hyp:.75,.6,.3,1 plane.lat -o v.lat
     [[ $stderr == *"HYP smearing is for four dimensions"* ]]

@@ -16,16 +16,16 @@ point=(--source "point:1,0,2,3")
     lat-heatbath --dims 4,4,2,4 --beta 6 --xi 2 --thermalise 2 -o a.lat
     for line in 'lat-solve --kappa .12 --source point:0,0,0,0' 'lat-modes --mass 1 --modes 1 --residual 1e-2' 'lat-overlap --index'; do
         # shellcheck disable=SC2086 # words
-        refuses 1 'a.lat: expected --xi of the quarks, as the links have anisotropy 2' $line a.lat
+        refuses 1 'a.lat: the links have anisotropy 2: give --xi of the quarks' $line a.lat
     done
     lat-solve --kappa .12 --xi 2 --source point:0,0,0,0 a.lat -o x.lat
     lat-solve --kappa .12 --xi 1 --source point:0,0,0,0 a.lat -o y.lat
     lat-dirac --check -U a.lat x.lat >/dev/null
     lat-dirac --check -U a.lat y.lat >/dev/null
-    refuses 1 'expected --xi of the quarks' lat-dirac --check --kappa .12 -U a.lat y.lat
-    refuses 1 'expected --xi of the quarks' lat-dirac --apply M --kappa .12 -U a.lat y.lat
+    refuses 1 'give --xi of the quarks' lat-dirac --check --kappa .12 -U a.lat y.lat
+    refuses 1 'give --xi of the quarks' lat-dirac --apply M --kappa .12 -U a.lat y.lat
     lat-reorder --axes t,x,y,z a.lat -o b.lat
-    refuses 1 'expected xi to be that of the last direction' lat-solve --kappa .12 --source point:0,0,0,0 b.lat
+    refuses 1 'expected xi of the last direction' lat-solve --kappa .12 --source point:0,0,0,0 b.lat
 }
 
 @test "every solver, precision and Schur complement solves, by the word of lat-dirac --check" {
@@ -85,7 +85,7 @@ point=(--source "point:1,0,2,3")
         lat-solve -n $n -@ 1 --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
         cmp one.lat ranks.lat
     done
-    lat-solve -n 2 -@ 2 --halo first --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
+    LAT_HALO=first lat-solve -n 2 -@ 2 --kappa .15 --csw 1 "${point[@]}" u.lat -o ranks.lat
     cmp one.lat ranks.lat
 }
 
@@ -213,7 +213,8 @@ END
     "${solve[@]}" -o all.lat
     run --separate-stderr "${solve[@]}" -v --memory .006 -o few.lat
     [[ $stderr =~ ([0-9]+)" of 12 columns side by side: all would need 0.01"[0-9]*" GB of memory, 0.006 GB are there" ]]
-    [ "${BASH_REMATCH[1]}" -ge 2 ] && [ "${BASH_REMATCH[1]}" -lt 12 ]
+    [ "${BASH_REMATCH[1]}" -ge 2 ]
+    [ "${BASH_REMATCH[1]}" -lt 12 ]
     cmp all.lat few.lat
     refuses 1 "--batch 12 needs 0.01" "${solve[@]}" --batch 12 --memory .006 -o x.lat
     refuses 1 "one column needs 0.00" "${solve[@]}" --memory .001 -o x.lat

@@ -53,6 +53,15 @@ for name in sys.argv[1:]:
 END
 }
 
+@test "python/lat compresses sources in a file, but neither solutions nor modes, as the tools do" {
+    "$PYTHON" -c 'import lat
+for i, f in enumerate(lat.read("all.lat")):
+    lat.write(f"{i}.lat", f)'
+    [ "$(grep -ah '^compression' 0.lat 1.lat 2.lat 3.lat | sed 's/.* //' | paste -sd ' ')" = 'none zlib none none' ]
+    lat-convert all.lat -o again.lat
+    [ "$(grep -a '^compression' again.lat | sed 's/.* //' | paste -sd ' ')" = 'none zlib none none' ]
+}
+
 @test "several ranks read and write the bytes of one, of every kind" {
     need_mpi
     "$PYTHON" - <<'END'

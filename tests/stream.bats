@@ -102,6 +102,28 @@ from_hex() {
     awk -v p="$(wc -c < pipe.lat)" -v f="$(wc -c < file.lat)" 'BEGIN { exit !(p / f > 1.12 && p / f < 1.17) }'
 }
 
+@test "solutions and modes are stored as they are, also in a file, sources are compressed there, -0 and -1 say otherwise" {
+    lat-start weak --dims 4,4,4,4 -o cfg.lat
+    lat-source point:0,0,0,0 cfg.lat -o source.lat
+    lat-source point:0,0,0,0 cfg.lat -0 -o zeros.lat
+    lat-solve --kappa .12 --source point:0,0,0,0 cfg.lat -o file.lat
+    lat-solve --kappa .12 --source point:0,0,0,0 cfg.lat > redirected.lat
+    lat-modes --kappa .12 --modes 2 cfg.lat -o modes.lat
+    lat-convert -1 file.lat -o squeezed.lat
+    lat-convert file.lat -o again.lat
+    for name in source squeezed; do
+        grep -aqx 'compression = zlib' $name.lat
+    done
+    for name in zeros file redirected modes again; do
+        grep -aqx 'compression = none' $name.lat
+    done
+    cmp file.lat redirected.lat
+    lat-diff --tolerance 0 file.lat squeezed.lat
+    # Nearly all of a point source are zeros; of a solution the exponents alone are no noise.
+    [ "$(($(wc -c < zeros.lat) / $(wc -c < source.lat)))" -gt 20 ]
+    awk -v p="$(wc -c < file.lat)" -v f="$(wc -c < squeezed.lat)" 'BEGIN { exit !(p / f > 1.1 && p / f < 1.2) }'
+}
+
 @test "a truncated stream is refused, wherever it was cut" {
     lat-start hot --dims 8,8,8,4 -o whole.lat
     size=$(wc -c < whole.lat)

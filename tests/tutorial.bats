@@ -19,8 +19,10 @@ load helper
     [ "$(grep -c '^3 of 3 fixed' out)" -ge 2 ]
     grep -qx '3 verified' out
     [ "$(tail -n +2 copies.tsv | wc -l)" -eq 8 ]
-    [ -s landau.ildg ] && [ -e gluon.tsv ]
-    [ -e correlators/alpha.tsv ] && [ -e correlators/z.tsv ]
+    [ -s landau.ildg ]
+    [ -e gluon.tsv ]
+    [ -e correlators/alpha.tsv ]
+    [ -e correlators/z.tsv ]
     [ ! -x "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || [ "$(grep -c '^2,-1.5  [SPVAT]  ' out)" -eq 5 ] || { cat out; return 1; }
     [ "$(tail -n 1 out)" = "exit status 1, and no copy.lat" ]
     [ ! -e copy.lat ]

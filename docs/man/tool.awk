@@ -49,6 +49,13 @@ $1 == "tool" {
         include(body)
 }
 $1 == "example" { example = example $2 "\n" }
+$1 == "heading" {
+    if (section == "")
+        print "# OPTIONS\n"
+    section = "own"
+    sub(/:$/, "", $2)
+    print "## " plain($2) "\n"
+}
 $1 == "option" {
     if ($2 != section)
         print($2 == "own" ? "# OPTIONS\n" : $2 == "common" ? "# COMMON OPTIONS\n" : "# HELP\n")

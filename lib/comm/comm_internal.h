@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm_internal.h: between start.c, comm_mpi.c (or nompi.c) and launch.c. */
+/* comm_internal.h: between start.c, comm_mpi.c, launch.c and
+ * launch_rank0.c. */
 #ifndef LAT_COMM_INTERNAL_H
 #define LAT_COMM_INTERNAL_H
 
 #include "comm.h"
 
-/* ---- comm_mpi.c, nompi.c --------------------------------------------------------------------- */
+/* ---- comm_mpi.c ------------------------------------------------------------------------------ */
 
 /* Initialises MPI and joins the other ranks; NULL with lat_error set. */
 const lat_comm *lat_comm_mpi(void);
@@ -17,6 +18,16 @@ extern const char *const lat_comm_mpi_options[];
 
 /* Starts argv `ranks` times under mpirun, passes signals on, and exits as the ranks do. */
 void lat_launch(int ranks, char **argv) __attribute__((noreturn));
+
+/* ---- launch_rank0.c -------------------------------------------------------------------------- */
+
+#define LAT_LAUNCH_SOCKET "LAT_RANKS_SOCKET" /* its path, in the environment of the ranks */
+#define LAT_LAUNCH_NAME "socket"
+#define LAT_LAUNCH_PASSED 16 /* descriptors at most */
+
+/* The numbers of the descriptors that rank 0 gets: 0 to 2, and those that arguments name. Returns
+ * how many. */
+int lat_launch_descriptors(char **argv, int fd[LAT_LAUNCH_PASSED]);
 
 /* True in a rank that lat_launch has started. */
 int lat_launched(void);

@@ -85,7 +85,7 @@ static int poll_failures(void)
 
 /* Waits for n <= 4 requests, the longest of `bytes` bytes.
  *
- * MPI moves a part of a long message at each poll, so sleeps would make it slow (bench/NOTES.md).
+ * MPI moves a part of a long message at each poll, so sleeps would make it slow (bench/history).
  * For YIELD_TIME, in which a message that is under way arrives, the processor is only yielded to
  * other processes. */
 static int finish_all(MPI_Request *r, int n, size_t bytes)

@@ -41,12 +41,9 @@
 #include "base/program.h"
 #include "run_folder.h"
 
-#define SOCKET "LAT_RANKS_SOCKET" /* its path, in the environment of the ranks */
-#define RANK0 "rank0"             /* its folder in that of the run, where mpirun deletes files; */
-#define NAME "socket"             /* its name */
-#define MAX_OUTPUT 8192           /* bytes of what mpirun prints */
+#define RANK0 "rank0"   /* folder of the socket in that of the run, where mpirun deletes files */
+#define MAX_OUTPUT 8192 /* bytes of what mpirun prints */
 #define MAX_TEMPORARIES 64
-#define MAX_PASSED 16      /* descriptors: stdin, stdout, stderr, and those that arguments name */
 #define TERM_TIMEOUT 5000  /* ms for mpirun to end after SIGTERM, */
 #define EXIT_TIMEOUT 10000 /* and after the end of rank 0 */
 
@@ -55,7 +52,7 @@ typedef struct launch {
     lat_run_folder folder;   /* of the socket, and of OpenMPI */
     int listen_fd, rank0_fd; /* sockets, or -1 */
     int output_fd;           /* pipe with the stdout and stderr of mpirun, or -1 */
-    int passed[MAX_PASSED], npassed;
+    int passed[LAT_LAUNCH_PASSED], npassed;
     int signal_fd;
     pid_t mpirun;
     bool ended, exit_code_known; /* mpirun has ended; rank 0 has reported its exit code */
@@ -73,44 +70,29 @@ typedef struct launch {
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Writes the numbers of descriptors to fd: 0 to 2, and those that arguments name. Returns how many.
- */
-static int named_descriptors(char **argv, int fd[MAX_PASSED])
-{
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    int n = 3;
-    for (int i = 0; i < n; i++)
-        fd[i] = i;
-    for (char **a = argv; *a; a++)
-        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-            const char *name = strstr(*a, folders[i]);
-            const long number = name ? strtol(name + strlen(folders[i]), NULL, 10) : 0;
-            if (n < MAX_PASSED && number > 2 && number < 1024)
-                fd[n++] = (int)number;
-        }
-    return n;
-}
-
 static int create_socket(launch *l)
 {
     char path[PATH_MAX + 16];
     if (lat_run_folder_make(&l->folder))
         return -1;
-    snprintf(path, sizeof path, "%s/" RANK0 "/" NAME, l->folder.path);
-    const struct sockaddr_un address = lat_run_folder_address(l->folder.fd, RANK0 "/" NAME);
+    snprintf(path, sizeof path, "%s/" RANK0 "/" LAT_LAUNCH_NAME, l->folder.path);
+    const struct sockaddr_un address = lat_run_folder_address(l->folder.fd,
+                                                              RANK0 "/" LAT_LAUNCH_NAME);
     l->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (l->listen_fd < 0 || mkdirat(l->folder.fd, RANK0, 0700)
         || bind(l->listen_fd, (const struct sockaddr *)&address, sizeof address)
         || listen(l->listen_fd, 1))
         return lat_fail("%s: no socket for rank 0: %s", path, strerror(errno));
-    return setenv(SOCKET, path, 1) ? lat_fail("out of memory: the environment of the ranks") : 0;
+    return setenv(LAT_LAUNCH_SOCKET, path, 1)
+               ? lat_fail("out of memory: the environment of the ranks")
+               : 0;
 }
 
 /* As soon as rank 0 has connected, in case that this process is killed: mpirun then removes the
  * folder of the run, if there is nothing in it. */
 static void remove_socket(const launch *l)
 {
-    unlinkat(l->folder.fd, RANK0 "/" NAME, 0);
+    unlinkat(l->folder.fd, RANK0 "/" LAT_LAUNCH_NAME, 0);
     unlinkat(l->folder.fd, RANK0, AT_REMOVEDIR);
 }
 
@@ -221,8 +203,8 @@ static int start(launch *l, char **argv)
     static const int watched[] = {SIGCHLD, SIGTERM, SIGINT,  SIGHUP,
                                   SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
     int pipes[2];
-    int named[MAX_PASSED];
-    const int n = named_descriptors(argv, named);
+    int named[LAT_LAUNCH_PASSED];
+    const int n = lat_launch_descriptors(argv, named);
     sigset_t set;
     for (int i = 0; i < n; i++) /* before other descriptors take the numbers */
         if (i < 3 || fcntl(named[i], F_GETFD) >= 0)
@@ -257,7 +239,7 @@ static int start(launch *l, char **argv)
 static void pass_descriptors(launch *l)
 {
     const size_t bytes = (size_t)l->npassed * sizeof *l->passed;
-    char control[CMSG_SPACE(MAX_PASSED * sizeof(int))] = {0};
+    char control[CMSG_SPACE(LAT_LAUNCH_PASSED * sizeof(int))] = {0};
     struct iovec numbers = {l->passed, bytes};
     struct msghdr m = {.msg_iov = &numbers,
                        .msg_iovlen = 1,
@@ -499,146 +481,4 @@ void lat_launch(int ranks, char **argv)
     lat_run_folders_clear(); /* while mpirun starts */
     supervise(&l);
     exit_as_ranks(&l);
-}
-
-/* ---- in rank 0 ------------------------------------------------------------------------------- */
-
-static int launcher = -1; /* socket */
-
-int lat_launched(void) { return getenv(SOCKET) != NULL; }
-
-static int reserved[MAX_PASSED], nreserved;
-
-/* Opens /dev/null under the numbers, so that MPI does not use them. */
-void lat_launch_reserve(char **argv)
-{
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    nreserved = named_descriptors(argv, reserved);
-    for (int i = 3; i < nreserved; i++)
-        if (reserved[i] != null)
-            dup3(null, reserved[i], O_CLOEXEC);
-}
-
-/* Closes reserved numbers for which no descriptor was received. */
-static void close_unused(const int number[], int n)
-{
-    for (int i = 3; i < nreserved; i++) {
-        bool handed = false;
-        for (int k = 3; k < n; k++)
-            handed = handed || number[k] == reserved[i];
-        if (!handed)
-            close(reserved[i]);
-    }
-}
-
-/* Receives descriptors, and the numbers that they are to have here. Returns how many, or -1. */
-static int receive_descriptors(int fd[MAX_PASSED], int number[MAX_PASSED])
-{
-    char control[CMSG_SPACE(MAX_PASSED * sizeof(int))];
-    struct iovec numbers = {number, MAX_PASSED * sizeof *number};
-    struct msghdr m = {.msg_iov = &numbers,
-                       .msg_iovlen = 1,
-                       .msg_control = control,
-                       .msg_controllen = sizeof control};
-    const ssize_t bytes = recvmsg(launcher, &m, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *c = bytes > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN((size_t)bytes))
-        return -1;
-    memcpy(fd, CMSG_DATA(c), (size_t)bytes);
-    return (int)((size_t)bytes / sizeof *fd);
-}
-
-static void report_name(char what, const char *path)
-{
-    char m[PATH_MAX + 2];
-    const int n = snprintf(m, sizeof m, "%c%s", what, path);
-    if (launcher >= 0 && n > 0 && (size_t)n < sizeof m)
-        (void)!send(launcher, m, (size_t)n, MSG_NOSIGNAL);
-}
-
-static void report_temporary(const char *path) { report_name('F', path); }
-static void report_checkpoint(const char *path) { report_name('K', path); }
-
-static void report_watch(void)
-{
-    if (launcher >= 0)
-        (void)!send(launcher, "W", 1, MSG_NOSIGNAL);
-}
-
-/* SIGTERM has come: which signal has the launcher received? 0: none. */
-static int stop_signal(void)
-{
-    char m[2];
-    return launcher >= 0 && recv(launcher, m, sizeof m, MSG_DONTWAIT) == sizeof m && *m == 'S'
-               ? m[1]
-               : 0;
-}
-
-/* path = the folder that it is in. */
-static void parent(char *path)
-{
-    char *const end = strrchr(path, '/');
-    if (end)
-        *end = '\0';
-}
-
-/* 0, or -1 with errno. The folder of the run may be OpenMPI's, and then is not empty. */
-static int connect_to_launcher(const char *path)
-{
-    char folder[PATH_MAX + 16];
-    snprintf(folder, sizeof folder, "%s", path);
-    parent(folder);
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct sockaddr_un a = lat_run_folder_address(fd, NAME);
-    launcher = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    const int rc = fd < 0 || launcher < 0 ? -1 : connect(launcher, (const void *)&a, sizeof a);
-    const int why = errno;
-    if (fd >= 0)
-        close(fd);
-    if (rc == 0) { /* in case the launcher is killed */
-        unlink(path);
-        rmdir(folder);
-        parent(folder);
-        rmdir(folder);
-    }
-    errno = why;
-    return rc;
-}
-
-int lat_launch_join(void)
-{
-    const char *path = getenv(SOCKET);
-    int fd[MAX_PASSED], number[MAX_PASSED], n = -1;
-    if (!path)
-        return 0;
-    if (connect_to_launcher(path) || (n = receive_descriptors(fd, number)) < 0)
-        return lat_fail("%s: rank 0 cannot reach the process that has started it: %s (is it on "
-                        "another host? start mpirun yourself)",
-                        path, strerror(errno));
-    for (int i = 0; i < n; i++) {
-        if (dup2(fd[i], number[i]) < 0)
-            return lat_fail("stdin and stdout of rank 0 cannot be taken over: %s", strerror(errno));
-        close(fd[i]);
-    }
-    close_unused(number, n);
-    /* The end of the launcher is SIGTERM for this process. */
-    if (fcntl(launcher, F_SETOWN, getpid()) < 0 || fcntl(launcher, F_SETSIG, SIGTERM) < 0
-        || fcntl(launcher, F_SETFL, O_ASYNC) < 0)
-        return lat_fail("rank 0 cannot watch the process that has started it: %s", strerror(errno));
-    lat_comm_report_temporary = report_temporary;
-    lat_comm_report_checkpoint = report_checkpoint;
-    lat_comm_report_watch = report_watch;
-    lat_comm_stop_signal = stop_signal;
-    return 0;
-}
-
-void lat_launch_exit_code(int code)
-{
-    const char m[2] = {'C', (char)code};
-    if (launcher < 0)
-        return;
-    fcntl(launcher, F_SETFL, 0); /* no SIGTERM any more */
-    (void)!send(launcher, m, sizeof m, MSG_NOSIGNAL);
-    close(launcher);
-    launcher = -1;
 }

@@ -10,10 +10,10 @@
 #ifndef LAT_IO_INTERNAL_H
 #define LAT_IO_INTERNAL_H
 
+#include "base/async.h"
 #include "io.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
@@ -104,14 +104,13 @@ struct lat_output {
     unsigned char *buf;  /* BUFFER bytes, `used` of them not written yet */
     size_t used;
     uint64_t position;           /* of the next byte that is written to the file */
-    bool repositioned;           /* `position` is not that of the descriptor */
+    bool repositioned;           /* `position` is not the descriptor's */
     _Atomic uint64_t synced;     /* writing to the disk has begun up to here */
     _Atomic uint64_t written_at; /* bytes written by lat_output_write_at */
     void *attached;
-    /* io_reserve.c: bytes from `position` up to `wanted` are preallocated by `thread`; more may be
-     * written, up to `expected`. */
-    bool preallocating; /* the thread runs, or has not been joined */
-    pthread_t thread;
+    /* io_reserve.c: bytes from `position` up to `wanted` are preallocated; more may be written, up
+     * to `expected`. */
+    lat_async preallocation;
     atomic_bool stop;                    /* asks the thread to end */
     int helpers;                         /* threads that populate pages of the map */
     uint64_t wanted, expected, reserved; /* the thread has preallocated up to `reserved` */
@@ -148,9 +147,6 @@ bool lat_io_same(const struct stat *a, const struct stat *b);
 
 /* Length of the part of a path before the last name, the slash included. */
 int lat_io_folder(const char *path);
-
-/* True if bytes are written to FILE itself, and not to a temporary that will replace it. */
-bool lat_io_in_place(const lat_output *out);
 
 /* *at, allocated by the first call: `size` zeros. NULL with lat_error set. */
 void *lat_io_attach(void **at, size_t size, const char *name);

@@ -48,7 +48,8 @@ bool lat_one_file(const char *a, const char *b)
            && folder_examined(b, &of_b) && lat_io_same(&of_a, &of_b);
 }
 
-bool lat_io_in_place(const lat_output *out) { return out->live || !out->target; }
+/* True if bytes are written to FILE itself, and not to a temporary that will replace it. */
+static bool in_place(const lat_output *out) { return out->live || !out->target; }
 
 /* A terminal or /dev/null may be two outputs. Two names of one file (hard links) may be, too, where
  * temporaries are renamed to them, and not where the file itself is written. */
@@ -59,13 +60,13 @@ static bool collide(const lat_output *a, const lat_output *b)
     if (a->target && b->target && lat_io_same(&a->folder, &b->folder)
         && strcmp(a->target + lat_io_folder(a->target), b->target + lat_io_folder(b->target)) == 0)
         return true;
-    return (lat_io_in_place(a) || lat_io_in_place(b)) && a->file.st_mode
-           && !S_ISCHR(a->file.st_mode) && lat_io_same(&a->file, &b->file);
+    return (in_place(a) || in_place(b)) && a->file.st_mode && !S_ISCHR(a->file.st_mode)
+           && lat_io_same(&a->file, &b->file);
 }
 
 static bool overwrites(const lat_output *out, const lat_input *in)
 {
-    return in->regular && (lat_io_in_place(out) || out->other) && out->file.st_mode
+    return in->regular && (in_place(out) || out->other) && out->file.st_mode
            && lat_io_same(&out->file, &in->file);
 }
 
@@ -102,7 +103,7 @@ int lat_output_register(lat_output *out)
 {
     int rc;
 
-    if (lat_io_in_place(out) && fstat(out->fd, &out->file) < 0)
+    if (in_place(out) && fstat(out->fd, &out->file) < 0)
         return lat_fail("%s: cannot be examined: %s", out->name, strerror(errno));
     if (out->target && !folder_examined(out->target, &out->folder))
         return lat_fail("%s: its folder cannot be examined: %s", out->name, strerror(errno));

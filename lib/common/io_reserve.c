@@ -15,9 +15,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/async.h"
 #include "base/error.h"
 #include "base/pages.h"
-#include "base/thread.h"
 #include "base/threads.h"
 
 #define MIN_BYTES ((uint64_t)1 << 26) /* fewer are written as soon as a thread is started */
@@ -91,7 +91,7 @@ static void give_back(lat_output *out)
 }
 
 /* The thread. A file system without fallocate allocates space when bytes are written. */
-static void *preallocate(void *output)
+static int preallocate(void *output)
 {
     lat_output *out = output;
     uint64_t n;
@@ -106,12 +106,12 @@ static void *preallocate(void *output)
         if (out->map && !populate_step(out, n))
             unmap(out);
     }
-    return NULL;
+    return 0;
 }
 
 void lat_output_preallocate(lat_output *out, uint64_t n, uint64_t most)
 {
-    if (out->preallocating && out->wanted == out->position + n)
+    if (out->preallocation.running && out->wanted == out->position + n)
         return;
     lat_output_unmap(out);
     if (lat_io_elsewhere(out->comm) || !lat_output_is_hidden(out) || n < MIN_BYTES
@@ -122,16 +122,15 @@ void lat_output_preallocate(lat_output *out, uint64_t n, uint64_t most)
     out->expected = out->position + most;
     out->helpers = lat_threads() < MANY_THREADS ? lat_threads() : MANY_THREADS;
     atomic_store(&out->stop, false);
-    out->preallocating = lat_thread_start(&out->thread, preallocate, out) == 0;
+    (void)lat_async_start(&out->preallocation, lat_threads(), preallocate, out);
 }
 
 void lat_output_stop_preallocation(lat_output *out)
 {
-    if (!out->preallocating)
+    if (!out->preallocation.running)
         return;
     atomic_store(&out->stop, true);
-    pthread_join(out->thread, NULL);
-    out->preallocating = false;
+    lat_async_wait(&out->preallocation);
 }
 
 void lat_output_unmap(lat_output *out)

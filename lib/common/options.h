@@ -24,7 +24,8 @@ typedef enum {
     LAT_OPT_TEXT,   /* const char ** */
     LAT_OPT_CHOICE, /* int *: index into arg, "single|mixed|double" */
     LAT_OPT_DIMS,   /* lat_geometry * */
-    LAT_OPT_ALIAS   /* an older name of the option before it, which --help does not show */
+    LAT_OPT_ALIAS,  /* an older name of the option before it, which --help does not show */
+    LAT_OPT_HEADING /* no option: a line of --help above those that follow (LAT_HEADING) */
 } lat_opt_type;
 
 enum { LAT_OPT_LIMIT = 2 }; /* of lat_option.local */
@@ -41,6 +42,9 @@ typedef struct lat_option {
                        * LAT_OPT_LIMIT: how far or on what a run goes, such as --max-sweeps: in
                        * provenance, and may be another one when the run is resumed */
 } lat_option;
+/* clang-format off */
+#define LAT_HEADING(text) {LAT_OPT_HEADING, "\n" text ":", 0, NULL, NULL, 0, 0, NULL, true}
+/* clang-format on */
 
 typedef struct lat_tool {
     const char *name;          /* "lat-orelax" */

@@ -132,6 +132,7 @@ void lat_option_set(const lat_option *o, const char *text)
     case LAT_OPT_CHOICE: set_choice(o, text); break;
     case LAT_OPT_DIMS: set_dims(o, text); break;
     case LAT_OPT_ALIAS:
+    case LAT_OPT_HEADING:
     case LAT_OPT_END: break;
     }
 }

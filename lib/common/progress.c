@@ -150,7 +150,7 @@ FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm)
     const cookie_io_functions_t how = {.write = write_lines, .close = close_journal};
     FILE *log;
     if (strcmp(path, "-") == 0)
-        return lat_fail_usage("-: expected the name of a file for a log, found that of stdout, "
+        return lat_fail_usage("-: expected the name of a file for a log, found stdout, "
                               "which is for data"),
                NULL;
     const bool anew = lat_opt_given("resume"); /* the log of the run that is resumed */

@@ -39,48 +39,32 @@ typedef struct lat_gpu_space {
     double *sum;                  /* on the host, the device writes there: */
     unsigned *arrived;            /* [active][numbers]; and how many blocks have done it */
     double *flag, call;           /* *flag on the host becomes `call` then */
-    lat_scalar *later;            /* on the device: [lat_gpu_later][LAT_SPINOR_COLUMNS] */
-    double *of_chain;             /* on the host: [slot][LAT_GPU_SLOT] */
-    double *value;                /* on the device: numbers of a step, */
+    double *value;                /* on the device: [active][numbers] of a step, */
     unsigned *valued;             /* and how many of a column are there */
     lat_scalar *factors;          /* of combine, on the device: [modes][columns] */
 } lat_gpu_space;
 
-/* Scalars of an iteration that the host does not wait for, as rows of a number a column. The first
- * ones are the coefficients of LAT_PASS_CG; those of LAT_PASS_BICGSTAB begin with BI_ALPHA. */
-enum lat_gpu_later {
-    LAT_LATER_ONE,
-    LAT_LATER_BETA,
-    LAT_LATER_ALPHA,
-    LAT_LATER_MINUS, /* - alpha */
-    LAT_LATER_GAMMA, /* |s|^2 */
-    LAT_LATER_BI_ALPHA,
-    LAT_LATER_BI_OMEGA,
-    LAT_LATER_BI_BETA,
-    LAT_LATER_BI_MINUS, /* - alpha */
-    LAT_LATER_BI_RHO,
-    LAT_LATER_BI_ANEW, /* does it begin anew; im: how often it has */
-    LAT_LATER
-};
+/* Sums of a step, of a column, at most. */
+enum { LAT_GPU_OF_STEP = 7 };
 
-/* What sums of a column are for: alpha from |q|^2; beta and the new gamma from |s|^2; BiCGstab's
- * alpha from |v|^2 and <e, v>; its omega, rho and beta from |t|^2, <s, t>, <e, t>, <e, s>. */
-typedef enum {
-    LAT_STEP_NONE,
-    LAT_STEP_CG_ALPHA,
-    LAT_STEP_CG_BETA,
-    LAT_STEP_BI_ALPHA,
-    LAT_STEP_BI_BETA
-} lat_gpu_step;
+/* Scalars of an iteration on the device, and what their steps report, on the host, with the call
+ * of the sums as a flag. */
+typedef struct lat_gpu_scalars {
+    lat_gpu_space *space;
+    lat_scalar *row; /* [LAT_ROWS][LAT_SPINOR_COLUMNS] */
+    double *report;  /* [LAT_STEPS][2][number, flag][LAT_SPINOR_COLUMNS], by place in the part */
+    double call[LAT_STEPS][2];
+    long taken[LAT_STEPS];
+} lat_gpu_scalars;
 
-/* Sums whose numbers are awaited later, if at all: where on the host they go, at most 7 of each
- * column with their flags, and how often it has begun anew. */
-enum { LAT_GPU_SLOTS = 6, LAT_GPU_OF_SLOT = 7, LAT_GPU_SLOT = 15 * LAT_SPINOR_COLUMNS };
-typedef struct lat_gpu_chain {
-    lat_gpu_step step;
-    int slot;
-    double epsilon;
-} lat_gpu_chain;
+extern const lat_scalar_ops lat_scalars_gpu;
+
+/* A row; NULL: the coefficient is the host's. */
+static inline const lat_scalar *lat_gpu_row(lat_coefficient c)
+{
+    return c.scalars ? ((const lat_gpu_scalars *)c.scalars)->row + c.row * LAT_SPINOR_COLUMNS
+                     : NULL;
+}
 
 enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_MODES + 1 }; /* of a column, at most */
 
@@ -113,16 +97,24 @@ static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
     return grid->halo ? (uint32_t)grid->slab.first * s->sites.slice : 0;
 }
 
+/* Bytes of a group of spinors. */
+size_t lat_gpu_group_bytes(lat_storage storage);
+
+/* Of the table of spinor.h (spinor_space_gpu.cu). */
+lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
+void lat_gpu_close(lat_spinor_space *space);
+int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+                const int *object);
+int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+                const int *object);
+int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+
 /* For a space's opening (sums_gpu.cu, faces_gpu.cu): what sums need, of so many columns, and what
  * several ranks need, nothing on one. Closing frees either, whole or in part. */
 int lat_gpu_sums_open(lat_gpu_space *s, int columns);
 void lat_gpu_sums_close(lat_gpu_space *s);
 int lat_gpu_faces_open(lat_gpu_space *s);
 void lat_gpu_faces_close(lat_gpu_space *s);
-
-/* Matrices of a host field in double on the device, [held][18] in natural order, ghosts behind them
- * (temporal_gpu.cu). */
-int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all);
 
 /* Links there, of `held` sites, go to the gauge of the space, if it has one. unit: those of t are 1
  * but on the lattice's last slice. */
@@ -145,27 +137,9 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
  * is there. `arrays`: groups of a number, those of one parity or of both. */
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
 
-/* The same without waiting, but where ranks add up sums through MPI: the device makes the scalars
- * of the step. */
-int lat_gpu_sums_chain(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
-                       lat_gpu_chain c);
-
-/* Sets a row of these columns, and, if not -1, another one to a number. Waits for numbers of a
- * slot, whose sum was the one of this call: the first one of each column, and, if not NULL, how
- * often it has begun anew, by slot `of_anew`. */
-int lat_gpu_chain_set(lat_gpu_space *s, const lat_spinor_part *p, int row, const lat_scalar *to,
-                      int other, double number);
-int lat_gpu_chain_numbers(lat_gpu_space *s, const lat_spinor_part *p, int slot, double call,
-                          double *number, int of_anew, int *anew);
-
-/* Passes with the device's scalars: CG's; r -= alpha v; BiCGstab's, with |r|^2. */
-int lat_gpu_chain_cg(lat_gpu_space *s, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
-                     const lat_dfield *r);
-int lat_gpu_chain_minus(lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *v,
-                        lat_dfield *r);
-int lat_gpu_chain_bicgstab(lat_gpu_space *s, const lat_spinor_part *p, lat_gpu_chain c,
-                           lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
-                           const lat_dfield *v);
+/* The same without waiting, but where ranks add up sums through MPI: the device takes a step. */
+int lat_gpu_sums_step(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
+                      lat_scalars *by, lat_scalar_step step, double epsilon);
 
 /* The same of `count` numbers that lie side by side: s->partial is [side][slice][row][count], with
  * so many sides, and rows of a slice. */
@@ -208,10 +182,8 @@ typedef struct lat_gpu_dirac {
     char *clover[2], *inverse[2]; /* likewise; NULL without a clover term */
     double log[2];
     long negative[2];
-    lat_hop_args hop;           /* what all hops share */
-    bool in_turn;               /* as lat_dirac_options has it */
-    long iterations;            /* without the host */
-    double call[LAT_GPU_SLOTS]; /* of their sums */
+    lat_hop_args hop; /* what all hops share */
+    bool in_turn;     /* as lat_dirac_options has it */
     /* What lies between two hops, before the first one, between M and M^+; made when needed. */
     lat_dfield *between, *first, *middle;
 } lat_gpu_dirac;

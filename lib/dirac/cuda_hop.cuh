@@ -18,7 +18,7 @@
  * holds what no spinor has, and who has read it puts that back (cuda_spinor.cuh). No flags, no
  * fences.
  *
- * bench/NOTES.md has what was measured. */
+ * bench/history has what was measured. */
 #ifndef LAT_DIRAC_CUDA_HOP_CUH
 #define LAT_DIRAC_CUDA_HOP_CUH
 

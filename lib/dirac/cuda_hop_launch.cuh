@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_hop_launch.cuh: which kernel of cuda_hop.cuh does a hop, for one precision: LAT_P is the
  * storage, LAT_HOP_LAUNCH the name of the function. Numbers of blocks, of threads a site and of
- * directions that loads run ahead were measured on an H200 (bench/NOTES.md); results do not depend
+ * directions that loads run ahead were measured on an H200 (bench/history); results do not depend
  * on them. */
 #include "cuda_dirac.cuh"
 #include "cuda_hop.cuh"

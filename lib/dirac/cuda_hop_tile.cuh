@@ -8,7 +8,7 @@
  * of two buffers in turn; of each site the neighbours outside of the tile, of which an axis has one
  * at most. A thread copies the latter to a place of its own, and asks for those of the next column
  * when it has read them. So there is one barrier a column, and from the second cache comes each
- * spinor 3.5 times; the first cache finds fewer of them again (bench/NOTES.md). Where registers do
+ * spinor 3.5 times; the first cache finds fewer of them again (bench/history). Where registers do
  * for it, a thread holds its links of space, which are a third of what shared memory had to give.
  */
 #ifndef LAT_DIRAC_CUDA_HOP_TILE_CUH

@@ -7,7 +7,7 @@
 #include "cuda_dirac.cuh"
 #include "cuda_site.cuh"
 
-enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_SPINOR_TERMS };
+enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_SPINOR_TERMS, LAT_PASS_ROWS = 3 };
 
 typedef enum {
     LAT_PASS_AXPBY,    /* y <- a[0] x[0] + b y; |y|^2 */
@@ -15,12 +15,12 @@ typedef enum {
     LAT_PASS_DOTS,     /* <x[j], y>; |y|^2 */
     LAT_PASS_CG,       /* y <- y + a[2] z; z <- a[0] x[0] + a[1] z; real */
     LAT_PASS_BICGSTAB, /* y <- y + a[0] dir + a[1] z; z <- z - a[1] x[0];
-                          dir <- z + b (dir - a[1] x[1]); |z|^2 */
+                          dir <- z + a[2] (dir - a[1] x[1]); |z|^2 */
     LAT_PASS_SHADOW,   /* <e, y> */
     LAT_PASS_GAMMA5,   /* y <- gamma5 y */
     LAT_PASS_DIAGONAL, /* y <- C2 C x[0] + i g gamma5 C x[0], or a[0] x[0] + i g gamma5 x[0] */
-    /* Of half, y in single: a solution is a sum of many terms, each of which would round it. */
-    LAT_PASS_CG_SUM
+    LAT_PASS_CG_SUM    /* of half, y in single: a solution is a sum of many terms, each of which
+                          would round it */
 } lat_pass_kind;
 
 /* Storage of y. */
@@ -47,7 +47,7 @@ typedef struct lat_pass_args {
     uint8_t active[LAT_PASS_COLUMNS];
     lat_scalar b[LAT_PASS_COLUMNS];
     lat_scalar a[LAT_PASS_TERMS][LAT_PASS_COLUMNS];
-    const lat_scalar *later; /* in place of a, if not NULL: [term][column], of the device */
+    const lat_scalar *row[LAT_PASS_ROWS]; /* in place of a[0], a[1] .., if not NULL: by column */
 } lat_pass_args;
 
 /* The arguments for a part, all else zero; and a launch for so many columns and parities. */
@@ -58,7 +58,7 @@ cudaError_t lat_gpu_pass(const lat_spinor_space *s, lat_pass_kind kind, const la
 /* Coefficient of a term, n: the place of the column in `active`. */
 DEVICE lat_scalar coefficient(const lat_pass_args &a, int term, int n)
 {
-    return a.later ? known(a.later, term * LAT_SPINOR_COLUMNS + a.active[n]) : a.a[term][n];
+    return term < LAT_PASS_ROWS && a.row[term] ? known(a.row[term], a.active[n]) : a.a[term][n];
 }
 
 /* y += a x, and a complex. */
@@ -134,7 +134,10 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
 {
     typedef lat_form<P> form;
     typedef typename form::real real;
-    enum { PY = lat_pass_of_y<P, KIND>::STORAGE };
+    enum {
+        PY = lat_pass_of_y<P, KIND>::STORAGE,
+        CG = KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM
+    };
     const uint32_t i = walked(a.backwards, 0) * 128 + threadIdx.x, group = i / 32, lane = i % 32;
     if (group >= a.groups)
         return;
@@ -153,7 +156,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     real y[24], x[24];
     double norm = 0, d[2] = {0, 0};
     WAIT_FOR_GRID();
-    if (there && KIND != LAT_PASS_DIAGONAL)
+    if (there && KIND != LAT_PASS_DIAGONAL && !CG)
         get_spinor<PY>(y, a.y + at_y, lane, false);
     if (KIND == LAT_PASS_DOTS) {
         for (int j = 0; j < a.terms; j++) {
@@ -187,17 +190,19 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
                 get_spinor<P>(x, a.x[j] + at, lane, false);
                 add_times(y, coefficient(a, j, n), x);
             }
-        } else if (KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM) {
-            const real r = (real)coefficient(a, 0, n).re, q = (real)coefficient(a, 1, n).re,
-                       p = (real)coefficient(a, 2, n).re;
+        } else if (CG) {
+            const real c = (real)coefficient(a, 0, n).re, b = (real)coefficient(a, 1, n).re,
+                       alpha = (real)coefficient(a, 2, n).re;
             real z[24];
-            get_spinor<P>(x, a.x[0] + at, lane, false);
+            get_spinor<PY>(y, a.y + at_y, lane, false);
             get_spinor<P>(z, a.z + at, lane, false);
+            get_spinor<P>(x, a.x[0] + at, lane, false);
 #pragma unroll
             for (int k = 0; k < 24; k++) {
-                y[k] = fused(p, z[k], y[k]);
-                z[k] = fused(r, x[k], rounded_product(q, z[k]));
+                y[k] = fused(alpha, z[k], y[k]);
+                z[k] = fused(c, x[k], rounded_product(b, z[k]));
             }
+            put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
             put_spinor<P, false>(a.z + at, lane, z, false, policy);
         } else if (KIND == LAT_PASS_BICGSTAB) {
             real z[24];
@@ -209,7 +214,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
             get_spinor<P>(y, a.x[1] + at, lane, false);
             add_times(x, minus, y);
-            times(x, a.later ? coefficient(a, 2, n) : a.b[n]);
+            times(x, coefficient(a, 2, n));
             get_spinor<P>(y, a.x[0] + at, lane, false);
             add_times(z, minus, y);
             norm = norm_of(z);
@@ -238,7 +243,7 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
             times(y, a.a[0][n]);
             add_gamma5(y, x, (real)a.g5);
         }
-        if (KIND != LAT_PASS_BICGSTAB)
+        if (KIND != LAT_PASS_BICGSTAB && !CG)
             put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
         if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
             norm = norm_of(y);

@@ -3,6 +3,7 @@
 #include "dirac.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 
@@ -33,7 +34,8 @@ static int check_fermion(const lat_fermion *f)
 lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options)
 {
-    static const lat_dirac_options usual;
+    lat_dirac_options how = options ? *options : (lat_dirac_options){0};
+    const char *halo = getenv("LAT_HALO"); /* for tests and benchmarks on several ranks */
     const lat_geometry *here = &s->grid->spec.lattice, *there = &u->head.geom;
     char a[64], b[64];
     if (check_fermion(fermion))
@@ -44,14 +46,43 @@ lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fer
                  lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
         return NULL;
     }
-    const lat_dirac_ops *ops = s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu;
-    return ops->open(s, u, fermion, options ? options : &usual);
+    how.in_turn = how.in_turn || (halo && !strcmp(halo, "first"));
+    return (s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu)->open(s, u, fermion, &how);
 }
 
 void lat_dirac_close(lat_dirac *d)
 {
     if (d)
         d->ops->close(d);
+}
+
+int lat_dirac_sums(const lat_dirac_end *end)
+{
+    static const int of_step[LAT_STEPS] = {
+        [LAT_STEP_CG_ALPHA] = LAT_SUM_NORM,
+        [LAT_STEP_CG_BETA] = LAT_SUM_NORM,
+        [LAT_STEP_BI_ALPHA] = LAT_SUM_NORM | LAT_SUM_SHADOW,
+        [LAT_STEP_BI_BETA] = LAT_SUM_NORM | LAT_SUM_DOT | LAT_SUM_SHADOW | LAT_SUM_SHADOW_IN};
+    if (!end)
+        return 0;
+    if (end->scalars)
+        return of_step[end->step];
+    return (end->norm ? LAT_SUM_NORM : 0) | (end->with ? LAT_SUM_DOT : 0)
+           | (end->shadow ? LAT_SUM_SHADOW : 0) | (end->shadow_in ? LAT_SUM_SHADOW_IN : 0);
+}
+
+void lat_dirac_hand_over(const lat_dirac_end *end, const lat_spinor_part *p, const double *v)
+{
+    lat_scalar *const to[] = {end->with ? end->dot : NULL, end->shadow, end->shadow_in};
+    for (int i = 0; i < p->columns; i++) {
+        if (end->norm)
+            end->norm[p->column[i]] = *v++;
+        for (int k = 0; k < 3; k++)
+            if (to[k]) {
+                to[k][p->column[i]] = (lat_scalar){v[0], v[1]};
+                v += 2;
+            }
+    }
 }
 
 /* out = keep out + sum_j by[j] more[j] of an end, and + add factor shift in. */

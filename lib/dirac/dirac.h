@@ -65,7 +65,31 @@ typedef struct lat_dirac_end {
     lat_scalar *dot;
     lat_scalar *shadow;    /* the shadow of out (spinor.h) */
     lat_scalar *shadow_in; /* that of the field that went in: not of a hop, not of NORMAL */
+    /* Or the sums are those of a step, which these scalars take (scalars.h); with LAT_STEP_CG_BETA
+     * out = out - alpha result. */
+    lat_scalars *scalars;
+    lat_scalar_step step;
+    double epsilon; /* of the step */
 } lat_dirac_end;
+
+/* Which sums an end asks for, a norm being one number a column, the others two; NULL: none. */
+enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 2, LAT_SUM_SHADOW = 4, LAT_SUM_SHADOW_IN = 8 };
+int lat_dirac_sums(const lat_dirac_end *end);
+
+static inline int lat_sum_numbers(int sums)
+{
+    return (sums & LAT_SUM_NORM) + (sums & LAT_SUM_DOT) + (sums & LAT_SUM_SHADOW ? 2 : 0)
+           + (sums & LAT_SUM_SHADOW_IN ? 2 : 0);
+}
+
+/* v[active column][numbers], in the order of the list above, to where the end wants them. */
+void lat_dirac_hand_over(const lat_dirac_end *end, const lat_spinor_part *p, const double *v);
+
+/* Is the result added to what is there? */
+static inline bool lat_dirac_adds(const lat_dirac_end *end)
+{
+    return end && (end->add || (end->scalars && end->step == LAT_STEP_CG_BETA));
+}
 
 static inline bool lat_dirac_shifted(const lat_dirac_end *end)
 {
@@ -90,8 +114,10 @@ typedef struct lat_dirac_options {
     int reals;
     bool unitary; /* the links of SU(3) are known to be, in double: with reals 0 none is examined */
     bool traceless; /* F without its trace */
-    bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits */
-    const double *there; /* on one GPU: the links, if they are there already (plain_gpu.h) */
+    bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits.
+                     * LAT_HALO=first in the environment sets it, too */
+    const double
+        *there; /* on one GPU: the links, if they are there already (certify/plain_gpu.h) */
 } lat_dirac_options;
 
 typedef struct lat_dirac {
@@ -120,7 +146,7 @@ typedef struct lat_dirac_ops {
     /* a chi + b D in (dagger: D^+) on the part's sites, D the sum in brackets with w; chi NULL:
      * b D in. */
     int (*hop)(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a, const lat_dfield *chi,
-               double b, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+               double b, lat_dfield *out, lat_dfield *in);
 
     /* A in, or A^-1 in (dagger: A^+). In place if out is in. */
     int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,
@@ -140,33 +166,6 @@ typedef struct lat_dirac_ops {
     /* Real operations of `apply` a column and site of the lattice, additions and multiplications,
      * by the usual count (a hop 1320 for SU(3)); for Gflop/s. */
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
-
-    /* Conjugate gradients of the normal equations (solve/cg.c) on a device that does not wait for
-     * its host; NULL: it is no such device. cg_begin gives it gamma of these columns; cg_iterate
-     * begins, for M or S,
-     *
-     *     q = S p, alpha = gamma/|q|^2 (0 if q is), s -= alpha S^+ q, beta = |s|^2/gamma,
-     *     gamma = |s|^2, x += alpha p, p = s + beta p
-     *
-     * cg_numbers waits for |q|^2 and |s|^2 of the last iteration, or `ago` 1, the one before it;
-     * the columns are those of that iteration.
-     *
-     * In half x may be in single, of a space of that with as many columns. */
-    int (*cg_begin)(lat_dirac *d, const lat_spinor_part *p, const double *gamma);
-    int (*cg_iterate)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *x,
-                      lat_dfield *dir, lat_dfield *s, lat_dfield *q);
-    int (*cg_numbers)(lat_dirac *d, const lat_spinor_part *p, int ago, double *q, double *s);
-
-    /* The same of BiCGstab, by the names of solve/bicgstab.c, where dir is p. begin gives it rho,
-     * for the first time or once more; the numbers are |r|^2, and how often a column has begun
-     * anew, because <e, v> or rho vanished to epsilon. */
-    int (*bicgstab_begin)(lat_dirac *d, const lat_spinor_part *p, const lat_scalar *rho,
-                          bool first);
-    int (*bicgstab_iterate)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p,
-                            double epsilon, lat_dfield *x, lat_dfield *r, lat_dfield *dir,
-                            lat_dfield *t, lat_dfield *v);
-    int (*bicgstab_numbers)(lat_dirac *d, const lat_spinor_part *p, int ago, double *norm,
-                            int *anew);
 } lat_dirac_ops;
 
 /* For the tables of all devices. And the matrix with an end of a recursion, by passes of their own.

@@ -144,7 +144,7 @@ static double hop_bytes(const lat_cpu_dirac *c, int columns)
 }
 
 /* From here on a hop gains by prefetches and stores past the caches; below it loses by them
- * (bench/NOTES.md). */
+ * (bench/history). */
 #define LEAVES_CACHE (4 << 20)
 
 static bool chosen(lat_cache how, bool best)
@@ -154,7 +154,7 @@ static bool chosen(lat_cache how, bool best)
 
 /* Of several columns: whether neighbours forward in t are read from memory first, and all others
  * from the third cache. Then it gains some 5 % to ask for the former early; else it loses as much
- * (bench/NOTES.md). Threads walk through slices of their own. */
+ * (bench/history). Threads walk through slices of their own. */
 static bool far(const lat_cpu_dirac *c, int columns)
 {
     const lat_layout *lay = lat_cpu(c->s->space.grid)->lay;
@@ -175,20 +175,48 @@ static void complete(const lat_cpu_dirac *c, const lat_spinor_part *p, hop *h)
     h->call.far = h->call.ahead && far(c, p->columns);
 }
 
-/* Of a site and column: dot, shadow, shadow_in, norm. */
-static int numbers_of(const lat_dirac_end *end)
+/* Passes write the norm last; ends have it first. */
+static void norm_first(double *v, int columns, int numbers)
 {
-    return end ? (end->dot ? 2 : 0) + (end->shadow ? 2 : 0) + (end->shadow_in ? 2 : 0)
-                     + (end->norm ? 1 : 0)
-               : 0;
+    for (; columns > 0; columns--, v += numbers) {
+        const double norm = v[numbers - 1];
+        memmove(v + 1, v, (size_t)(numbers - 1) * sizeof *v);
+        v[0] = norm;
+    }
 }
 
-static void hand_over(lat_scalar *to, int column, const double **number)
+/* What an end wants of a hop; `add` has room for its coefficients. */
+static void set_end(const lat_cpu_dirac *c, const lat_dirac_end *end, const lat_spinor_part *p,
+                    double *add, lat_hop_call *k)
 {
-    if (!to)
-        return;
-    to[column] = (lat_scalar){(*number)[0], (*number)[1]};
-    *number += 2;
+    const int sums = lat_dirac_sums(end);
+    k->add = end->add;
+    if (end->scalars && lat_dirac_adds(end)) {
+        for (int i = 0; i < p->columns; i++)
+            add[p->column[i]] = end->scalars->row[LAT_ROW_MINUS][p->column[i]].re;
+        k->add = add;
+    }
+    k->numbers = lat_sum_numbers(sums);
+    k->sums = sums ? c->s->numbers : NULL;
+    k->with = sums & LAT_SUM_DOT ? end->with->data : NULL;
+    k->signs = sums & (LAT_SUM_SHADOW | LAT_SUM_SHADOW_IN) ? c->s->signs : NULL;
+    k->shadow = sums & LAT_SUM_SHADOW;
+    k->shadow_in = sums & LAT_SUM_SHADOW_IN;
+}
+
+/* The sums of a call, once all threads have added up their slices. */
+static int finish_sums(const lat_cpu_dirac *c, const lat_spinor_part *p, const lat_dirac_end *end)
+{
+    const int sums = lat_dirac_sums(end), numbers = lat_sum_numbers(sums);
+    if (lat_cpu_sum_total(c->s, p, numbers))
+        return -1;
+    if (sums & LAT_SUM_NORM)
+        norm_first(c->s->total, p->columns, numbers);
+    if (end->scalars)
+        lat_scalars_take(end->scalars, p, end->step, end->epsilon, numbers, c->s->total);
+    else
+        lat_dirac_hand_over(end, p, c->s->total);
+    return 0;
 }
 
 /* A thread's share of hops, and of their sums. */
@@ -206,7 +234,8 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
                const lat_dirac_end *end)
 {
     lat_cpu_team team = {.in_turn = c->in_turn};
-    const int numbers = numbers_of(end);
+    const int numbers = lat_sum_numbers(lat_dirac_sums(end));
+    double add[LAT_SPINOR_COLUMNS];
     if (p->columns == 0)
         return 0;
     if (numbers && lat_cpu_sum_room(c->s, p, numbers))
@@ -214,17 +243,10 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
     for (int i = 0; i < hops; i++) {
         complete(c, p, &h[i]);
         /* What the next hop or a sum with `out` reads is better in a cache. */
-        h[i].call.past_cache = h[i].out != c->tmp && !(end && end->add)
+        h[i].call.past_cache = h[i].out != c->tmp && !lat_dirac_adds(end)
                                && chosen(c->past_cache, hop_bytes(c, p->columns) > LEAVES_CACHE);
-        if (end && h[i].out == h[hops - 1].out) {
-            h[i].call.add = end->add;
-            h[i].call.numbers = numbers;
-            h[i].call.sums = numbers ? c->s->numbers : NULL;
-            h[i].call.with = end->dot ? end->with->data : NULL;
-            h[i].call.signs = end->shadow || end->shadow_in ? c->s->signs : NULL;
-            h[i].call.shadow = end->shadow != NULL;
-            h[i].call.shadow_in = end->shadow_in != NULL;
-        }
+        if (end && h[i].out == h[hops - 1].out)
+            set_end(c, end, p, add, &h[i].call);
     }
     if (lat_threads() == 1) {
         share(c, &team, p, h, hops, numbers);
@@ -232,17 +254,7 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
 #pragma omp parallel
         share(c, &team, p, h, hops, numbers);
     }
-    if (team.rc || (numbers && lat_cpu_sum_total(c->s, p, numbers)))
-        return -1;
-    for (int i = 0; i < p->columns && numbers; i++) {
-        const double *v = c->s->total + i * numbers;
-        hand_over(end->dot, p->column[i], &v);
-        hand_over(end->shadow, p->column[i], &v);
-        hand_over(end->shadow_in, p->column[i], &v);
-        if (end->norm)
-            end->norm[p->column[i]] = *v;
-    }
-    return 0;
+    return team.rc || (numbers && finish_sums(c, p, end)) ? -1 : 0;
 }
 
 /* The rest of a call: what is done to spins. */
@@ -261,8 +273,7 @@ static lat_hop_call call_of(lat_dirac_kind kind)
 static bool has_blocks(const lat_cpu_dirac *c) { return c->d.clover || c->d.fermion.twist != 0; }
 
 static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
-                   const lat_dirac_end *end)
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
 {
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     hop h[2];
@@ -275,7 +286,7 @@ static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a
         h[n].call.a = a;
         h[n++].call.b = b * c->w;
     }
-    return run(c, p, h, n, end);
+    return run(c, p, h, n, NULL);
 }
 
 /* ---- M --------------------------------------------------------------------------------------- */
@@ -400,7 +411,7 @@ static int cpu_prepare(lat_dirac *d, lat_dirac_form form, const lat_spinor_part 
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
     if (check_system(form, p) || cpu_diagonal(d, true, false, &other, c->tmp, b)
-        || cpu_hop(d, false, p, 1, b, .5, rhs, c->tmp, NULL))
+        || cpu_hop(d, false, p, 1, b, .5, rhs, c->tmp))
         return -1;
     return form == LAT_SYMMETRIC ? cpu_diagonal(d, true, false, p, rhs, rhs) : 0;
 }
@@ -411,7 +422,7 @@ static int cpu_reconstruct(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
     /* To tmp first: x is read at neighbours. */
-    if (check_system(LAT_SYMMETRIC, p) || cpu_hop(d, false, &other, 1, b, .5, c->tmp, x, NULL))
+    if (check_system(LAT_SYMMETRIC, p) || cpu_hop(d, false, &other, 1, b, .5, c->tmp, x))
         return -1;
     return cpu_diagonal(d, true, false, &other, x, c->tmp);
 }

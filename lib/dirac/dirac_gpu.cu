@@ -25,8 +25,7 @@ typedef struct hop_job {
     double a, b;
     factor of_x, of_hop;
     const lat_dfield *x, *in;
-    lat_dfield *out, *image;    /* image: the inverse, of_hop, times out; or NULL */
-    const lat_gpu_chain *chain; /* or NULL: sums are waited for */
+    lat_dfield *out, *image; /* image: the inverse, of_hop, times out; or NULL */
 } hop_job;
 
 /* The factors: matrices, numbers in *coefficient, and what gamma5 has. */
@@ -50,12 +49,7 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 }
 
 /* Numbers of a column that an end asks for. */
-static int numbers_of(const lat_dirac_end *end)
-{
-    return end ? (end->norm ? 1 : 0) + (end->with ? 2 : 0) + (end->shadow ? 2 : 0)
-                     + (end->shadow_in ? 2 : 0)
-               : 0;
-}
+static int numbers_of(const lat_dirac_end *end) { return lat_sum_numbers(lat_dirac_sums(end)); }
 
 /* In which order the hop takes its sites, and whether by way of tiles. Results do not depend on it.
  */
@@ -95,7 +89,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     if (j->x)
         set_factor(d, j->of_x, j->parity, &a.b, &a.g5_x, &a.clover_x, &ignored);
     a.columns = p->columns;
-    s->last_first = !s->last_first && !numbers_of(end) && !(end && end->add) && !s->sites.ghosts;
+    s->last_first = !s->last_first && !numbers_of(end) && !lat_dirac_adds(end) && !s->sites.ghosts;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
     a.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
@@ -108,24 +102,26 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
         a.shift[1] = f * end->shift.im;
         a.terms = end->terms;
     }
-    if (end && end->add) {
+    if (lat_dirac_adds(end)) {
         a.add = 1;
+        a.later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
         for (int k = 0; k < end->terms; k++)
             a.more[k] = lat_gpu_at(s, end->more[k], j->parity);
         for (int i = 0; i < p->columns; i++) {
             const int c = p->column[i];
-            a.alpha[i] = end->add[c];
+            a.alpha[i] = end->add ? end->add[c] : 0;
             a.keep[i] = end->keep ? end->keep[c] : 1;
             for (int k = 0; k < end->terms; k++)
                 a.by[k][i] = end->by[k][c];
         }
-        a.later = j->chain ? s->later + LAT_LATER_MINUS * LAT_SPINOR_COLUMNS : NULL;
     }
     if (numbers_of(end)) {
+        const int sums = lat_dirac_sums(end);
         const bool same = end->with == j->x && !a.add && !j->gamma5;
-        a.sums = (end->norm ? LAT_HOP_NORM : 0)
-                 | (end->with ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
-                 | (end->shadow ? LAT_HOP_SHADOW : 0) | (end->shadow_in ? LAT_HOP_SHADOW_X : 0);
+        a.sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
+                 | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
+                 | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
+                 | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
         a.with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
         a.numbers = numbers_of(end);
         a.arrays = arrays;
@@ -144,7 +140,6 @@ static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_spinor_part *p, const 
 {
     const int sides = lat_part_parities(p), arrays = sides * (int)d->s->groups;
     const int numbers = numbers_of(end);
-    const double *const sum = d->s->sum;
     if (p->columns == 0)
         return 0;
     if (numbers && lat_gpu_sums_begin(d->s, p->columns, numbers, arrays))
@@ -157,30 +152,19 @@ static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_spinor_part *p, const 
     }
     if (!numbers)
         return 0;
-    if (j.chain)
-        return lat_gpu_sums_chain(d->s, p, numbers, arrays, *j.chain);
+    if (end->scalars)
+        return lat_gpu_sums_step(d->s, p, numbers, arrays, end->scalars, end->step, end->epsilon);
     if (lat_gpu_sums_finish(d->s, p->columns, numbers, arrays))
         return -1;
-    for (int i = 0; i < p->columns; i++) {
-        const double *v = sum + i * numbers;
-        if (end->norm)
-            end->norm[p->column[i]] = *v++;
-        lat_scalar *const to[] = {end->with ? end->dot : NULL, end->shadow, end->shadow_in};
-        for (lat_scalar *t : to)
-            if (t) {
-                t[p->column[i]] = lat_scalar{v[0], v[1]};
-                v += 2;
-            }
-    }
+    lat_dirac_hand_over(end, p, d->s->sum);
     return 0;
 }
 
 static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
-                   const lat_dirac_end *end)
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
 {
-    const hop_job j = {0, dagger, false, b, a, ONE, ONE, chi, in, out, NULL, NULL};
-    return run_hop(of(d), j, p, end);
+    const hop_job j = {0, dagger, false, b, a, ONE, ONE, chi, in, out, NULL};
+    return run_hop(of(d), j, p, NULL);
 }
 
 /* ---- the diagonal part ----------------------------------------------------------------------- */
@@ -259,21 +243,21 @@ static bool makes_image(const lat_gpu_dirac *d, lat_dirac_form form)
     return form == LAT_SYMMETRIC && d->dirac.clover && d->dirac.fermion.twist == 0 && real;
 }
 
-/* M, M^+ or gamma5 M of both parities, or of S of one. `in` and `between` differ from out. With a
- * chain of CG d->first goes from S to S^+, if it can. */
+/* M, M^+ or gamma5 M of both parities, or of S of one. `in` and `between` differ from out. In steps
+ * of CG d->first goes from S to S^+, if it can. */
 static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind,
                  const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end, const lat_gpu_chain *chain)
+                 const lat_dirac_end *end)
 {
     const bool dagger = kind == LAT_DAGGER, gamma5 = kind == LAT_GAMMA5;
     if (form == LAT_FULL) {
-        const hop_job j = {0, dagger, gamma5, -0.5, 1, DIAGONAL, ONE, in, in, out, NULL, chain};
+        const hop_job j = {0, dagger, gamma5, -0.5, 1, DIAGONAL, ONE, in, in, out, NULL};
         return run_hop(d, j, p, end);
     }
     const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
     const bool last = form == LAT_SYMMETRIC && dagger; /* A_oo^-1 comes first, from the right */
-    const bool of_cg = chain
-                       && (chain->step == LAT_STEP_CG_ALPHA || chain->step == LAT_STEP_CG_BETA),
+    const bool of_cg = end && end->scalars
+                       && (end->step == LAT_STEP_CG_ALPHA || end->step == LAT_STEP_CG_BETA),
                image = of_cg && makes_image(d, form);
     lat_dfield *from = in;
     if ((last || image) && field(d, &d->first))
@@ -283,8 +267,7 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind,
             return -1;
         from = d->first;
     }
-    const hop_job first = {0,       dagger, false, 1,          0,    ONE,
-                           INVERSE, NULL,   from,  d->between, NULL, NULL};
+    const hop_job first = {0, dagger, false, 1, 0, ONE, INVERSE, NULL, from, d->between, NULL};
     const hop_job second = {0,
                             dagger,
                             gamma5,
@@ -295,8 +278,7 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind,
                             in,
                             d->between,
                             out,
-                            image && !last ? d->first : NULL,
-                            chain};
+                            image && !last ? d->first : NULL};
     return run_hop(d, first, &there, NULL) || run_hop(d, second, p, end) ? -1 : 0;
 }
 
@@ -324,7 +306,7 @@ static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_spinor_p
     if (add && field(d, &d->middle))
         return -1;
     lat_dfield *to = add ? d->middle : out;
-    if (plain(d, form, LAT_PLAIN, p, to, in, NULL, NULL) || ops->gamma5(&d->s->space, p, to))
+    if (plain(d, form, LAT_PLAIN, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
         return -1;
     lat_scalar a[LAT_SPINOR_COLUMNS] = {};
     for (int i = 0; i < p->columns && add; i++)
@@ -348,114 +330,18 @@ static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part
         return lat_dirac_in_passes(dirac, m, &p, out, in, end);
     switch (m.kind) {
     case LAT_PLAIN:
-    case LAT_DAGGER: return plain(d, m.form, m.kind, &p, out, in, end, NULL);
+    case LAT_DAGGER: return plain(d, m.form, m.kind, &p, out, in, end);
     case LAT_GAMMA5:
         return d->s->space.grid->spec.storage == LAT_STORAGE_HALF
                    ? with_gamma5(d, m.form, &p, out, in, end)
-                   : plain(d, m.form, m.kind, &p, out, in, end, NULL);
+                   : plain(d, m.form, m.kind, &p, out, in, end);
     case LAT_NORMAL: break;
     }
     /* M in lies in a field of its own: `out` may be added to. */
-    return field(d, &d->middle) || plain(d, m.form, LAT_PLAIN, &p, d->middle, in, NULL, NULL)
-                   || plain(d, m.form, LAT_DAGGER, &p, out, d->middle, end, NULL)
+    return field(d, &d->middle) || plain(d, m.form, LAT_PLAIN, &p, d->middle, in, NULL)
+                   || plain(d, m.form, LAT_DAGGER, &p, out, d->middle, end)
                ? -1
                : 0;
-}
-
-/* ---- iterations without the host ------------------------------------------------------------- */
-
-/* Slots 0 to 2 are those of an iteration, 3 to 5 those of the next one. */
-static int slot_of(const lat_gpu_dirac *d, int ago) { return 3 * (int)((d->iterations - ago) % 2); }
-
-static lat_spinor_part whole_of(const lat_spinor_part *p, lat_dirac_form form)
-{
-    lat_spinor_part q = *p;
-    if (form == LAT_FULL)
-        q.parity = LAT_BOTH;
-    return q;
-}
-
-static int gpu_cg_begin(lat_dirac *dirac, const lat_spinor_part *p, const double *gamma)
-{
-    lat_gpu_dirac *d = of(dirac);
-    lat_scalar to[LAT_SPINOR_COLUMNS];
-    for (int i = 0; i < p->columns; i++)
-        to[p->column[i]] = lat_scalar{gamma[p->column[i]], 0};
-    return lat_gpu_chain_set(d->s, p, LAT_LATER_GAMMA, to, LAT_LATER_ONE, 1);
-}
-
-static int gpu_cg_iterate(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_part *part,
-                          lat_dfield *x, lat_dfield *dir, lat_dfield *s, lat_dfield *q)
-{
-    lat_gpu_dirac *d = of(dirac);
-    double unused[LAT_SPINOR_COLUMNS];
-    const double zero[LAT_SPINOR_COLUMNS] = {};
-    d->iterations++;
-    const int slot = slot_of(d, 0);
-    const lat_gpu_chain of_q = {LAT_STEP_CG_ALPHA, slot, 0}, of_s = {LAT_STEP_CG_BETA, slot + 1, 0};
-    const lat_spinor_part p = whole_of(part, form);
-    lat_dirac_end end_q = {}, end_s = {};
-    end_q.norm = end_s.norm = unused;
-    end_s.add = zero; /* alpha is the device's */
-    if (plain(d, form, LAT_PLAIN, &p, q, dir, &end_q, &of_q))
-        return -1;
-    d->call[slot] = d->s->call;
-    if (plain(d, form, LAT_DAGGER, &p, s, q, &end_s, &of_s))
-        return -1;
-    d->call[slot + 1] = d->s->call;
-    return lat_gpu_chain_cg(d->s, &p, x, dir, s);
-}
-
-static int gpu_cg_numbers(lat_dirac *dirac, const lat_spinor_part *p, int ago, double *q, double *s)
-{
-    const lat_gpu_dirac *d = of(dirac);
-    const int slot = slot_of(d, ago);
-    return lat_gpu_chain_numbers(d->s, p, slot, d->call[slot], q, slot, NULL)
-                   || lat_gpu_chain_numbers(d->s, p, slot + 1, d->call[slot + 1], s, slot, NULL)
-               ? -1
-               : 0;
-}
-
-static int gpu_bicgstab_begin(lat_dirac *dirac, const lat_spinor_part *p, const lat_scalar *rho,
-                              bool first)
-{
-    return lat_gpu_chain_set(of(dirac)->s, p, LAT_LATER_BI_RHO, rho, first ? LAT_LATER_BI_ANEW : -1,
-                             0);
-}
-
-static int gpu_bicgstab_iterate(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_part *part,
-                                double epsilon, lat_dfield *x, lat_dfield *r, lat_dfield *dir,
-                                lat_dfield *t, lat_dfield *v)
-{
-    lat_gpu_dirac *d = of(dirac);
-    lat_scalar unused[3][LAT_SPINOR_COLUMNS];
-    double norm[LAT_SPINOR_COLUMNS];
-    d->iterations++;
-    const int slot = slot_of(d, 0);
-    const lat_gpu_chain alpha = {LAT_STEP_BI_ALPHA, slot, epsilon},
-                        beta = {LAT_STEP_BI_BETA, slot + 1, epsilon},
-                        of_r = {LAT_STEP_NONE, slot + 2, epsilon};
-    const lat_spinor_part p = whole_of(part, form);
-    lat_dirac_end of_v = {}, of_t = {};
-    of_v.norm = of_t.norm = norm;
-    of_v.shadow = of_t.shadow = unused[0];
-    of_t.with = r;
-    of_t.dot = unused[1];
-    of_t.shadow_in = unused[2];
-    if (plain(d, form, LAT_PLAIN, &p, v, dir, &of_v, &alpha) || lat_gpu_chain_minus(d->s, &p, v, r)
-        || plain(d, form, LAT_PLAIN, &p, t, r, &of_t, &beta)
-        || lat_gpu_chain_bicgstab(d->s, &p, of_r, x, r, dir, t, v))
-        return -1;
-    d->call[slot + 2] = d->s->call;
-    return 0;
-}
-
-static int gpu_bicgstab_numbers(lat_dirac *dirac, const lat_spinor_part *p, int ago, double *norm,
-                                int *anew)
-{
-    const lat_gpu_dirac *d = of(dirac);
-    const int slot = slot_of(d, ago);
-    return lat_gpu_chain_numbers(d->s, p, slot + 2, d->call[slot + 2], norm, slot + 1, anew);
 }
 
 /* ---- even and odd ---------------------------------------------------------------------------- */
@@ -465,7 +351,7 @@ static int gpu_prepare(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_p
 {
     lat_gpu_dirac *d = of(dirac);
     const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
-    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, d->between, rhs, NULL, NULL};
+    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, d->between, rhs, NULL};
     if (gpu_diagonal(dirac, true, false, &there, d->between, b) || run_hop(d, j, p, NULL))
         return -1;
     return form == LAT_SYMMETRIC ? gpu_diagonal(dirac, true, false, p, rhs, rhs) : 0;
@@ -476,24 +362,11 @@ static int gpu_reconstruct(lat_dirac *dirac, const lat_spinor_part *p, lat_dfiel
 {
     lat_gpu_dirac *d = of(dirac);
     const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
-    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, x, x, NULL, NULL};
+    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, x, x, NULL};
     return run_hop(d, j, &there, NULL) || gpu_diagonal(dirac, true, false, &there, x, x) ? -1 : 0;
 }
 
 const lat_dirac_ops lat_dirac_gpu = {
-    lat_gpu_dirac_open,
-    lat_gpu_dirac_close,
-    gpu_apply,
-    gpu_hop,
-    gpu_diagonal,
-    gpu_logdet,
-    gpu_prepare,
-    gpu_reconstruct,
-    lat_dirac_flops,
-    gpu_cg_begin,
-    gpu_cg_iterate,
-    gpu_cg_numbers,
-    gpu_bicgstab_begin,
-    gpu_bicgstab_iterate,
-    gpu_bicgstab_numbers,
+    lat_gpu_dirac_open, lat_gpu_dirac_close, gpu_apply,       gpu_hop,         gpu_diagonal,
+    gpu_logdet,         gpu_prepare,         gpu_reconstruct, lat_dirac_flops,
 };

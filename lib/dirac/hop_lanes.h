@@ -2,7 +2,7 @@
 /* hop_lanes.h: the hop over blocks of sites, with what follows in the same pass (template;
  * dirac_lanes.c expands it).
  *
- * bench/NOTES.md has what was tried. What makes it fast: real and imaginary parts of many sites in
+ * bench/history has what was tried. What makes it fast: real and imaginary parts of many sites in
  * vectors of their own; the half spinor is projected first, then permuted; a link is loaded once
  * into a register; the sum over directions is in plain local variables; right-hand sides of a block
  * come one after the other while its links are in the first cache. One text serves D and D^+: they

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shadow.h: the shadow vector e of BiCGstab: 1 or -1 at each site and spin, the same for all
  * colours. As a vector of random signs it needs no memory and costs no multiplication, and BiCGstab
- * takes as many iterations with it as with the first residual (bench/NOTES.md). C and CUDA. */
+ * takes as many iterations with it as with the first residual (bench/history). C and CUDA. */
 #ifndef LAT_DIRAC_SHADOW_H
 #define LAT_DIRAC_SHADOW_H
 

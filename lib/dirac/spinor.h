@@ -33,19 +33,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "grid/grid.h"
+#include "scalars.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define LAT_SPINOR_COLUMNS 64 /* of a batch, at most */
-#define LAT_SPINOR_TERMS 16   /* fields of axpys and dots, at most */
-#define LAT_SPINOR_MODES 64   /* fields that products and combine of a GPU read in one pass */
-
-/* A complex number; as double[2] and double _Complex. */
-typedef struct lat_scalar {
-    double re, im;
-} lat_scalar;
+#define LAT_SPINOR_TERMS 16 /* fields of axpys and dots, at most */
+#define LAT_SPINOR_MODES 64 /* fields that products and combine of a GPU read in one pass */
 
 typedef enum { LAT_EVEN, LAT_ODD, LAT_BOTH } lat_parity;
 
@@ -64,6 +59,7 @@ typedef struct lat_spinor_space {
     const struct lat_spinor_ops *ops;
     lat_grid *grid;
     int nc, columns;
+    bool ahead;                          /* the host reads scalars an iteration late (scalars.h) */
     const struct lat_temporal *temporal; /* borrowed; NULL: fields have the gauge of hosts */
 } lat_spinor_space;
 
@@ -114,15 +110,20 @@ typedef struct lat_spinor_ops {
     int (*combine)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
                    const lat_dfield *const *w, lat_dfield *y);
 
-    /* CG, also for each shift: x <- x + a p, then p <- c r + b p. Real scalars. */
-    int (*cg)(lat_spinor_space *s, const lat_spinor_part *p, const double *a, const double *b,
-              const double *c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
+    /* y <- y + a x */
+    int (*add)(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
+               const lat_dfield *x, lat_dfield *y);
 
-    /* BiCGstab, end of an iteration: x <- x + a p + w r, r <- r - w t, p <- r + b (p - w v), and
-     * |r|^2 of the new r. */
-    int (*bicgstab)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                    const lat_scalar *w, const lat_scalar *b, lat_dfield *x, lat_dfield *r,
-                    lat_dfield *dir, const lat_dfield *t, const lat_dfield *v, double *norm);
+    /* CG, also for each shift: x <- x + a dir, then dir <- c r + b dir. Real coefficients. In half
+     * x may be in single, of a space of that with as many columns. */
+    int (*cg)(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a, lat_coefficient b,
+              lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
+
+    /* BiCGstab, end of an iteration, with alpha, omega and beta of these scalars: x <- x + alpha
+     * dir + omega r, r <- r - omega t, dir <- r + beta (dir - omega v); LAT_STEP_NORM of the new r.
+     */
+    int (*bicgstab)(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by, lat_dfield *x,
+                    lat_dfield *r, lat_dfield *dir, const lat_dfield *t, const lat_dfield *v);
 
     /* dot = <e, x>, the shadow of x: e is 1 or -1 at each site and spin, for all colours, by chance
      * (shadow.h), the same vector in all columns and fields of a lattice on a kind of device. */
@@ -135,6 +136,8 @@ typedef struct lat_spinor_ops {
      * p, the only one. */
     int (*convert)(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
                    const lat_dfield *x, lat_dfield *y);
+
+    const lat_scalar_ops *scalars;
 } lat_spinor_ops;
 
 extern const lat_spinor_ops lat_spinor_cpu, lat_spinor_gpu;
@@ -166,6 +169,10 @@ lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what);
 
 /* The numbers of `random` at a site, in the basis of host fields: [8 nc]. */
 void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor);
+
+/* Of sites first .. first+count-1, with 3 colours: [count][24] (grid/staging.h). */
+void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size_t count,
+                           double *to);
 
 /* put and get of one column. */
 int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,

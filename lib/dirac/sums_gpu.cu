@@ -4,9 +4,12 @@
 #include "cuda_dirac.cuh"
 
 #include <atomic>
+#include <stdlib.h>
 #include <string.h>
+#include "grid/cuda_reduce.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
+#include "base/error.h"
 #include "grid/reduce.h"
 }
 
@@ -19,6 +22,10 @@ int lat_gpu_sums_open(lat_gpu_space *s, int columns)
         || lat_cuda_malloc((void **)&s->arrived, most * sizeof *s->arrived, "sums of slices")
         || lat_cuda_malloc((void **)&s->factors,
                            (size_t)columns * LAT_SPINOR_MODES * sizeof *s->factors, "factors")
+        || lat_cuda_malloc((void **)&s->value, (size_t)columns * LAT_GPU_OF_STEP * sizeof *s->value,
+                           "scalars")
+        || lat_cuda_malloc((void **)&s->valued, (size_t)columns * sizeof *s->valued, "scalars")
+        || failed(cudaMemset(s->valued, 0, (size_t)columns * sizeof *s->valued))
         || failed(cudaMemset(s->arrived, 0, most * sizeof *s->arrived))
         || failed(cudaMallocHost((void **)&s->sum, (2 * most) * sizeof(double))))
         return -1;
@@ -34,28 +41,27 @@ void lat_gpu_sums_close(lat_gpu_space *s)
     cudaFree(s->arrived);
     cudaFree(s->factors);
     cudaFreeHost(s->sum);
-    cudaFree(s->later);
     cudaFree(s->value);
     cudaFree(s->valued);
-    cudaFreeHost(s->of_chain);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 typedef struct adder {
-    const double *partial; /* [block of a number][arrays] */
+    double *partial; /* [block of a number][arrays] */
     double *slice_sum, *sum, *flag, call;
     unsigned *arrived;
-    uint32_t groups, arrays, slices, per_slice; /* groups of a parity, of a number, of a slice */
+    uint32_t groups, arrays, slices; /* groups of a parity, of a number; slices */
+    uint32_t across, y, z;           /* groups side by side in x, in y; planes of a slice */
     /* Several ranks: sums of slices to all windows, from `first` on of `all`; or to the host. */
     uint32_t ranks, first, all;
     size_t packets; /* of this call, in windows */
     char *window[LAT_CUDA_WINDOW_RANKS], *mine;
     double *host;
-    lat_gpu_step step;
-    int numbers; /* of a column, with a step */
-    lat_scalar *later;
-    double *value, *anew, epsilon;
+    lat_scalar_step step; /* then sum and flag are of what it reports, by place */
+    int numbers;          /* of a column */
+    lat_scalar *row;
+    double *value, epsilon;
     unsigned *valued;
     uint8_t column[LAT_SPINOR_COLUMNS];
 } adder;
@@ -77,83 +83,25 @@ DEVICE double2 get_packet(const char *p)
     return v;
 }
 
-DEVICE lat_scalar product(lat_scalar a, lat_scalar b)
+/* To the host: a number, then its flag. */
+static __device__ void report(const adder &a, int place, double v)
 {
-    return lat_scalar{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-DEVICE double modulus(lat_scalar a) { return sqrt(a.re * a.re + a.im * a.im); }
-
-/* a / b */
-DEVICE lat_scalar quotient(lat_scalar a, lat_scalar b)
-{
-    const double square = b.re * b.re + b.im * b.im;
-    const lat_scalar q = product(a, lat_scalar{b.re, -b.im});
-    return lat_scalar{q.re / square, q.im / square};
-}
-
-/* A row of a column. */
-DEVICE lat_scalar *row_of(const adder &a, int place, int row)
-{
-    return a.later + row * LAT_SPINOR_COLUMNS + a.column[place];
-}
-
-/* As solve/cg.c has it. */
-static __device__ void cg_step(const adder &a, int place, double v)
-{
-    double *const gamma = &row_of(a, place, LAT_LATER_GAMMA)->re;
-    if (a.step == LAT_STEP_CG_ALPHA) {
-        const double alpha = v > 0 ? *gamma / v : 0;
-        *row_of(a, place, LAT_LATER_ALPHA) = lat_scalar{alpha, 0};
-        *row_of(a, place, LAT_LATER_MINUS) = lat_scalar{-alpha, 0};
-    } else {
-        *row_of(a, place, LAT_LATER_BETA) = lat_scalar{*gamma > 0 ? v / *gamma : 0, 0};
-        *gamma = v;
-    }
-}
-
-/* As solve/bicgstab.c has it: first_step, second_step. */
-static __device__ void bicgstab_step(const adder &a, int place, const double *v)
-{
-    lat_scalar *const rho = row_of(a, place, LAT_LATER_BI_RHO),
-                      *const alpha = row_of(a, place, LAT_LATER_BI_ALPHA),
-                      *const anew = row_of(a, place, LAT_LATER_BI_ANEW);
-    if (a.step == LAT_STEP_BI_ALPHA) {
-        const lat_scalar ev = {v[1], v[2]}, none = {0, 0};
-        const bool some = modulus(ev) > a.epsilon * sqrt(v[0]);
-        *alpha = some ? quotient(*rho, ev) : none;
-        *row_of(a, place, LAT_LATER_BI_MINUS) = lat_scalar{-alpha->re, -alpha->im};
-        anew->re = some ? 0 : 1;
-        return;
-    }
-    const bool some = v[0] > 0;
-    const lat_scalar omega = {some ? v[1] / v[0] : 0, some ? -v[2] / v[0] : 0}, before = *rho,
-                     by_t = product(omega, lat_scalar{v[3], v[4]}),
-                     now = {v[5] - by_t.re, v[6] - by_t.im};
-    const bool again = anew->re != 0 || !(modulus(before) > 0) || !(modulus(omega) > 0)
-                       || !(modulus(now) > a.epsilon * modulus(omega) * sqrt(v[0]));
-    *row_of(a, place, LAT_LATER_BI_OMEGA) = omega;
-    *row_of(a, place, LAT_LATER_BI_BETA) = again ? lat_scalar{0, 0}
-                                                 : product(quotient(now, before),
-                                                           quotient(*alpha, omega));
-    *rho = now;
-    anew->im += again ? 1 : 0;
-    *(volatile double *)(a.anew + place) = anew->im;
+    *(volatile double *)(a.sum + place) = v;
+    __threadfence_system();
+    *(volatile double *)(a.flag + place) = a.call;
 }
 
 static __device__ void take_step(const adder &a, int place, const double *v)
 {
-    if (a.step == LAT_STEP_CG_ALPHA || a.step == LAT_STEP_CG_BETA)
-        cg_step(a, place, v[0]);
-    else
-        bicgstab_step(a, place, v);
+    report(a, place,
+           lat_step_take(a.step, a.epsilon, v, a.row + a.column[place], LAT_SPINOR_COLUMNS));
 }
 
 /* By thread 0 of the last block of a number, v: the last number of a column takes its step. */
 static __device__ void finish_column(const adder &a, double v)
 {
     const int place = (int)blockIdx.y / a.numbers;
-    double all[LAT_GPU_OF_SLOT] = {v};
+    double all[LAT_GPU_OF_STEP] = {v};
     if (a.numbers > 1) {
         __stcg(a.value + blockIdx.y, v);
         __threadfence();
@@ -166,10 +114,20 @@ static __device__ void finish_column(const adder &a, double v)
     take_step(a, place, all);
 }
 
-/* The steps of sums that the host has added up, one thread a column: a.sum is where they lie. */
+/* The steps of sums that the host has added up, one thread a column; a.partial: where they lie. */
 static __global__ void take_steps(const __grid_constant__ adder a)
 {
-    take_step(a, (int)threadIdx.x, a.sum + (int)threadIdx.x * a.numbers);
+    take_step(a, (int)threadIdx.x, a.partial + (int)threadIdx.x * a.numbers);
+}
+
+/* By the first warp of a block: the sum of n numbers of the second cache, in pairs; for thread 0.
+ */
+static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
+{
+    double sum[1];
+    lat_cuda_add_pairs<1, 0>(sum, n,
+                             [&](uint32_t i, double w[1]) { w[0] = __ldcg(v + i * stride); });
+    return sum[0];
 }
 
 /* By the last block of a number: its slices to all ranks. Thread 0 returns the sum of all. */
@@ -184,57 +142,67 @@ static __device__ double add_ranks(const adder &a, uint32_t number)
         while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
     __syncthreads();
-    double v = 0;
-    for (uint32_t t = 0; t < a.all && threadIdx.x == 0; t++)
-        v += get_packet(a.mine + at + t * sizeof(double2)).x;
-    return v;
+    double v[1] = {0};
+    if (threadIdx.x < 32)
+        lat_cuda_add_pairs<1, 0>(v, a.all, [&](uint32_t t, double w[1]) {
+            w[0] = get_packet(a.mine + at + t * sizeof(double2)).x;
+        });
+    return v[0];
+}
+
+/* By a block: the groups of a slice, of all parities, in pairs over y, then over z (grid/reduce.h);
+ * for thread 0. */
+static __device__ double add_slice(const adder &a, double *p)
+{
+    const uint32_t warp = threadIdx.x / 32, plane = a.across * a.y;
+    double v[1];
+    for (uint32_t z = warp; z < a.z; z += 8) {
+        lat_cuda_add_pairs<1, 0>(v, a.y, [&](uint32_t y, double w[1]) {
+            const double *row = p + z * plane + y * a.across;
+            for (uint32_t j = 0; j < a.across; j++)
+                for (uint32_t side = 0; side < a.arrays; side += a.groups)
+                    w[0] += row[side + j];
+        });
+        __syncwarp(); /* all groups of the plane are read */
+        if (threadIdx.x % 32 == 0)
+            __stcg(p + z * plane, v[0]);
+    }
+    __syncthreads();
+    return warp == 0 ? add_pairs(p, a.z, plane) : 0;
 }
 
 /* blockIdx.x: the slice; blockIdx.y: the number. The last block of a number adds up its slices. */
 static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__ adder a)
 {
-    __shared__ double warp[8];
-    __shared__ bool last; /* is the block the last one: for all threads, */
-    bool final = false;   /* and for thread 0, as nobody else is to read `last` without a barrier */
-    const double *const p = a.partial + (size_t)blockIdx.y * a.arrays;
-    double v = 0;
+    __shared__ bool last;
+    double *const slices = a.slice_sum + (size_t)blockIdx.y * a.slices;
     WAIT_FOR_GRID();
-    for (uint32_t side = 0; side < a.arrays; side += a.groups)
-        for (uint32_t g = threadIdx.x; g < a.per_slice; g += 256)
-            v += p[side + blockIdx.x * a.per_slice + g];
-    for (int d = 16; d; d /= 2)
-        v += __shfl_down_sync(~0u, v, d);
-    if (threadIdx.x % 32 == 0)
-        warp[threadIdx.x / 32] = v;
-    __syncthreads();
+    double v = add_slice(a, a.partial + (size_t)blockIdx.y * a.arrays
+                                + (size_t)blockIdx.x * a.z * a.y * a.across);
     if (threadIdx.x == 0) {
-        for (int k = 1; k < 8; k++)
-            v += warp[k];
-        __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + blockIdx.x, v);
+        __stcg(slices + blockIdx.x, v);
         __threadfence();
-        last = final = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
-        if (final) {
-            __threadfence();
-            v = 0;
-            for (uint32_t t = 0; t < a.slices; t++) {
-                const double of_slice = __ldcg(a.slice_sum + (size_t)blockIdx.y * a.slices + t);
-                v += of_slice;
-                if (a.host)
-                    a.host[(size_t)blockIdx.y * a.slices + t] = of_slice;
-            }
-        }
+        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+        __threadfence();
     }
-    if (a.ranks > 1) {
+    __syncthreads();
+    if (!last)
+        return;
+    for (uint32_t t = threadIdx.x; a.host && t < a.slices; t += 256)
+        a.host[(size_t)blockIdx.y * a.slices + t] = __ldcg(slices + t);
+    if (a.host) {
+        __threadfence_system();
         __syncthreads();
-        if (last)
-            v = add_ranks(a, blockIdx.y);
     }
-    if (final) {
+    if (a.ranks > 1)
+        v = add_ranks(a, blockIdx.y);
+    else if (threadIdx.x < 32)
+        v = add_pairs(slices, a.slices, 1);
+    if (threadIdx.x == 0) {
         if (a.step)
             finish_column(a, v);
-        *(volatile double *)(a.sum + blockIdx.y) = v;
-        __threadfence_system();
-        *(volatile double *)(a.flag + blockIdx.y) = a.call;
+        else
+            report(a, (int)blockIdx.y, v);
     }
 }
 
@@ -270,15 +238,12 @@ static __global__ void __launch_bounds__(256)
     if (!last)
         return;
     __threadfence();
-    if (k == 0 && number < count) {
-        v = 0;
-        for (uint32_t t = 0; t < a.slices; t++) {
-            const double of_slice = __ldcg(a.slice_sum + (size_t)number * a.slices + t);
-            v += of_slice;
-            if (a.host)
-                a.host[(size_t)number * a.slices + t] = of_slice;
-        }
-        *(volatile double *)(a.sum + number) = v;
+    for (uint32_t t = k; a.host && t < a.slices && number < count; t += 8)
+        a.host[(size_t)number * a.slices + t] = __ldcg(a.slice_sum + (size_t)number * a.slices + t);
+    for (uint32_t n = blockIdx.y * 32 + k; n < blockIdx.y * 32 + 32 && n < count; n += 8) {
+        v = add_pairs(a.slice_sum + (size_t)n * a.slices, a.slices, 1);
+        if (lane == 0)
+            *(volatile double *)(a.sum + n) = v;
     }
     for (uint32_t n = blockIdx.y * 32; a.ranks > 1 && n < blockIdx.y * 32 + 32 && n < count; n++) {
         __syncthreads();
@@ -335,9 +300,17 @@ static adder next_adder(lat_gpu_space *s)
 static adder adder_of(lat_gpu_space *s, int arrays)
 {
     adder a = next_adder(s);
+    const lat_hop_sites *sites = &s->sites;
     a.groups = s->groups;
     a.arrays = (uint32_t)arrays;
-    a.per_slice = s->groups / a.slices;
+    if (sites->brick[0] * sites->brick[1] == 32) { /* groups are bricks */
+        a.across = sites->across;
+        a.y = sites->extent[1] / sites->brick[1];
+        a.z = sites->extent[2];
+    } else { /* one after the other */
+        a.across = s->groups / a.slices;
+        a.y = a.z = 1;
+    }
     return a;
 }
 
@@ -385,115 +358,115 @@ int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows)
 
 /* ---- scalars that stay on the device --------------------------------------------------------- */
 
-typedef struct chain_set {
-    lat_scalar *later;
-    int columns, row, other;
-    double number;
+static lat_gpu_scalars *of(lat_scalars *s) { return (lat_gpu_scalars *)s; }
+
+/* Where a step reports to, the last time or the one before; flags are LAT_SPINOR_COLUMNS behind. */
+static double *report_of(const lat_gpu_scalars *s, lat_scalar_step step, int ago)
+{
+    return s->report + (2 * step + (s->taken[step] - ago) % 2) * 2 * LAT_SPINOR_COLUMNS;
+}
+
+static void scalars_close(lat_scalars *scalars)
+{
+    lat_gpu_scalars *const s = of(scalars);
+    if (!s)
+        return;
+    cudaFree(s->row);
+    cudaFreeHost(s->report);
+    free(s);
+}
+
+static lat_scalars *scalars_open(lat_spinor_space *space)
+{
+    const size_t rows = LAT_ROWS * LAT_SPINOR_COLUMNS * sizeof(lat_scalar),
+                 reports = LAT_STEPS * 4 * LAT_SPINOR_COLUMNS * sizeof(double);
+    lat_gpu_scalars *s = (lat_gpu_scalars *)calloc(1, sizeof *s);
+    if (!s) {
+        lat_fail("out of memory: scalars");
+        return NULL;
+    }
+    s->space = lat_gpu_space_of(space);
+    if (lat_cuda_malloc((void **)&s->row, rows, "scalars")
+        || failed(cudaMemsetAsync(s->row, 0, rows, lat_gpu_stream(space)))
+        || failed(cudaMallocHost((void **)&s->report, reports))) {
+        scalars_close((lat_scalars *)s);
+        return NULL;
+    }
+    memset(s->report, 0, reports);
+    return (lat_scalars *)s;
+}
+
+typedef struct new_row {
+    lat_scalar *row;
+    int columns;
     uint8_t column[LAT_SPINOR_COLUMNS];
     lat_scalar to[LAT_SPINOR_COLUMNS];
-} chain_set;
+} new_row;
 
-static __global__ void set_chain(const __grid_constant__ chain_set a)
+static __global__ void set_row(const __grid_constant__ new_row a)
 {
     const int i = (int)threadIdx.x;
-    if (i >= a.columns)
-        return;
-    a.later[a.row * LAT_SPINOR_COLUMNS + a.column[i]] = a.to[i];
-    if (a.other >= 0)
-        a.later[a.other * LAT_SPINOR_COLUMNS + a.column[i]] = lat_scalar{a.number, 0};
+    if (i < a.columns)
+        a.row[a.column[i]] = a.to[i];
 }
 
-static int open_chain(lat_gpu_space *s)
+static int scalars_set(lat_scalars *scalars, const lat_spinor_part *p, lat_row row,
+                       const lat_scalar *to)
 {
-    const size_t later = LAT_LATER * LAT_SPINOR_COLUMNS * sizeof *s->later,
-                 slots = (size_t)LAT_GPU_SLOTS * LAT_GPU_SLOT * sizeof *s->of_chain,
-                 values = (size_t)LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS * sizeof *s->value,
-                 valued = LAT_SPINOR_COLUMNS * sizeof *s->valued;
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
-    if (s->of_chain)
-        return 0;
-    if ((!s->later && lat_cuda_malloc((void **)&s->later, later, "scalars"))
-        || (!s->value && lat_cuda_malloc((void **)&s->value, values, "scalars"))
-        || (!s->valued && lat_cuda_malloc((void **)&s->valued, valued, "scalars"))
-        || failed(cudaMemsetAsync(s->later, 0, later, stream))
-        || failed(cudaMemsetAsync(s->valued, 0, valued, stream))
-        || failed(cudaMallocHost((void **)&s->of_chain, slots)))
-        return -1;
-    memset(s->of_chain, 0, slots);
-    return 0;
-}
-
-int lat_gpu_chain_set(lat_gpu_space *s, const lat_spinor_part *p, int row, const lat_scalar *to,
-                      int other, double number)
-{
-    chain_set a = {};
-    if (open_chain(s))
-        return -1;
-    a.later = s->later;
+    const lat_gpu_scalars *const s = of(scalars);
+    new_row a = {};
+    a.row = s->row + row * LAT_SPINOR_COLUMNS;
     a.columns = p->columns;
-    a.row = row;
-    a.other = other;
-    a.number = number;
     for (int i = 0; i < p->columns; i++) {
         a.column[i] = (uint8_t)p->column[i];
         a.to[i] = to[p->column[i]];
     }
-    set_chain<<<1, LAT_SPINOR_COLUMNS, 0, lat_gpu_stream(&s->space)>>>(a);
+    set_row<<<1, LAT_SPINOR_COLUMNS, 0, lat_gpu_stream(&s->space->space)>>>(a);
     return failed(cudaGetLastError());
 }
 
-/* Ranks that add up sums through MPI wait for them. */
-static int chain_by_host(lat_gpu_space *s, adder *a, double *sum, double *flag, int columns)
+static int scalars_read(lat_scalars *scalars, const lat_spinor_part *p, lat_scalar_step step,
+                        int ago, double *number)
 {
-    const int count = columns * a->numbers;
-    if (lat_gpu_sums_finish(s, columns, a->numbers, (int)a->arrays))
+    const lat_gpu_scalars *const s = of(scalars);
+    const double *const from = report_of(s, step, ago);
+    if (await_sums(s->space, from + LAT_SPINOR_COLUMNS, p->columns,
+                   s->call[step][(s->taken[step] - ago) % 2]))
         return -1;
-    memcpy(sum, s->sum, sizeof *sum * (size_t)count);
-    for (int i = 0; i < count; i++)
-        flag[i] = s->call;
-    a->sum = s->sum;
-    if (a->step)
-        take_steps<<<1, columns, 0, lat_gpu_stream(&s->space)>>>(*a);
-    return failed(cudaGetLastError());
+    for (int i = 0; i < p->columns; i++)
+        number[p->column[i]] = ((const volatile double *)from)[i];
+    return 0;
 }
 
-int lat_gpu_sums_chain(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
-                       lat_gpu_chain c)
+const lat_scalar_ops lat_scalars_gpu = {scalars_open, scalars_close, scalars_set, scalars_read};
+
+int lat_gpu_sums_step(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
+                      lat_scalars *by, lat_scalar_step step, double epsilon)
 {
-    double *const sum = s->of_chain + (size_t)c.slot * LAT_GPU_SLOT,
-                  *const flag = sum + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
+    lat_gpu_scalars *const to = of(by);
     adder a = {};
-    if (s->slices_host)
-        a.arrays = (uint32_t)arrays;
-    else
+    /* Ranks that add up sums through MPI wait for them. */
+    if (s->slices_host) {
+        if (lat_gpu_sums_finish(s, p->columns, numbers, arrays))
+            return -1;
+        a.partial = s->sum;
+        a.call = s->call;
+    } else
         a = adder_of(s, arrays);
-    a.sum = sum;
-    a.flag = flag;
-    a.anew = flag + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
-    a.step = c.step;
-    a.epsilon = c.epsilon;
+    to->taken[step]++;
+    a.sum = report_of(to, step, 0);
+    a.flag = a.sum + LAT_SPINOR_COLUMNS;
+    a.step = step;
+    a.epsilon = epsilon;
     a.numbers = numbers;
-    a.later = s->later;
+    a.row = to->row;
     a.value = s->value;
     a.valued = s->valued;
     for (int i = 0; i < p->columns; i++)
         a.column[i] = (uint8_t)p->column[i];
-    return s->slices_host ? chain_by_host(s, &a, sum, flag, p->columns)
-                          : start_sums(s, &a, p->columns * numbers);
-}
-
-int lat_gpu_chain_numbers(lat_gpu_space *s, const lat_spinor_part *p, int slot, double call,
-                          double *number, int of_anew, int *anew)
-{
-    const volatile double *const sum = s->of_chain + (size_t)slot * LAT_GPU_SLOT,
-                                 *const again = s->of_chain + (size_t)of_anew * LAT_GPU_SLOT
-                                                + 2 * LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS;
-    if (await_sums(s, (const double *)sum + LAT_GPU_OF_SLOT * LAT_SPINOR_COLUMNS, p->columns, call))
-        return -1;
-    for (int i = 0; i < p->columns; i++) {
-        number[p->column[i]] = sum[i];
-        if (anew)
-            anew[p->column[i]] = (int)again[i];
-    }
-    return 0;
+    to->call[step][to->taken[step] % 2] = a.call;
+    if (!s->slices_host)
+        return start_sums(s, &a, p->columns * numbers);
+    take_steps<<<1, p->columns, 0, lat_gpu_stream(&s->space)>>>(a);
+    return failed(cudaGetLastError());
 }

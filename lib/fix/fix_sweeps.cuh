@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fix_sweeps.cuh: half sweeps (template; after fix_fields.cuh). A thread is a site: its links and
- * the neighbours' g make its local problem, a visit makes a new g of that, which goes back to
+ * the neighbours' g make its local problem, a site update makes a new g from it, which goes back to
  * memory, from a face to the neighbouring rank's ghost too. */
 
 /* Threads of a block, one copy or several, and how many such blocks a processor takes: so many
@@ -9,12 +9,12 @@
 #define BLOCK 128
 #if LAT_N <= 3
 #define BLOCK_MOST 256
-#define BOUNDS(copies, visit) \
+#define BOUNDS(copies, update) \
     __launch_bounds__(BLOCK_MOST, \
-                      (copies) > 1 || (LAT_SIZE == 8 && (visit) == LAT_UPDATE_HEATBATH) ? 1 : 2)
+                      (copies) > 1 || (LAT_SIZE == 8 && (update) == LAT_UPDATE_HEATBATH) ? 1 : 2)
 #else
 #define BLOCK_MOST 128
-#define BOUNDS(copies, visit) __launch_bounds__(BLOCK_MOST, LAT_SIZE == 4 && (visit) >= 0 ? 3 : 2)
+#define BOUNDS(copies, update) __launch_bounds__(BLOCK_MOST, LAT_SIZE == 4 && (update) >= 0 ? 3 : 2)
 #endif
 
 /* ---- the local problem ---- */
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void LAT_(rotate_by)(LAT_(problem) < LAT_ABELI
 }
 #endif
 
-/* ---- a visit ---- */
+/* ---- a site update ---- */
 
 /* What *g, the site's, becomes: an update of site/update.h. */
 #define CASE(NAME, call) \
@@ -144,10 +144,11 @@ static __device__ __forceinline__ void LAT_(rotate_by)(LAT_(problem) < LAT_ABELI
 #define LINEAR(NAME, linear, abelian, ...) CASE(NAME, linear)
 #define ABELIAN(NAME, linear, abelian, ...) CASE(NAME, abelian)
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
-                                                   const LAT_(problem) < LAT_LINEAR > &l,
-                                                   lat_update update, LAT_T omega,
-                                                   const lat_cuda_how &how, const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(update_site)(LAT_(m) *g,
+                                                         const LAT_(problem) < LAT_LINEAR > &l,
+                                                         lat_update update, LAT_T omega,
+                                                         const lat_cuda_how &how,
+                                                         const LAT_(rng) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
     const LAT_(m) *const x = &l.x;
@@ -158,10 +159,11 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
 
 #if LAT_N <= LAT_ABELIAN_MOST
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
-                                                   const LAT_(problem) < LAT_ABELIAN > &l,
-                                                   lat_update update, LAT_T omega,
-                                                   const lat_cuda_how &how, const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(update_site)(LAT_(m) *g,
+                                                         const LAT_(problem) < LAT_ABELIAN > &l,
+                                                         lat_update update, LAT_T omega,
+                                                         const lat_cuda_how &how,
+                                                         const LAT_(rng) *d)
 {
     constexpr int count = COUNT(R);
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
@@ -175,8 +177,8 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
 #undef LINEAR
 #undef ABELIAN
 
-/* The rest of a visit, once the links have been added up. */
-template <int P, int R, int VISIT>
+/* The rest of a site update, once the links have been added up. */
+template <int P, int R, int UPDATE>
 static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l, LAT_V *mine,
                                                          const lat_cuda_how &how, int64_t site,
                                                          int copy)
@@ -189,73 +191,29 @@ static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l,
     LAT_(complete)(own);
     LAT_(rotate_by)<R>(l, own);
     memcpy(&h, own, sizeof h);
-    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? (lat_update)VISIT : how.update, omega, how, &rng);
+    LAT_(update_site)<R>(&h, *l, UPDATE >= 0 ? (lat_update)UPDATE : how.update, omega, how, &rng);
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
-
-/* ---- by way of shared memory ---- */
-
-/* Each thread has its own chunks there, STEP apart. */
-template <int STEP>
-static __device__ __forceinline__ void LAT_(to_shared)(LAT_V *to, const LAT_V *from, int chunks,
-                                                       bool cached)
-{
-#pragma unroll
-    for (int c = 0; c < chunks; c++) {
-        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * STEP);
-        const LAT_V *p = from + c * LAT_CUDA_GROUP;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-        (void)at, (void)cached;
-        to[c * STEP] = *p;
-#else
-        if (cached)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
-                         :
-                         : "r"(at), "l"(p)
-                         : "memory");
-        else
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                         :
-                         : "r"(at), "l"(p)
-                         : "memory");
-#endif
-    }
-}
-
-template <int STEP, int CH>
-static __device__ __forceinline__ void LAT_(from_shared)(LAT_T *m, const LAT_V *p)
-{
-#pragma unroll
-    for (int c = 0; c < CH; c++)
-        LAT_(unpack)(m + c * PER, p[c * STEP], PER);
-}
-
-#if LAT_N > 3
-#include "fix_staged.cuh" /* all updates of SU(4) in single, by that way */
-#else
-#define STAGED(visit) false
-#define STAGING(visit) 0
-#endif
 
 /* ---- a half sweep ---- */
 
 /* The site for this thread (lat_cuda_site_of). */
-static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w,
-                                                               const lat_cuda_how &how, int parity,
-                                                               int *side)
+static __device__ __forceinline__ uint32_t LAT_(site_to_update)(const lat_cuda_work &w,
+                                                                const lat_cuda_how &how, int parity,
+                                                                int *side)
 {
     const uint32_t i = lat_cuda_site_of(w, how.face_blocks, 0, how.spread, parity, side);
     return LAT_(in_strips)(w, i, *side);
 }
 
-/* One parity. VISIT: the update, or -1 for how.update. A thread visits its site in C copies. */
-template <int P, int R, int D, int C, int VISIT>
-static __global__ void BOUNDS(C, VISIT)
+/* One parity. UPDATE: the update, or -1 for how.update. A thread updates its site in C copies. */
+template <int P, int R, int D, int C, int UPDATE>
+static __global__ void BOUNDS(C, UPDATE)
     LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how,
                int parity)
 {
     int side, copy[C];
-    const uint32_t i = LAT_(site_to_visit)(w, how, parity, &side);
+    const uint32_t i = LAT_(site_to_update)(w, how, parity, &side);
     const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.batch + threadIdx.y * C;
     copy[0] = unit[0].copy;
     const bool busy = i < w.half && copy[0] >= 0, face = side >= 0 && w.peers.direct;
@@ -271,7 +229,7 @@ static __global__ void BOUNDS(C, VISIT)
     const int64_t site = lat_cuda_site(w, p, unit[0].from);
     WAIT_FOR_GRID();
     if (face) {
-        /* The ghost of the half sweep before has come. So the neighbour has visited its face there,
+        /* The ghost of the half sweep before has come. So the neighbour has updated its face there,
          * which has read the ghost that this block is to write: there is nothing else to be waited
          * for. */
         if (threadIdx.x == 0 && threadIdx.y == 0)
@@ -280,21 +238,14 @@ static __global__ void BOUNDS(C, VISIT)
     }
     if (busy) {
         LAT_(problem)<P> l[C] = {};
-#if LAT_N > 3
-        if constexpr (STAGED(VISIT))
-            LAT_(visit_staged)<VISIT>(w, v, p, how, site, copy[0],
-                                      v.g[0] + lat_cuda_at(i, CHUNKS(FEW)));
-        else
-#endif
-            LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
-                LAT_(take)<R>(l + c, u, g, weight);
-            });
+        LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {
+            LAT_(take)<R>(l + c, u, g, weight);
+        });
 #pragma unroll
         for (int c = 0; c < C; c++)
             if (c == 0 || copy[c] != copy[0]) {
                 LAT_V *mine = v.g[c] + lat_cuda_at(i, CHUNKS(FEW));
-                if (!STAGED(VISIT))
-                    LAT_(finish_site)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
+                LAT_(finish_site)<P, R, UPDATE>(l + c, mine, how, site, copy[c]);
                 if (face) {
                     LAT_V *there = lat_cuda_ghost<LAT_V>(
                         w, w.peers, side, (uint64_t)copy[c] * (uint64_t)w.slots + (uint64_t)slice,
@@ -317,7 +268,40 @@ static __global__ void BOUNDS(C, VISIT)
  * crowd out the others. */
 #define SMALL_THREADS (LAT_SIZE == 4 ? 64 : 32)
 
-template <int P, int D, int VISIT>
+/* Each thread has its own chunks in shared memory, SMALL_THREADS apart. */
+static __device__ __forceinline__ void LAT_(to_shared)(LAT_V *to, const LAT_V *from, int chunks,
+                                                       bool cached)
+{
+#pragma unroll
+    for (int c = 0; c < chunks; c++) {
+        const uint32_t at = (uint32_t)__cvta_generic_to_shared(to + c * SMALL_THREADS);
+        const LAT_V *p = from + c * LAT_CUDA_GROUP;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+        (void)at, (void)cached;
+        to[c * SMALL_THREADS] = *p;
+#else
+        if (cached)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+                         :
+                         : "r"(at), "l"(p)
+                         : "memory");
+        else
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                         :
+                         : "r"(at), "l"(p)
+                         : "memory");
+#endif
+    }
+}
+
+template <int CH> static __device__ __forceinline__ void LAT_(from_shared)(LAT_T *m, const LAT_V *p)
+{
+#pragma unroll
+    for (int c = 0; c < CH; c++)
+        LAT_(unpack)(m + c * PER, p[c * SMALL_THREADS], PER);
+}
+
+template <int P, int D, int UPDATE>
 static __global__ void __launch_bounds__(SMALL_THREADS)
     LAT_(half_small)(const __grid_constant__ lat_cuda_work w,
                      const __grid_constant__ lat_cuda_how how, int parity)
@@ -333,20 +317,17 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(to_shared)<SMALL_THREADS>(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH,
-                                       false);
-        LAT_(to_shared)<SMALL_THREADS>(links + (2 * mu + 1) * STEP,
-                                       LAT_(link) < R > (v.u_other, lat_cuda_down(w, p, mu), D, mu),
-                                       CH, false);
+        LAT_(to_shared)(links + 2 * mu * STEP, LAT_(link) < R > (v.u, i, D, mu), CH, false);
+        LAT_(to_shared)(links + (2 * mu + 1) * STEP,
+                        LAT_(link) < R > (v.u_other, lat_cuda_down(w, p, mu), D, mu), CH, false);
     }
     WAIT_FOR_GRID();
 #pragma unroll
     for (int mu = 0; mu < D; mu++) {
-        LAT_(to_shared)<SMALL_THREADS>(
-            gs + 2 * mu * STEP, v.g_other[0] + lat_cuda_at(lat_cuda_up(w, p, mu), CH), CH, true);
-        LAT_(to_shared)<SMALL_THREADS>(gs + (2 * mu + 1) * STEP,
-                                       v.g_other[0] + lat_cuda_at(lat_cuda_down(w, p, mu), CH), CH,
-                                       true);
+        LAT_(to_shared)(gs + 2 * mu * STEP, v.g_other[0] + lat_cuda_at(lat_cuda_up(w, p, mu), CH),
+                        CH, true);
+        LAT_(to_shared)(gs + (2 * mu + 1) * STEP,
+                        v.g_other[0] + lat_cuda_at(lat_cuda_down(w, p, mu), CH), CH, true);
         __pipeline_commit();
     }
     LAT_(problem)<P> l = {};
@@ -354,17 +335,17 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     for (int mu = 0; mu < D; mu++) {
         LAT_T m[FULL], n[FULL], h[FULL];
         __pipeline_wait_prior(D - 1 - mu);
-        LAT_(from_shared)<SMALL_THREADS, CH>(m, links + 2 * mu * STEP);
+        LAT_(from_shared)<CH>(m, links + 2 * mu * STEP);
         LAT_(complete)(m);
-        LAT_(from_shared)<SMALL_THREADS, CH>(h, gs + 2 * mu * STEP);
+        LAT_(from_shared)<CH>(h, gs + 2 * mu * STEP);
         LAT_(take)<R>(&l, m, h, (LAT_T)1);
-        LAT_(from_shared)<SMALL_THREADS, CH>(m, links + (2 * mu + 1) * STEP);
+        LAT_(from_shared)<CH>(m, links + (2 * mu + 1) * STEP);
         LAT_(complete)(m);
         LAT_(dag)(n, m);
-        LAT_(from_shared)<SMALL_THREADS, CH>(h, gs + (2 * mu + 1) * STEP);
+        LAT_(from_shared)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
-    LAT_(finish_site)<P, R, VISIT>(&l, v.g[0] + lat_cuda_at(i, CH), how,
-                                   lat_cuda_site(w, p, unit.from), unit.copy);
+    LAT_(finish_site)<P, R, UPDATE>(&l, v.g[0] + lat_cuda_at(i, CH), how,
+                                    lat_cuda_site(w, p, unit.from), unit.copy);
 }
 #endif

@@ -76,7 +76,7 @@ int lat_flow_check(const lat_device *dev, const lat_field *u)
     const int nc = u->head.nc;
     char text[64];
     if (nc > LAT_FLOW_MOST)
-        return lat_fail("SU(%d): the flow is that of SU(2) to SU(%d)", nc, LAT_FLOW_MOST);
+        return lat_fail("SU(%d): the flow is for SU(2) to SU(%d)", nc, LAT_FLOW_MOST);
     if (geom->nd < 2)
         return lat_fail("lattice %s: a flow needs two directions at least",
                         lat_dims_text(geom, text));

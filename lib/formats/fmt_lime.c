@@ -6,21 +6,16 @@
  * z, t, row-major. Extents and precision are in ildg-format or in the SciDAC private XML, or only
  * --dims knows them. scidac-checksum belongs to the binary record before it, and is verified when
  * all is read. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "common/options.h"
-#include "common/memory_stream.h"
 #include "format.h"
 #include "lime.h"
-#include "record.h"
-#include "xml.h"
+#include "lime_record.h"
 
 #define XML LAT_LIME_XML
-#define OUR_ROOT "<lat><version>"       /* of the record XML that lat-convert writes */
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
 #define OUR_LIMIT ((uint64_t)8 << 20)   /* of ours: a header of 1 MiB, each < written as &lt; */
 
@@ -56,34 +51,6 @@ typedef struct lime {
 
 /* ---- reading: XML ---------------------------------------------------------------------------- */
 
-/* The text of an element: 1; 0 if there is none; -1. */
-static int element(const lime *l, const char *record_type, const char *xml, const char *tag,
-                   char *text, size_t size)
-{
-    int found = lat_xml_text(xml, strlen(xml), tag, text, size);
-    if (found < 0)
-        return lat_fail("%s: record '%s' is not proper XML: %s", l->name, record_type, text);
-    lat_lime_printable(text);
-    return found;
-}
-
-/* A whole number in an element; *value stays where there is none. */
-static int element_number(const lime *l, const char *record_type, const char *xml, const char *tag,
-                          long most, long *value)
-{
-    char text[64], *end;
-    int found = element(l, record_type, xml, tag, text, sizeof text);
-    if (found <= 0)
-        return found;
-    errno = 0;
-    long v = strtol(text, &end, 10);
-    if (end == text || *end || errno || v < 0 || v > most)
-        return lat_fail("%s: expected <%s> of record '%s' from 0 to %ld, found '%s'", l->name, tag,
-                        record_type, most, text);
-    *value = v;
-    return 1;
-}
-
 /* Extents that a record states: the first time they are kept, then they have to agree. */
 static int take_dims(lime *l, const char *record_type, const lat_geometry *geom)
 {
@@ -101,7 +68,7 @@ static int take_dims(lime *l, const char *record_type, const lat_geometry *geom)
                     l->r->dims.nd ? "--dims says" : "stated before");
 }
 
-static int take_ildg_format(lime *l, const char *type, const char *xml)
+static int take_ildg_format(lime *l, const lat_lime_xml *x)
 {
     static const char *const tag[4] = {"lx", "ly", "lz", "lt"};
     lat_geometry geom = {.nd = 4};
@@ -110,59 +77,48 @@ static int take_ildg_format(lime *l, const char *type, const char *xml)
     int nc = 0, end = 0;
     for (int i = 0; i < 4; i++) {
         long extent = 0;
-        if (element_number(l, type, xml, tag[i], 65535, &extent) < 0)
+        if (lat_lime_number(x, tag[i], 65535, &extent) < 0)
             return -1;
         geom.dims[i] = (int)extent;
     }
-    if (element(l, type, xml, "field", field, sizeof field) < 0
-        || element_number(l, type, xml, "precision", 1024, &bits) < 0)
+    if (lat_lime_element(x, "field", field, sizeof field) < 0
+        || lat_lime_number(x, "precision", 1024, &bits) < 0)
         return -1;
     if (sscanf(field, "su%2dgauge%n", &nc, &end) != 1 || !end || field[end] || nc < 2
         || nc > LAT_MAX_COLOURS)
-        return lat_fail("%s: expected field su3gauge in record '%s', found '%s'", l->name, type,
+        return lat_fail("%s: expected field su3gauge in record '%s', found '%s'", l->name, x->type,
                         field);
     if (bits != 32 && bits != 64)
-        return lat_fail("%s: expected precision 32 or 64 in record '%s', found %ld", l->name, type,
-                        bits);
+        return lat_fail("%s: expected precision 32 or 64 in record '%s', found %ld", l->name,
+                        x->type, bits);
     l->ildg_nc = nc;
     l->ildg_bits = (int)bits;
-    return take_dims(l, type, &geom);
+    return take_dims(l, x->type, &geom);
 }
 
-static int take_private_file(lime *l, const char *type, const char *xml)
+static int take_private_file(lime *l, const lat_lime_xml *x)
 {
-    char text[128];
-    long spacetime = 4, volfmt = 0;
+    long spacetime = 4;
     lat_geometry geom;
-    if (element_number(l, type, xml, "spacetime", 16, &spacetime) < 0
-        || element_number(l, type, xml, "volfmt", 16, &volfmt) < 0)
+    if (lat_lime_number(x, "spacetime", 16, &spacetime) < 0)
         return -1;
-    if (volfmt != 0)
-        return lat_fail("%s: is one volume of a QIO file in several (volfmt %ld): put it together "
-                        "into a single file first, for instance with qio-convert-mesh",
-                        l->name, volfmt);
+    const int found = lat_lime_dims(x, &geom);
+    if (found < 0)
+        return -1;
     if (spacetime != 4)
         return lat_fail("%s: expected 4 dimensions, found %ld in record '%s'", l->name, spacetime,
-                        type);
-    int found = element(l, type, xml, "dims", text, sizeof text);
-    if (found <= 0)
-        return found;
-    if (lat_dims_parse(text, &geom) < 0 || geom.nd != 4) {
-        lat_error_clear();
-        return lat_fail("%s: expected four extents in <dims> of record '%s', found '%s'", l->name,
-                        type, text);
-    }
-    return take_dims(l, type, &geom);
+                        x->type);
+    return found ? take_dims(l, x->type, &geom) : 0;
 }
 
-static int take_private_record(lime *l, const char *type, const char *xml)
+static int take_private_record(lime *l, const lat_lime_xml *x)
 {
     char precision[16] = "";
     long colours = 0, typesize = 0, datacount = 0;
-    if (element(l, type, xml, "precision", precision, sizeof precision) < 0
-        || element_number(l, type, xml, "colors", 1000, &colours) < 0
-        || element_number(l, type, xml, "typesize", 1 << 30, &typesize) < 0
-        || element_number(l, type, xml, "datacount", 1 << 30, &datacount) < 0)
+    if (lat_lime_element(x, "precision", precision, sizeof precision) < 0
+        || lat_lime_number(x, "colors", 1000, &colours) < 0
+        || lat_lime_number(x, "typesize", 1 << 30, &typesize) < 0
+        || lat_lime_number(x, "datacount", 1 << 30, &datacount) < 0)
         return -1;
     l->bits = strcmp(precision, "F") == 0 ? 32 : strcmp(precision, "D") == 0 ? 64 : 0;
     l->colours = (int)colours;
@@ -172,27 +128,11 @@ static int take_private_record(lime *l, const char *type, const char *xml)
 
 /* ---- reading: sums and plaquette ------------------------------------------------------------- */
 
-static int hex_element(lime *l, const char *type, const char *xml, const char *tag, uint32_t *value)
-{
-    char text[64] = "", *end;
-    int found = element(l, type, xml, tag, text, sizeof text);
-    if (found < 0)
-        return -1;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 16);
-    if (!found || end == text || *end || errno || text[0] == '-' || v > UINT32_MAX)
-        return lat_fail(
-            "%s: expected <%s> of record '%s' in at most 8 hexadecimal digits, found '%s'", l->name,
-            tag, type, text);
-    *value = (uint32_t)v;
-    return 0;
-}
-
 /* Sums of the binary record before; where there was none yet, of the one to come. */
-static int take_checksum(lime *l, const char *type, const char *xml)
+static int take_checksum(lime *l, const lat_lime_xml *x)
 {
     lat_scidac_sum s;
-    if (hex_element(l, type, xml, "suma", &s.a) < 0 || hex_element(l, type, xml, "sumb", &s.b) < 0)
+    if (lat_lime_checksum(x, &s))
         return -1;
     if (l->stated || !(l->last_gauge || l->gauge + l->others == 0))
         return 0;
@@ -201,76 +141,15 @@ static int take_checksum(lime *l, const char *type, const char *xml)
     return 0;
 }
 
-static int verify_checksum(const lime *l, const lat_scidac_sum *b)
+static int verify_checksum(const lime *l, const lat_scidac_sum *found)
 {
-    const lat_scidac_sum *a = &l->stated_sum;
     if (!l->stated && l->ours)
         return lat_mismatch(l->r->force,
                             "%s: truncated: lat-convert wrote it, with SciDAC checksums after the "
                             "links, and none are there",
                             l->name);
     l->r->no_checksum = !l->stated;
-    if (!l->stated || (a->a == b->a && a->b == b->b))
-        return 0;
-    return lat_mismatch(
-        l->r->force,
-        "%s: SciDAC checksums %08lx %08lx are stated, %08lx %08lx found in the data "
-        "(damaged copy?)",
-        l->name, (unsigned long)a->a, (unsigned long)a->b, (unsigned long)b->a,
-        (unsigned long)b->b);
-}
-
-/* A plaquette or link trace of 17 digits, that of these links in another order of summation; their
- * rounding is added in `end`. */
-static int take_mean(lime *l, const char *tag, const char *text, double *stated)
-{
-    char *end;
-    *stated = strtod(text, &end);
-    return end == text || *end || !isfinite(*stated)
-               ? lat_fail("%s: expected <%s> of record 'scidac-record-xml' as a number, found "
-                          "'%.60s'",
-                          l->name, tag, text)
-               : 0;
-}
-
-static int take_info(lime *l, char *line)
-{
-    char *equals = strstr(line, " = ");
-    if (!equals)
-        return lat_fail("%s: expected 'key = value' as <info> of record 'scidac-record-xml', found "
-                        "'%.60s'",
-                        l->name, line);
-    *equals = 0;
-    return strcmp(line, "source") == 0 ? 0 : lat_info_set(l->head, line, equals + 3);
-}
-
-/* One element of our record (record_xml). Means vouch that it is about these links: programs copy
- * the record of what they read. */
-static int take_our_element(void *context, const char *tag, const char *text)
-{
-    lime *l = context;
-    if (strcmp(tag, "plaquette") == 0)
-        return take_mean(l, tag, text, &l->r->plaquette);
-    if (strcmp(tag, "linkTrace") == 0)
-        return take_mean(l, tag, text, &l->r->link_trace);
-    if (strcmp(tag, "history") == 0)
-        return lat_lines_add(&l->head->history, "%s", text);
-    if (strcmp(tag, "info") != 0)
-        return lat_record_take(l->name, l->head, tag, text);
-    char *line = strdup(text);
-    const int bad = line ? take_info(l, line) : lat_fail("out of memory: an info line");
-    free(line);
-    return bad;
-}
-
-static int take_our_record(lime *l, const char *text)
-{
-    char why[LAT_XML_WHY];
-    l->r->plaquette_within = l->r->link_trace_within = 0;
-    if (lat_xml_each(text, strlen(text), take_our_element, l, why) == 0)
-        return 0;
-    return *why ? lat_fail("%s: record 'scidac-record-xml' is not proper XML: %s", l->name, why)
-                : -1;
+    return l->stated ? lat_lime_verify(l->name, &l->stated_sum, found, l->r->force) : 0;
 }
 
 /* tmLQCD's text: "plaquette = 0.571077" among others. */
@@ -295,20 +174,21 @@ static int take_text(lime *l, const lat_lime_record *rec)
     char *text = lat_lime_text(l->in, rec, ours ? OUR_LIMIT : TEXT_LIMIT);
     int bad = text ? 0 : -1;
     const char *t = rec->type;
+    const lat_lime_xml x = {l->name, t, text};
     if (bad)
         return -1;
     if (strcmp(t, "ildg-format") == 0)
-        bad = take_ildg_format(l, t, text);
+        bad = take_ildg_format(l, &x);
     else if (strcmp(t, "scidac-private-file-xml") == 0)
-        bad = take_private_file(l, t, text);
+        bad = take_private_file(l, &x);
     else if (strcmp(t, "scidac-private-record-xml") == 0)
-        bad = take_private_record(l, t, text);
+        bad = take_private_record(l, &x);
     else if (strcmp(t, "scidac-checksum") == 0)
-        bad = take_checksum(l, t, text);
+        bad = take_checksum(l, &x);
     else if (strcmp(t, "xlf-info") == 0)
         bad = take_xlf_info(l, text);
     else if (strcmp(t, "scidac-record-xml") == 0)
-        bad = take_our_record(l, text);
+        bad = lat_lime_take_ours(&x, l->head, l->r);
     else if (*text)
         bad = lat_info_set(l->head, "lfn", text);
     free(text);
@@ -395,16 +275,6 @@ static int take_binary(lime *l, const lat_lime_record *rec)
     return 1;
 }
 
-/* Does the record that comes next begin as record_xml writes it? Sets l->ours: 0 or -1. */
-static int is_our_record(lime *l)
-{
-    static const char begin[] = XML OUR_ROOT;
-    char found[sizeof begin - 1];
-    const ssize_t n = lat_input_peek(l->in, found, sizeof found);
-    l->ours = n == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0;
-    return n < 0 ? -1 : 0;
-}
-
 /* As take_binary. */
 static int take_record(lime *l, const lat_lime_record *rec)
 {
@@ -426,7 +296,7 @@ static int take_record(lime *l, const lat_lime_record *rec)
             return take_text(l, rec);
     if (strcmp(rec->type, "scidac-record-xml") != 0 || l->gauge || l->ours)
         return lat_input_skip(l->in, rec->length);
-    if (is_our_record(l) < 0)
+    if (lat_lime_next_is_ours(l->in, &l->ours))
         return -1;
     return l->ours ? take_text(l, rec) : lat_input_skip(l->in, rec->length);
 }
@@ -509,72 +379,17 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void escaped(FILE *to, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<')
-            fputs("&lt;", to);
-        else if (*text == '>')
-            fputs("&gt;", to);
-        else if (*text == '&')
-            fputs("&amp;", to);
-        else
-            putc(*text, to);
-}
-
-static void print_element(FILE *to, const char *tag, const char *text)
-{
-    fprintf(to, "<%s>", tag);
-    escaped(to, text);
-    fprintf(to, "</%s>", tag);
-}
-
-/* The record for gauge, info and history. */
-static char *record_xml(const lat_header *h)
-{
-    char mean[LAT_MEAN_TEXT];
-    lat_memory_stream m;
-    FILE *to = lat_memory_stream_open(&m);
-    if (!to)
-        return NULL;
-    fprintf(to, XML OUR_ROOT "%s</version><plaquette>%s</plaquette>", LAT_VERSION,
-            lat_mean_text(h->plaquette, mean));
-    fprintf(to, "<linkTrace>%s</linkTrace>", lat_mean_text(h->link_trace, mean));
-    lat_record_gauge(h, print_element, to);
-    for (int i = 0; i < h->info.count; i++)
-        print_element(to, "info", h->info.line[i]);
-    for (int i = 0; i < h->history.count; i++)
-        print_element(to, "history", h->history.line[i]);
-    fputs("</lat>", to);
-    return lat_memory_stream_close(to, &m) == 0 ? m.text : NULL;
-}
-
-static int write_record_xml(lat_output *out, const lat_header *h)
-{
-    char *text = record_xml(h);
-    const int bad = text ? lat_lime_write_text(out, 0, "scidac-record-xml", "%s", text) : -1;
-    free(text);
-    return bad;
-}
-
-/* No clock: the same input gives the same bytes. */
 static int write_before(lat_output *out, const lat_header *h)
 {
-    const char f = h->real == LAT_F32 ? 'F' : 'D';
+    char type[32];
+    snprintf(type, sizeof type, "%d_ColorMatrix", h->nc);
     if (lat_lime_write_scidac_file(out, &h->geom) < 0
         || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
                                XML "<title>gauge configuration</title>")
                < 0
-        || lat_lime_write_text(
-               out, LAT_LIME_BEGINS, "scidac-private-record-xml",
-               XML "<scidacRecord><version>1.1</version><date>Thu Jan  1 00:00:00 1970 UTC</date>"
-                   "<recordtype>0</recordtype><datatype>QDP_%c%d_ColorMatrix</datatype>"
-                   "<precision>%c</precision><colors>%d</colors><typesize>%d</typesize>"
-                   "<datacount>4</datacount></scidacRecord>",
-               f, h->nc, f, h->nc, 2 * h->nc * h->nc * (int)h->real)
-               < 0)
+        || lat_lime_write_scidac_record(out, h, type, 2 * (size_t)h->nc * (size_t)h->nc, 4) < 0)
         return -1;
-    return write_record_xml(out, h);
+    return lat_lime_write_ours(out, h);
 }
 
 static int write_ildg_records(lat_output *out, const lat_header *h)

@@ -12,8 +12,7 @@
  * have, the one that has the stated PLAQUETTE.
  *
  * Lines of our own begin with LAT_: LAT_GAUGE, LAT_WEIGHTS, LAT_FUNCTIONAL, LAT_THETA, LAT_SWEEPS,
- * and LAT_HISTORY_i = "..", continued by LAT_HISTORY_i_k = "..". GLU has room for 48 lines of 126
- * characters, so of a long history the newest lines are written. */
+ * and those of the history (record.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -30,8 +29,6 @@
 
 #define LIMIT ((size_t)64 << 10) /* of the header */
 #define MOST_LINES 256           /* kept as info */
-#define HISTORY_LINES 14         /* 48, less 22 that are usual, 5 of a gauge and 7 of `kept` */
-#define HISTORY_PIECE 98         /* bytes of history in a line */
 
 /* Tolerances of the readers in use (QDP++ and Grid: 1e-5 and 1e-5, 1e-6); more where fewer
  * digits are printed, within reason. */
@@ -106,30 +103,11 @@ static int keep_info(lat_header *h, char *key, char *value)
     return lat_info_set(h, key, value);
 }
 
-/* The text between quotes is a line of the history; with `more` it continues the last one. */
-static int take_history(lat_header *h, bool more, char *value)
-{
-    const size_t n = strlen(value);
-    lat_lines *lines = &h->history;
-    if (n < 2 || value[0] != '"' || value[n - 1] != '"')
-        return 0;
-    value[n - 1] = 0;
-    more = more && lines->count > 0;
-    if (lat_lines_add(lines, "%s%s", more ? lines->line[lines->count - 1] : "", value + 1) < 0)
-        return -1;
-    if (more) {
-        free(lines->line[lines->count - 2]);
-        lines->line[lines->count - 2] = lines->line[lines->count - 1];
-        lines->count--;
-    }
-    return 0;
-}
-
 /* A line of ours, without LAT_. */
 static int take_ours(const char *name, lat_header *h, char *key, char *value)
 {
     if (strncmp(key, "HISTORY_", 8) == 0)
-        return take_history(h, strchr(key + 8, '_') != NULL, value);
+        return lat_record_take_history(h, strchr(key + 8, '_') != NULL, value);
     for (char *c = key; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     return lat_record_take(name, h, key, value) < 0 ? -1 : 0;
@@ -404,43 +382,6 @@ static void print_ours(FILE *to, const char *key, const char *value)
     fprintf(to, " = %s\n", value);
 }
 
-/* Bytes of `text` for one line: no character is cut. */
-static int piece_of(const char *text)
-{
-    size_t n = strlen(text);
-    if (n <= HISTORY_PIECE)
-        return (int)n;
-    for (n = HISTORY_PIECE; ((unsigned char)text[n] & 0xc0) == 0x80; n--)
-        ;
-    return (int)n;
-}
-
-/* Prints line i of the history, unless `to` is NULL. Returns the number of lines that it takes. */
-static int print_history_line(FILE *to, int i, const char *text)
-{
-    int pieces = 0;
-    do {
-        const int n = piece_of(text);
-        char more[16] = "";
-        if (pieces++)
-            snprintf(more, sizeof more, "_%d", pieces);
-        if (to)
-            fprintf(to, "LAT_HISTORY_%d%s = \"%.*s\"\n", i + 1, more, n, text);
-        text += n;
-    } while (*text);
-    return pieces;
-}
-
-static void print_history(FILE *to, const lat_lines *history)
-{
-    int first = history->count, room = HISTORY_LINES;
-    while (first > 0
-           && (room -= print_history_line(NULL, first - 1, history->line[first - 1])) >= 0)
-        first--;
-    for (int i = first; i < history->count; i++)
-        print_history_line(to, i, history->line[i]);
-}
-
 /* Info lines about the physics of the links, which become info lines again. */
 static void print_info(FILE *to, const lat_header *h)
 {
@@ -482,7 +423,7 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     info_line(to, h, "ARCHIVE_DATE", "archive_date", NULL);
     print_info(to, h);
     lat_record_gauge(h, print_ours, to);
-    print_history(to, &h->history);
+    lat_record_history(&h->history, to);
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 

@@ -10,17 +10,14 @@
  * All are big endian, x fastest. The basis of USQCD's files is by agreement that of DeGrand and
  * Rossi. tmLQCD may write lx for lz: the length of the data tells. scidac-checksum belongs to the
  * binary record before it. */
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "chroma_xml.h"
 #include "lime.h"
 #include "quarks.h"
-#include "xml.h"
 
 #define XML LAT_LIME_XML
 #define TEXT_LIMIT ((uint64_t)16 << 20)
@@ -37,7 +34,7 @@ typedef struct reader {
     lat_geometry geom; /* nd = 0 until a record says */
     bool etmc;         /* of tmLQCD: geom.dims[2] may be wrong */
     bool pairs;        /* sinks are every second spinor */
-    int spin, colour;  /* of the sink that comes, -1: not stated */
+    long spin, colour; /* of the sink that comes, -1: not stated */
     int spinors;       /* spinor records so far */
     unsigned seen;     /* bit for each column that was read */
     bool single;       /* a record of a whole propagator was read */
@@ -47,76 +44,38 @@ typedef struct reader {
     char *record_xml; /* of Chroma */
 } reader;
 
-/* The text of an element: 1, 0 or -1. */
-static int element(const reader *r, const char *type, const char *xml, const char *tag, char *text,
-                   size_t size)
+static int take_private_file(reader *r, const lat_lime_xml *x)
 {
-    const int found = lat_xml_text(xml, strlen(xml), tag, text, size);
-    return found < 0 ? lat_fail("%s: record '%s' is not proper XML: %s", r->name, type, text)
-                     : found;
+    const int found = lat_lime_dims(x, &r->geom);
+    return found > 0 ? lat_geometry_check(&r->geom, r->name) : found;
 }
 
-/* *value stays where there is no such number. */
-static int number(const reader *r, const char *type, const char *xml, const char *tag, int *value)
+static int take_etmc(reader *r, const lat_lime_xml *x)
 {
-    char text[64], *end;
-    const int found = element(r, type, xml, tag, text, sizeof text);
-    if (found <= 0)
-        return found;
-    errno = 0;
-    const long v = strtol(text, &end, 10);
-    if (end == text || *end || errno || v < 0 || v > 65535)
-        return lat_fail("%s: expected <%s> of record '%s' from 0 to 65535, found '%.60s'", r->name,
-                        tag, type, text);
-    *value = (int)v;
-    return 0;
-}
-
-static int take_private_file(reader *r, const char *type, const char *xml)
-{
-    char text[128];
-    int volfmt = 0;
-    if (number(r, type, xml, "volfmt", &volfmt) < 0)
-        return -1;
-    if (volfmt != 0)
-        return lat_fail("%s: is one volume of a QIO file in several (volfmt %d): put it together "
-                        "into a single file first, for instance with qio-convert-mesh",
-                        r->name, volfmt);
-    const int found = element(r, type, xml, "dims", text, sizeof text);
-    if (found <= 0)
-        return found;
-    if (lat_dims_parse(text, &r->geom) < 0 || r->geom.nd != 4)
-        return lat_fail("%s: expected four extents in <dims> of record '%s', found '%.60s'",
-                        r->name, type, text);
-    return lat_geometry_check(&r->geom, r->name);
-}
-
-static int take_etmc(reader *r, const char *type, const char *xml)
-{
-    int precision = 0, flavours = 1, d[4] = {0};
+    long precision = 0, flavours = 1, d[4] = {0};
     static const char *const tag[4] = {"lx", "ly", "lz", "lt"};
     for (int mu = 0; mu < 4; mu++)
-        if (number(r, type, xml, tag[mu], &d[mu]) < 0)
+        if (lat_lime_number(x, tag[mu], 65535, &d[mu]) < 0)
             return -1;
-    if (number(r, type, xml, "precision", &precision) < 0
-        || number(r, type, xml, "flavours", &flavours) < 0)
+    if (lat_lime_number(x, "precision", 65535, &precision) < 0
+        || lat_lime_number(x, "flavours", 65535, &flavours) < 0)
         return -1;
     if (flavours != 1)
-        return lat_fail("%s: expected one flavour, found %d", r->name, flavours);
-    r->geom = (lat_geometry){.nd = 4, .dims = {d[0], d[1], d[2], d[3]}};
+        return lat_fail("%s: expected one flavour, found %ld", r->name, flavours);
+    r->geom = (lat_geometry){.nd = 4, .dims = {(int)d[0], (int)d[1], (int)d[2], (int)d[3]}};
     r->etmc = true;
     r->f->head.real = precision == 32 ? LAT_F32 : LAT_F64;
     return lat_geometry_check(&r->geom, r->name);
 }
 
 /* Spin and colour of the source, of the sink that comes. */
-static int take_record_xml(reader *r, const char *type, char **xml)
+static int take_record_xml(reader *r, const lat_lime_xml *x, char **xml)
 {
     r->spin = r->colour = -1;
     if (strstr(*xml, "<usqcdPropInfo") || strstr(*xml, "<usqcdInfo")
         || strstr(*xml, "<usqcdSourceInfo"))
-        return number(r, type, *xml, "spin", &r->spin) < 0
-                       || number(r, type, *xml, "color", &r->colour) < 0
+        return lat_lime_number(x, "spin", 65535, &r->spin) < 0
+                       || lat_lime_number(x, "color", 65535, &r->colour) < 0
                    ? -1
                    : 0;
     free(r->record_xml);
@@ -125,52 +84,32 @@ static int take_record_xml(reader *r, const char *type, char **xml)
     return 0;
 }
 
-static int hex(const reader *r, const char *type, const char *xml, const char *tag, uint32_t *value)
-{
-    char text[64] = "", *end;
-    const int found = element(r, type, xml, tag, text, sizeof text);
-    const unsigned long v = strtoul(text, &end, 16);
-    if (found < 0)
-        return -1;
-    if (!found || end == text || *end || !isxdigit((unsigned char)*text) || v > UINT32_MAX)
-        return lat_fail("%s: expected <%s> of record '%s' in 8 hexadecimal digits, found '%.60s'",
-                        r->name, tag, type, text);
-    *value = (uint32_t)v;
-    return 0;
-}
-
-static int take_checksum(reader *r, const char *type, const char *xml)
+static int take_checksum(reader *r, const lat_lime_xml *x)
 {
     lat_scidac_sum s;
     if (!r->kept)
         return 0;
     r->kept = false;
     r->stated = true;
-    if (hex(r, type, xml, "suma", &s.a) < 0 || hex(r, type, xml, "sumb", &s.b) < 0)
-        return -1;
-    if (s.a == r->sum.a && s.b == r->sum.b)
-        return 0;
-    return lat_mismatch(r->h->force,
-                        "%s: SciDAC checksums %08x %08x are stated, %08x %08x found in the data "
-                        "(damaged copy?)",
-                        r->name, s.a, s.b, r->sum.a, r->sum.b);
+    return lat_lime_checksum(x, &s) ? -1 : lat_lime_verify(r->name, &s, &r->sum, r->h->force);
 }
 
 static int take_text(reader *r, const lat_lime_record *rec)
 {
     char *text = lat_lime_text(r->in, rec, TEXT_LIMIT);
     const char *t = rec->type;
+    const lat_lime_xml x = {r->name, t, text};
     int bad = text ? 0 : -1;
     if (bad)
         return -1;
     if (!strcmp(t, "scidac-private-file-xml"))
-        bad = take_private_file(r, t, text);
+        bad = take_private_file(r, &x);
     else if (!strcmp(t, "etmc-propagator-format") || !strcmp(t, "etmc-source-format"))
-        bad = take_etmc(r, t, text);
+        bad = take_etmc(r, &x);
     else if (!strcmp(t, "scidac-checksum"))
-        bad = take_checksum(r, t, text);
+        bad = take_checksum(r, &x);
     else if (!strcmp(t, "scidac-record-xml"))
-        bad = take_record_xml(r, t, &text);
+        bad = take_record_xml(r, &x, &text);
     else /* propagator-type, scidac-file-xml */
         r->pairs = r->pairs || strstr(text, "DiracFermion_Source_Sink_Pairs")
                    || strstr(text, "DiracFermion_ScalarSource_Sink_Pairs");
@@ -224,7 +163,7 @@ static int read_data(reader *r, const char *axes, size_t column, size_t reals)
 static int read_sink(reader *r, lat_real real)
 {
     const int next = __builtin_popcount(r->seen);
-    const int column = r->spin >= 0 && r->colour >= 0 ? 3 * r->spin + r->colour : next;
+    const int column = r->spin >= 0 && r->colour >= 0 ? (int)(3 * r->spin + r->colour) : next;
     if (r->spin > 3 || r->colour > 2 || column > 11 || r->seen >> column & 1)
         return lat_fail("%s: expected each source spin and colour once, found column %d again",
                         r->name, column);
@@ -294,65 +233,6 @@ static int make_spinor(lat_field *f)
     return 0;
 }
 
-/* ---- Chroma's XML ---------------------------------------------------------------------------- */
-
-static bool real_element(const char *xml, const char *tag, double *value)
-{
-    char text[64], *end;
-    if (lat_xml_text(xml, strlen(xml), tag, text, sizeof text) <= 0)
-        return false;
-    *value = strtod(text, &end);
-    return end != text && !*end && isfinite(*value);
-}
-
-/* "1 1 1 -1" */
-static bool signs_element(const char *xml, lat_phase boundary[LAT_MAX_DIMS])
-{
-    char text[64];
-    int sign[4], end = 0;
-    if (lat_xml_text(xml, strlen(xml), "boundary", text, sizeof text) <= 0
-        || sscanf(text, "%d %d %d %d%n", &sign[0], &sign[1], &sign[2], &sign[3], &end) != 4
-        || text[end])
-        return false;
-    for (int mu = 0; mu < 4; mu++) {
-        if (sign[mu] != 1 && sign[mu] != -1 && sign[mu] != 0)
-            return false;
-        boundary[mu] = (lat_phase){.dirichlet = sign[mu] == 0, .theta = sign[mu] < 0};
-    }
-    return true;
-}
-
-/* What the record XML of an isotropic Wilson or clover propagator says; anything else leaves the
- * operator unknown. */
-static void take_fermion(const char *xml, lat_fermion *to)
-{
-    char action[64] = "", anisotropic[16] = "";
-    double kappa;
-    lat_fermion f;
-    lat_fermion_init(&f);
-    strcpy(f.name, "wilson");
-    if (lat_xml_text(xml, strlen(xml), "FermAct", action, sizeof action) <= 0
-        || (strcmp(action, "WILSON") && strcmp(action, "CLOVER")
-            && strcmp(action, "UNPRECONDITIONED_WILSON")
-            && strcmp(action, "UNPRECONDITIONED_CLOVER"))
-        || !signs_element(xml, f.boundary))
-        return;
-    if (lat_xml_text(xml, strlen(xml), "anisoP", anisotropic, sizeof anisotropic) > 0
-        && strcmp(anisotropic, "false") != 0)
-        return;
-    if (real_element(xml, "Kappa", &kappa) && kappa > 0)
-        f.mass = lat_mass_of_kappa(kappa);
-    else if (!real_element(xml, "Mass", &f.mass))
-        return;
-    if (strstr(action, "CLOVER") && !real_element(xml, "clovCoeff", &f.csw))
-        return;
-    f.csw_t = f.csw;
-    if (lat_fermion_check(&f, "") == 0)
-        *to = f;
-    else
-        lat_error_clear();
-}
-
 static int finish(reader *r, const char *what)
 {
     lat_field *f = r->f;
@@ -366,7 +246,7 @@ static int finish(reader *r, const char *what)
     if (columns == 1 && make_spinor(f) < 0)
         return -1;
     if (r->record_xml)
-        take_fermion(r->record_xml, &f->head.quark.fermion);
+        lat_chroma_fermion(r->record_xml, &f->head.quark.fermion);
     return lat_set_source(&f->head, "%s %s, %s", what,
                           f->head.kind == LAT_SPINOR ? "spinor" : "propagator",
                           r->stated ? "checksums verified" : "no checksums stated");
@@ -402,20 +282,6 @@ static int read_etmc(lat_input *in, lat_field *f, const lat_quark_hints *h)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* No clock: the same input gives the same bytes. */
-static int write_private_record(lat_output *out, const lat_header *h, const char *datatype,
-                                size_t reals)
-{
-    const char f = h->real == LAT_F32 ? 'F' : 'D';
-    return lat_lime_write_text(
-        out, LAT_LIME_BEGINS, "scidac-private-record-xml",
-        XML "<scidacRecord><version>1.1</version><date>Thu Jan  1 00:00:00 1970 UTC</date>"
-            "<recordtype>0</recordtype><datatype>QDP_%c%s</datatype><precision>%c</precision>"
-            "<colors>3</colors><spins>4</spins><typesize>%zu</typesize><datacount>1</datacount>"
-            "</scidacRecord>",
-        f, datatype, f, reals * (size_t)h->real);
-}
-
 /* The binary record and its checksums. */
 static int write_data(lat_output *out, const lat_field *f, const char *axes, size_t column,
                       size_t reals)
@@ -434,30 +300,6 @@ static int write_data(lat_output *out, const lat_field *f, const char *axes, siz
     return lat_lime_write_checksum(out, &sum);
 }
 
-/* As Chroma's ForwardProp has it, as far as it is known. */
-static int write_chroma_xml(lat_output *out, const lat_header *h)
-{
-    const lat_fermion *f = &h->quark.fermion;
-    int sign[4];
-    bool known = !strcmp(f->name, "wilson") && f->xi == 1 && f->nu == 1 && f->twist == 0
-                 && f->csw == f->csw_t;
-    for (int mu = 0; mu < 4; mu++) {
-        const lat_phase *b = &f->boundary[mu];
-        known = known && !b->open && (b->dirichlet || b->theta == 0 || b->theta == 1);
-        sign[mu] = b->dirichlet ? 0 : b->theta == 1 ? -1 : 1;
-    }
-    if (!known)
-        return lat_lime_write_text(out, 0, "scidac-record-xml",
-                                   XML "<Propagator><lat>%s</lat></Propagator>", LAT_VERSION);
-    return lat_lime_write_text(
-        out, 0, "scidac-record-xml",
-        XML "<Propagator><ForwardProp><FermionAction><FermAct>%s</FermAct><Mass>%.17g</Mass>"
-            "<clovCoeff>%.17g</clovCoeff><FermionBC><FermBC>SIMPLE_FERMBC</FermBC><boundary>%d %d "
-            "%d %d</boundary></FermionBC></FermionAction></ForwardProp><lat>%s</lat></Propagator>",
-        f->csw != 0 ? "CLOVER" : "WILSON", f->mass, f->csw, sign[0], sign[1], sign[2], sign[3],
-        LAT_VERSION);
-}
-
 static int write_chroma(lat_output *out, const lat_field *f)
 {
     const lat_header *h = &f->head;
@@ -465,8 +307,8 @@ static int write_chroma(lat_output *out, const lat_field *f)
         || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
                                XML "<propagator><id>0</id></propagator>")
                < 0
-        || write_private_record(out, h, "3_DiracPropagator", PROPAGATOR_REALS) < 0
-        || write_chroma_xml(out, h) < 0)
+        || lat_lime_write_scidac_record(out, h, "3_DiracPropagator", PROPAGATOR_REALS, 1) < 0
+        || lat_chroma_write_fermion(out, h) < 0)
         return -1;
     return write_data(out, f, "tzyxsScCi", 0, PROPAGATOR_REALS);
 }
@@ -477,7 +319,7 @@ static int write_zeros(lat_output *out, const lat_header *h)
     const uint64_t bytes = lat_volume(&h->geom) * 2 * (uint64_t)h->real;
     static const char zeros[4096];
     lat_scidac_sum sum = {0};
-    if (write_private_record(out, h, "_Complex", 2) < 0
+    if (lat_lime_write_scidac_record(out, h, "_Complex", 2, 1) < 0
         || lat_lime_write_text(out, 0, "scidac-record-xml",
                                XML "<usqcdSourceInfo><version>1.0</version><info>not known: zeros"
                                    "</info></usqcdSourceInfo>")
@@ -508,7 +350,7 @@ static int write_usqcd(lat_output *out, const lat_field *f)
         || write_zeros(out, h) < 0)
         return -1;
     for (size_t column = 0; column < 12; column++)
-        if (write_private_record(out, h, "3_DiracFermion", SPINOR_REALS) < 0
+        if (lat_lime_write_scidac_record(out, h, "3_DiracFermion", SPINOR_REALS, 1) < 0
             || lat_lime_write_text(out, 0, "scidac-record-xml",
                                    XML "<usqcdPropInfo><version>1.0</version><spin>%zu</spin>"
                                        "<color>%zu</color><info></info></usqcdPropInfo>",

@@ -279,7 +279,7 @@ static const lat_quark_format vector = {.spinor = true,
 const lat_format lat_format_npy_prop = {
     .name = "npy-prop",
     .extension = ".npy",
-    .about = "NumPy array of a propagator or spinor, as of PyQUDA",
+    .about = "NumPy array of a propagator or spinor, as PyQUDA writes it",
     .foreign = true,
     .nd = 4,
     .nc = 3,

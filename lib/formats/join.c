@@ -60,7 +60,7 @@ static int fits(const lat_join *j, const char *name, const lat_field *psi, const
                         lat_fermion_text(&head->quark.fermion, first),
                         lat_fermion_text(&mine->quark.fermion, its));
     if (strcmp(head->quark.links, mine->quark.links) != 0)
-        return lat_fail("%s: expected links of CRC %s, as of column 0, found %s", name,
+        return lat_fail("%s: expected links of CRC %s, like column 0, found %s", name,
                         *head->quark.links ? head->quark.links : "unknown",
                         *mine->quark.links ? mine->quark.links : "unknown");
     if (strcmp(known, source) != 0)

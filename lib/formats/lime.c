@@ -3,6 +3,7 @@
 #include "lime.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,87 @@ char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
     return text;
 }
 
+/* ---- elements of XML ------------------------------------------------------------------------- */
+
+int lat_lime_element(const lat_lime_xml *x, const char *tag, char *text, size_t size)
+{
+    const int found = lat_xml_text(x->text, strlen(x->text), tag, text, size);
+    if (found < 0)
+        return lat_fail("%s: record '%s' is not proper XML: %s", x->file, x->type, text);
+    lat_lime_printable(text);
+    return found;
+}
+
+int lat_lime_number(const lat_lime_xml *x, const char *tag, long most, long *value)
+{
+    char text[64], *end;
+    const int found = lat_lime_element(x, tag, text, sizeof text);
+    if (found <= 0)
+        return found;
+    errno = 0;
+    const long v = strtol(text, &end, 10);
+    if (end == text || *end || errno || v < 0 || v > most)
+        return lat_fail("%s: expected <%s> of record '%s' from 0 to %ld, found '%s'", x->file, tag,
+                        x->type, most, text);
+    *value = v;
+    return 1;
+}
+
+int lat_lime_dims(const lat_lime_xml *x, lat_geometry *geom)
+{
+    char text[128];
+    long volfmt = 0;
+    if (lat_lime_number(x, "volfmt", 16, &volfmt) < 0)
+        return -1;
+    if (volfmt != 0)
+        return lat_fail("%s: is one volume of a QIO file in several (volfmt %ld): put it together "
+                        "into a single file first, for instance with qio-convert-mesh",
+                        x->file, volfmt);
+    const int found = lat_lime_element(x, "dims", text, sizeof text);
+    if (found <= 0)
+        return found;
+    if (lat_dims_parse(text, geom) == 0 && geom->nd == 4)
+        return 1;
+    lat_error_clear();
+    return lat_fail("%s: expected four extents in <dims> of record '%s', found '%s'", x->file,
+                    x->type, text);
+}
+
+static int hex(const lat_lime_xml *x, const char *tag, uint32_t *value)
+{
+    char text[64] = "", *end;
+    const int found = lat_lime_element(x, tag, text, sizeof text);
+    if (found < 0)
+        return -1;
+    errno = 0;
+    const unsigned long long v = strtoull(text, &end, 16);
+    if (!found || !isxdigit((unsigned char)*text) || *end || errno || v > UINT32_MAX)
+        return lat_fail("%s: expected <%s> of record '%s' in at most 8 hexadecimal digits, found "
+                        "'%s'",
+                        x->file, tag, x->type, text);
+    *value = (uint32_t)v;
+    return 0;
+}
+
+int lat_lime_checksum(const lat_lime_xml *x, lat_scidac_sum *sum)
+{
+    return hex(x, "suma", &sum->a) || hex(x, "sumb", &sum->b) ? -1 : 0;
+}
+
+int lat_lime_verify(const char *file, const lat_scidac_sum *stated, const lat_scidac_sum *found,
+                    bool force)
+{
+    if (stated->a == found->a && stated->b == found->b)
+        return 0;
+    return lat_mismatch(force,
+                        "%s: SciDAC checksums %08lx %08lx are stated, %08lx %08lx found in the "
+                        "data (damaged copy?)",
+                        file, (unsigned long)stated->a, (unsigned long)stated->b,
+                        (unsigned long)found->a, (unsigned long)found->b);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
 int lat_lime_write_head(lat_output *out, unsigned flags, const char *type, uint64_t length)
 {
     unsigned char b[HEAD] = {0};
@@ -145,6 +227,20 @@ int lat_lime_write_scidac_file(lat_output *out, const lat_geometry *geom)
                                "<scidacFile><version>1.1</version><spacetime>4</spacetime>"
                                "<dims>%d %d %d %d </dims><volfmt>0</volfmt></scidacFile>",
                                d[0], d[1], d[2], d[3]);
+}
+
+int lat_lime_write_scidac_record(lat_output *out, const lat_header *h, const char *datatype,
+                                 size_t reals, int count)
+{
+    const char f = h->real == LAT_F32 ? 'F' : 'D';
+    return lat_lime_write_text(
+        out, LAT_LIME_BEGINS, "scidac-private-record-xml",
+        LAT_LIME_XML
+        "<scidacRecord><version>1.1</version><date>Thu Jan  1 00:00:00 1970 UTC</date>"
+        "<recordtype>0</recordtype><datatype>QDP_%c%s</datatype><precision>%c</precision>"
+        "<colors>%d</colors>%s<typesize>%zu</typesize><datacount>%d</datacount></scidacRecord>",
+        f, datatype, f, h->nc, h->kind == LAT_GAUGE ? "" : "<spins>4</spins>",
+        reals * (size_t)h->real, count);
 }
 
 int lat_lime_write_checksum(lat_output *out, const lat_scidac_sum *sum)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "common/io.h"
 #include "common/geometry.h"
+#include "lattice/header.h"
 #include "payload.h"
 
 #define LAT_LIME_BEGINS 0x8000u
@@ -35,8 +36,28 @@ int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec);
 void lat_lime_printable(char *text);
 
 /* The data of a record of text, of at most `limit` bytes, ended by a NUL; to be freed. NULL with
- * lat_error set. XML that is proper but for its attributes comes without them, with a warning. */
+ * lat_error set. XML that is proper except for its attributes comes without them, with a warning.
+ */
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit);
+
+/* A record of XML: its file and type, for messages, and its text. */
+typedef struct lat_lime_xml {
+    const char *file, *type, *text;
+} lat_lime_xml;
+
+/* The printable text of an element, or a whole number in it; *value stays where there is none. 1, 0
+ * where there is none, -1. */
+int lat_lime_element(const lat_lime_xml *x, const char *tag, char *text, size_t size);
+int lat_lime_number(const lat_lime_xml *x, const char *tag, long most, long *value);
+
+/* The four extents of scidac-private-file-xml: 1, 0 where there are none, -1, too if the file is
+ * one volume of several. */
+int lat_lime_dims(const lat_lime_xml *x, lat_geometry *geom);
+
+/* The sums of scidac-checksum; and are they those found in the data? 0 or -1. */
+int lat_lime_checksum(const lat_lime_xml *x, lat_scidac_sum *sum);
+int lat_lime_verify(const char *file, const lat_scidac_sum *stated, const lat_scidac_sum *found,
+                    bool force);
 
 int lat_lime_write_head(lat_output *out, unsigned flags, const char *type, uint64_t length);
 int lat_lime_write_padding(lat_output *out, uint64_t length);
@@ -46,8 +67,11 @@ __attribute__((format(printf, 4, 5))) int lat_lime_write_text(lat_output *out, u
                                                               const char *type, const char *format,
                                                               ...);
 
-/* The records of SciDAC that begin a file and that follow its data. */
+/* The records of SciDAC: what begins a file; what comes before data of `count` objects of so many
+ * reals a site, without a clock, so that the same input gives the same bytes; what follows data. */
 int lat_lime_write_scidac_file(lat_output *out, const lat_geometry *geom);
+int lat_lime_write_scidac_record(lat_output *out, const lat_header *h, const char *datatype,
+                                 size_t reals, int count);
 int lat_lime_write_checksum(lat_output *out, const lat_scidac_sum *sum);
 
 #endif

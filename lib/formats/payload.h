@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* payload.h: the links of a foreign file, read and written.
  *
- * Formats store one matrix after the other, re and im together (but for lat_read_reals and
+ * Formats store one matrix after the other, re and im together (except lat_read_reals and
  * lat_read_links below). They differ in byte order, in the order of sites and directions, in the
  * part of a matrix that they store, and in their checksums. Bytes are read and written in chunks of
  * a few MiB. */
@@ -13,12 +13,7 @@
 #include <stdint.h>
 #include "lattice/field.h"
 #include "common/io.h"
-
-/* Adds to the checksum `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes`
- * each; the first of them is number `first` of the file. Chunks come in any order, from any thread.
- */
-typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                        size_t first);
+#include "digest.h"
 
 /* to[i]: the number in natural order of matrix first + i of the file, i < n. */
 typedef void lat_matrix_map(const lat_geometry *geom, size_t first, size_t n, size_t *to);
@@ -26,43 +21,6 @@ typedef void lat_matrix_map(const lat_geometry *geom, size_t first, size_t n, si
 /* How a matrix is stored: row by row; column by column; SU(2) as the quaternion q0..q3 of HiRep,
  * U = [[q0 + i q3, -q2 + i q1], [q2 + i q1, q0 - i q3]], which is one row in another order. */
 typedef enum { LAT_BY_ROWS, LAT_BY_COLUMNS, LAT_QUATERNIONS } lat_link_shape;
-
-/* NERSC: the sum of all 32-bit words, in both byte orders. */
-typedef struct lat_nersc_sum {
-    uint32_t big, little;
-} lat_nersc_sum;
-void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                      size_t first);
-
-/* MILC: the exclusive or of all 32-bit words, word i rotated left by i mod 29, and by i mod 31. */
-typedef struct lat_milc_sum {
-    uint32_t class29[29], class31[31];
-} lat_milc_sum;
-void lat_milc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                     size_t first);
-void lat_milc_sums(const lat_milc_sum *sum, bool big, uint32_t *sum29, uint32_t *sum31);
-
-/* GLU in double precision: the same of the sums of the two halves of each real, in either byte
- * order. */
-void lat_glu_digest_big(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                        size_t first);
-void lat_glu_digest_little(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                           size_t first);
-
-/* SciDAC: the exclusive or of the CRC-32 of each site, rotated left by its natural index mod 29,
- * and mod 31. Only for payloads in natural order. */
-typedef struct lat_scidac_sum {
-    uint32_t a, b;
-} lat_scidac_sum;
-void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                       size_t first);
-
-/* One of these, zero at first. */
-typedef union lat_sum {
-    lat_nersc_sum nersc;
-    lat_milc_sum milc;
-    lat_scidac_sum scidac;
-} lat_sum;
 
 typedef struct lat_payload lat_payload;
 

@@ -8,6 +8,8 @@
 #include "record.h"
 
 #define REAL_TEXT 32
+#define HISTORY_LINES 14 /* of NERSC: 48, less 22 that are usual, 5 of a gauge and 7 of info */
+#define HISTORY_PIECE 98 /* bytes of history in a line */
 
 static void print_real(FILE *to, lat_record_line *line, const char *key, double value)
 {
@@ -87,4 +89,61 @@ int lat_record_take(const char *name, lat_header *head, const char *key, const c
            : strcmp(key, "theta") == 0      ? take_reals(name, key, value, 1, &head->theta)
            : strcmp(key, "sweeps") == 0     ? take_sweeps(name, head, value)
                                             : 0;
+}
+
+/* ---- history --------------------------------------------------------------------------------- */
+
+/* Bytes of `text` for one line: no character is cut. */
+static int piece_of(const char *text)
+{
+    size_t n = strlen(text);
+    if (n <= HISTORY_PIECE)
+        return (int)n;
+    for (n = HISTORY_PIECE; ((unsigned char)text[n] & 0xc0) == 0x80; n--)
+        ;
+    return (int)n;
+}
+
+/* Prints line i of the history, unless `to` is NULL. Returns the number of lines that it takes. */
+static int print_history_line(FILE *to, int i, const char *text)
+{
+    int pieces = 0;
+    do {
+        const int n = piece_of(text);
+        char more[16] = "";
+        if (pieces++)
+            snprintf(more, sizeof more, "_%d", pieces);
+        if (to)
+            fprintf(to, "LAT_HISTORY_%d%s = \"%.*s\"\n", i + 1, more, n, text);
+        text += n;
+    } while (*text);
+    return pieces;
+}
+
+void lat_record_history(const lat_lines *history, FILE *to)
+{
+    int first = history->count, lines = HISTORY_LINES;
+    while (first > 0
+           && (lines -= print_history_line(NULL, first - 1, history->line[first - 1])) >= 0)
+        first--;
+    for (int i = first; i < history->count; i++)
+        print_history_line(to, i, history->line[i]);
+}
+
+int lat_record_take_history(lat_header *h, bool more, char *value)
+{
+    const size_t n = strlen(value);
+    lat_lines *lines = &h->history;
+    if (n < 2 || value[0] != '"' || value[n - 1] != '"')
+        return 0;
+    value[n - 1] = 0;
+    more = more && lines->count > 0;
+    if (lat_lines_add(lines, "%s%s", more ? lines->line[lines->count - 1] : "", value + 1) < 0)
+        return -1;
+    if (more) {
+        free(lines->line[lines->count - 2]);
+        lines->line[lines->count - 2] = lines->line[lines->count - 1];
+        lines->count--;
+    }
+    return 0;
 }

@@ -11,9 +11,6 @@
 #include "grid/lanes_double.h"
 #include "link_lane_sweeps.h"
 
-#define JOIN_(lanes, n) lat_links_##lanes##_##n
-#define JOIN(lanes, n) JOIN_(lanes, n)
-
-const lat_link_ops JOIN(LAT_LANES, LAT_N)[] = {
+const lat_link_lanes LAT_LANES_OF(lat_link_lanes)[] = {
     {LAT_N, 4, BYTES / 4, LAT_LINK_ROWS, update_f, reunit_f, plaquette_f},
     {LAT_N, 8, BYTES / 8, LAT_LINK_ROWS, update_d, reunit_d, plaquette_d}};

@@ -35,7 +35,7 @@ static void work_free(work *w)
     free(w->along);
 }
 
-/* CUDA starts in 0.3 s, and then saves 0.12 s for each 10^6 sites (bench/NOTES.md). */
+/* CUDA starts in 0.3 s, and then saves 0.12 s for each 10^6 sites (bench/RESULTS.md). */
 #define SITES_FOR_GPU 3000000
 
 /* cuFFT with --device gpu, or where there is a GPU and the lattice is large enough; else FFTW. */

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +11,16 @@
 #include "cuda_dfield.cuh"
 #include "cuda_tuning.h"
 extern "C" {
+#include "base/async.h"
 #include "base/error.h"
-#include "base/thread.h"
 #include "grid_internal.h"
 }
 
 /* The start of CUDA takes a fifth of a second: a thread does it, and pins memory, while the input
  * is read. Its end takes a tenth: half of it is done while the output is written. */
 static struct {
-    bool begun, running, closed;
-    pthread_t thread;
+    bool begun, closed;
+    lat_async async;  /* the start, or the end */
     const char *gpus; /* the options', and where this rank is */
     int host_rank, ranks;
     cudaError_t count, kernel; /* what was found: devices, and code for the one that is used */
@@ -61,8 +60,9 @@ static void pin_buffers(void)
         }
 }
 
-static void *start_device(void *nothing)
+static int start_device(void *nothing)
 {
+    (void)nothing;
     cudaFuncAttributes attributes;
     start.count = cudaGetDeviceCount(&start.devices);
     if (start.count == cudaSuccess && start.devices > 0) {
@@ -77,13 +77,7 @@ static void *start_device(void *nothing)
         if (start.kernel == cudaSuccess)
             pin_buffers();
     }
-    return nothing;
-}
-
-static bool in_thread(void *(*job)(void *))
-{
-    start.running = lat_thread_start(&start.thread, job, NULL) == 0;
-    return start.running;
+    return 0;
 }
 
 /* The runtime would take a tenth of a second to find out. */
@@ -117,17 +111,12 @@ bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm)
 {
     if (!start.begun && driver_there()) {
         set_choice(options, comm);
-        start.begun = in_thread(start_device);
+        start.begun = lat_async_start(&start.async, 1, start_device, NULL) == 0;
     }
     return start.begun;
 }
 
-void lat_cuda_end(void)
-{
-    if (start.running)
-        pthread_join(start.thread, NULL);
-    start.running = false;
-}
+void lat_cuda_end(void) { lat_async_drop(&start.async); }
 
 /* The driver forgets the GPU when its descriptor for unified memory is closed, which takes a
  * twentieth of a second: at the end of the process nothing else would go on beside it. /dev/null
@@ -148,11 +137,12 @@ static void hand_back(void)
         close(nothing);
 }
 
-static void *reset_device(void *nothing)
+static int reset_device(void *nothing)
 {
+    (void)nothing;
     if (cudaSetDevice(start.number) == cudaSuccess && cudaDeviceReset() == cudaSuccess)
         hand_back();
-    return nothing;
+    return 0;
 }
 
 bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm)
@@ -252,5 +242,5 @@ void lat_cuda_device_close(lat_device *dev)
         cudaStreamDestroy(c->stream);
     free(c);
     if (ranks == 1) /* of several ranks MPI may have it in use, too */
-        start.closed = in_thread(reset_device);
+        start.closed = lat_async_start(&start.async, 1, reset_device, NULL) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_halo.cu: faces to neighbours' ghosts: connection, buffers, the two orders of overlap. */
+/* cuda_halo.cu: faces to neighbours' ghosts: connection, buffers, the overlap of a sweep. */
 #include "cuda_halo.cuh"
 
 #include <dlfcn.h>
@@ -377,7 +377,7 @@ void lat_cuda_halo_free(lat_dfield *f)
     free(h);
 }
 
-/* ---- orders of overlap ----------------------------------------------------------------------- */
+/* ---- overlap --------------------------------------------------------------------------------- */
 
 int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch, void *context)
 {
@@ -388,16 +388,4 @@ int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *la
         || lat_cuda_failed(launch(context, LAT_CUDA_INTERIOR), what))
         return -1;
     return lat_cuda_halo_finish(f);
-}
-
-int lat_cuda_operator(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
-                      void *context)
-{
-    static const char what[] = "an operator";
-    if (!f->halo)
-        return lat_cuda_failed(launch(context, LAT_CUDA_ALL), what);
-    if (lat_cuda_halo_begin(f, part) || lat_cuda_failed(launch(context, LAT_CUDA_INTERIOR), what)
-        || lat_cuda_halo_finish(f))
-        return -1;
-    return lat_cuda_failed(launch(context, LAT_CUDA_FACE), what);
 }

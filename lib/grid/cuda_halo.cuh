@@ -57,16 +57,10 @@ enum { LAT_CUDA_ALL, LAT_CUDA_FACE, LAT_CUDA_INTERIOR };
 /* Launches a kernel on the device's stream. */
 typedef cudaError_t lat_cuda_launch(void *context, int sites);
 
-/* The two orders of overlap. A sweep writes what `part` says of f: faces, which are exchanged while
- * the interior is computed; or all at once, where kernels write to the neighbours' ghosts
- * themselves or there is no halo. */
+/* A sweep writes what `part` says of f: faces, which are exchanged while the interior is computed;
+ * or all at once, where kernels write to the neighbours' ghosts themselves or there is no halo. */
 int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
                    void *context);
-
-/* An operator reads what `part` says of f at neighbouring sites, and writes another field: ghosts
- * of f are exchanged while the interior is computed; then faces. */
-int lat_cuda_operator(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
-                      void *context);
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 

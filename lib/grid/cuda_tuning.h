@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/NOTES.md
+/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/history
  * has the tables). Results do not depend on them. */
 #ifndef LAT_GRID_CUDA_TUNING_H
 #define LAT_GRID_CUDA_TUNING_H

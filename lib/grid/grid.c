@@ -145,20 +145,14 @@ int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send)
 
 /* ---- halos ----------------------------------------------------------------------------------- */
 
-int lat_halo_begin(lat_dfield *f, const lat_halo_part *part)
-{
-    return f->grid->dev->grid->halo_begin(f, part);
-}
-
-int lat_halo_finish(lat_dfield *f) { return f->grid->dev->grid->halo_finish(f); }
-
 int lat_halo_exchange(lat_dfield *f, int member)
 {
+    const lat_grid_ops *ops = f->grid->dev->grid;
     for (int slot = 0; f->halo && slot < f->grid->slots; slot++)
         for (int parity = 0; parity < 2; parity++) {
             const int unit = member * f->grid->slots + slot;
             const lat_halo_part part = {parity, &unit, 1, 0, f->shape.objects};
-            if (lat_halo_begin(f, &part) || lat_halo_finish(f))
+            if (ops->halo_begin(f, &part) || ops->halo_finish(f))
                 return -1;
         }
     return 0;

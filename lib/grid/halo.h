@@ -4,12 +4,12 @@
  * An exchange is begun and finished; in between the interior is computed. Two orders of overlap:
  *     a sweep writes f:     faces of f, begin, interior of f, finish      (gauge fixing, heat bath)
  *     an operator reads f:  begin, interior of the result, finish, faces  (Dirac operators)
- * The CPU runs them as lat_cpu_sweep and lat_cpu_operator (cpu_halo.h), a GPU as lat_cuda_sweep and
- * lat_cuda_operator (cuda_halo.cuh); between GPUs that reach each other's memory kernels write the
+ * The CPU runs them as lat_cpu_sweep and lat_cpu_operator (cpu_halo.h). A GPU runs a sweep as
+ * lat_cuda_sweep (cuda_halo.cuh); between GPUs that reach each other's memory kernels write the
  * faces to the neighbours' ghosts themselves. On the checking device ghosts are NaN from begin to
  * finish, while a sweep writes their owners, and after an operator has read them.
  *
- * Functions return 0, or -1 with lat_error set. Every rank calls every function. C and C++. */
+ * Every rank calls every function. C and C++. */
 #ifndef LAT_GRID_HALO_H
 #define LAT_GRID_HALO_H
 
@@ -27,14 +27,8 @@ typedef struct lat_halo_part {
     int object, objects;
 } lat_halo_part;
 
-/* Starts an exchange of faces, which have been written; one at a time a communicator. What `part`
- * points to stays until finish. */
-int lat_halo_begin(lat_dfield *f, const lat_halo_part *part);
-
-/* Waits for it: the ghosts are those of the neighbours' faces. */
-int lat_halo_finish(lat_dfield *f);
-
-/* All ghosts of a member, begun and finished. Nothing if there are none. */
+/* All ghosts of a member become the neighbours' faces, which have been written; one exchange at a
+ * time a communicator. Nothing if there are none. 0, or -1 with lat_error set. */
 int lat_halo_exchange(lat_dfield *f, int member);
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ int lat_anisotropy(const lat_header *head, double *xi)
     if (read_xi(head, xi))
         return -1;
     if (*xi != 1 && lat_anisotropy_axis(head) != head->geom.nd - 1)
-        return lat_fail("expected xi to be that of the last direction, found that of %.80s "
+        return lat_fail("expected xi of the last direction, found xi of %.80s "
                         "(info.xi_axis): lat-reorder --axes makes it the last",
                         lat_info_get(head, "xi_axis"));
     return 0;

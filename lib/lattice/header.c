@@ -180,6 +180,12 @@ void lat_header_make_spinors(lat_header *head, lat_kind kind, int columns)
     head->copies = 0;
 }
 
+bool lat_header_source(const lat_header *head)
+{
+    const lat_quark *q = &head->quark;
+    return lat_header_spinors(head) && q->source && !q->residual && !lat_fermion_known(&q->fermion);
+}
+
 size_t lat_header_objects(const lat_header *head)
 {
     return head->kind == LAT_GAUGE    ? (size_t)head->geom.nd
@@ -276,7 +282,7 @@ static int check_spinors(const lat_header *head, const char *name)
         return lat_fail("%s: expected fewer than 2^63 bytes, found %d columns on %zu sites", name,
                         columns, lat_volume(&head->geom));
     if (head->quark.eigenvalue && head->kind != LAT_MODES)
-        return lat_fail("%s: eigenvalues are those of modes, found %s", name,
+        return lat_fail("%s: eigenvalues belong to modes, found %s", name,
                         lat_kind_text(head->kind));
     return lat_quark_check(&head->quark, name);
 }

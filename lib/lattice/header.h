@@ -45,9 +45,9 @@ typedef struct lat_header {
     double plaquette;  /* mean Re tr U_p / N; NaN where not known (always if kind is not gauge) */
     double link_trace; /* mean Re tr U_mu / N; likewise */
     lat_quark quark;   /* of spinors, propagators and modes alone */
-    char gauge[16];    /* the condition that was imposed: "landau", ...; "none". Of spinors, this
-                          and the next four are those of their links. */
-    /* Of each direction in the functional, 1 except in weighted Landau gauge. */
+    char gauge[16];    /* the condition that was imposed: "landau", ...; "none". For spinors, this
+                          and the next four describe their links. */
+    /* For each direction in the functional, 1 except in weighted Landau gauge. */
     double weight[LAT_MAX_DIMS];
     double functional; /* of that condition, NaN where none */
     double theta;
@@ -90,6 +90,9 @@ bool lat_header_alike(const lat_header *a, const lat_header *b);
  * `columns` is read for modes alone. */
 static inline bool lat_header_spinors(const lat_header *head) { return head->kind >= LAT_SPINOR; }
 void lat_header_make_spinors(lat_header *head, lat_kind kind, int columns);
+
+/* Is it of a source: spinors that say what they are, but have neither operator nor residuals? */
+bool lat_header_source(const lat_header *head);
 
 /* The kind as the stream has it, "gauge"; and for sentences, "a gauge field". lat_header_need: 0,
  * or -1 with "name: expected a gauge field, found a quark propagator". */

@@ -133,7 +133,7 @@ int lat_symmetry_apply(lat_field *f, const lat_symmetry *s)
     lat_field to = *f;
     bool reflects = false;
     if (lat_header_spinors(&f->head))
-        return lat_fail("symmetries are those of links and gauge transformations, but this is %s",
+        return lat_fail("symmetries are for links and gauge transformations, but this is %s",
                         lat_kind_text(f->head.kind));
     if (permute_condition(&to.head, s))
         return -1;

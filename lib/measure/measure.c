@@ -59,7 +59,7 @@ int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const vo
 static int need_links(const lat_field *f, const char *what)
 {
     if (f->head.kind != LAT_GAUGE)
-        return lat_fail("%s is that of a gauge field, but this is %s", what,
+        return lat_fail("%s needs a gauge field, but this is %s", what,
                         lat_kind_text(f->head.kind));
     return 0;
 }
@@ -247,7 +247,7 @@ int lat_measure_deviation(const lat_field *f, lat_deviation *d)
     const unsigned open = f->head.kind == LAT_GAUGE ? lat_boundary_open(&f->head) : 0;
     lat_partial all;
     if (lat_header_spinors(&f->head))
-        return lat_fail("the distance from SU(%d) is that of matrices, but this is %s", f->head.nc,
+        return lat_fail("the distance from SU(%d) needs matrices, but this is %s", f->head.nc,
                         lat_kind_text(f->head.kind));
     if (lat_over_chunks(f, lat_slice_matrices(&f->head), deviation_any, &open, &all))
         return -1;

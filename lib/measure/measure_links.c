@@ -128,7 +128,7 @@ int lat_measure_clover(const lat_field *f, lat_clover *c)
 {
     lat_partial sum;
     if (f->head.kind != LAT_GAUGE || f->head.geom.nd != 4)
-        return lat_fail("a topological charge is that of a gauge field in four dimensions");
+        return lat_fail("a topological charge needs a gauge field in four dimensions");
     if (lat_over_chunks(f, lat_slice_sites(&f->head), clover_any, NULL, &sum))
         return -1;
     c->charge = sum.sum[0] / (4 * M_PI * M_PI); /* 8 terms of eps, over 32 pi^2 */
@@ -203,7 +203,7 @@ int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dys
     const double links = (double)lat_header_matrices(&f->head), n = f->head.nc;
     lat_partial sum;
     if (f->head.kind != LAT_GAUGE)
-        return lat_fail("the Schwinger-Dyson equation is that of a gauge field, but this is %s",
+        return lat_fail("the Schwinger-Dyson equation needs a gauge field, but this is %s",
                         lat_kind_text(f->head.kind));
     if (lat_over_chunks(f, lat_slice_sites(&f->head), schwinger_dyson_any, &xi, &sum))
         return -1;

@@ -126,7 +126,7 @@ int lat_search_scale(lat_search *w, double a, lat_dfield *y)
     return w->s->ops->axpby(w->s, &w->p, &none, w->tmp, &by, y, NULL);
 }
 
-int lat_search_random(lat_search *w, lat_dfield *y)
+static int fill_random(lat_search *w, lat_dfield *y)
 {
     const uint64_t golden = 0x9E3779B97F4A7C15;
     return w->s->ops->random(w->s, &w->p, w->job->seed + golden * ++w->draws, y);
@@ -158,7 +158,7 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
     *found = false;
     if ((size_t)n >= w->dimension)
         return 0;
-    if (lat_search_random(w, y) || lat_search_norm(w, y, &before)
+    if (fill_random(w, y) || lat_search_norm(w, y, &before)
         || lat_search_orthogonal(w, n, x, y, NULL, &after))
         return -1;
     *found = after > 1e-8 * before;

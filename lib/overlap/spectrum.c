@@ -175,6 +175,12 @@ static double tolerance_at(double x)
     return .9 * (x > 1e-6 && x < .8 ? fmin(1, 2 * sqrt(x * (1 - x))) : 1);
 }
 
+/* How many spinors of one chirality there are. */
+static size_t dimension_of(const lat_overlap *o)
+{
+    return 2 * (size_t)o->space->nc * lat_volume(&o->grid->spec.lattice);
+}
+
 /* The modes that are lacking in a chirality, by the sign function at a level. */
 static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
 {
@@ -193,7 +199,7 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .vector = t->vector,
         .value = t->value,
         .start = z->start,
-        .dimension = lat_overlap_chiral_dimension(z->o),
+        .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
     return z->s->ops->random(z->s, &lat_spinor_first, ++z->seed, z->start)
@@ -296,11 +302,6 @@ static int hand_over(const spectrum *z, double *value, double *residual, lat_fie
     return 0;
 }
 
-size_t lat_overlap_chiral_dimension(const lat_overlap *o)
-{
-    return 2 * (size_t)o->space->nc * lat_volume(&o->grid->spec.lattice);
-}
-
 int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *value,
                          double *residual, lat_field *modes)
 {
@@ -312,10 +313,10 @@ int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *va
                   .zero = tolerance + lat_sign_bound(o->sign) / 2 + 1e-12,
                   .side = {{.c = 1}, {.c = -1}},
                   .seed = 6};
-    if ((size_t)count >= lat_overlap_chiral_dimension(o))
+    if ((size_t)count >= dimension_of(o))
         return lat_fail("lowest eigenvalues of D: expected fewer than the %zu that there are in a "
                         "chirality, found %d",
-                        lat_overlap_chiral_dimension(o), count);
+                        dimension_of(o), count);
     o->mu = 0;
     const int rc = open_fields(&z) || iterate(&z) || hand_over(&z, value, residual, modes) ? -1 : 0;
     o->mu = mu;

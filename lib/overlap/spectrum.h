@@ -8,13 +8,10 @@
 
 #include "overlap.h"
 
-/* The `count` lowest of each, those of chirality + first, ascending; o has one column. value,
+/* The `count` lowest of each, chirality + first, ascending; o has one column. value,
  * residual: [2 count]; fewer than the spinors of one chirality have. `modes`, a host field of as
  * many columns (NULL: none), gets the vectors. */
 int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *value,
                          double *residual, lat_field *modes);
-
-/* How many spinors of one chirality there are. */
-size_t lat_overlap_chiral_dimension(const lat_overlap *o);
 
 #endif

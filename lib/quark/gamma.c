@@ -34,13 +34,6 @@ lat_gamma lat_gamma_of(int number)
     return g;
 }
 
-lat_gamma lat_gamma_conj(lat_gamma a)
-{
-    for (int s = 0; s < 4; s++)
-        a.power[s] = (unsigned char)((4 - a.power[s]) % 4);
-    return a;
-}
-
 lat_gamma lat_gamma_dag(lat_gamma a)
 {
     lat_gamma c = one;
@@ -51,18 +44,6 @@ lat_gamma lat_gamma_dag(lat_gamma a)
     return c;
 }
 
-lat_gamma lat_gamma_times(lat_gamma a, int k)
-{
-    for (int s = 0; s < 4; s++)
-        a.power[s] = (unsigned char)((a.power[s] + (k % 4 + 4)) % 4);
-    return a;
-}
-
-bool lat_gamma_equal(lat_gamma a, lat_gamma b)
-{
-    return !memcmp(a.column, b.column, 4) && !memcmp(a.power, b.power, 4);
-}
-
 lat_gamma lat_gamma_charge(void) { return lat_gamma_of(LAT_GAMMA_Y | LAT_GAMMA_T); }
 
 int lat_gamma_parse(const char *text, lat_gamma *g)
@@ -71,7 +52,7 @@ int lat_gamma_parse(const char *text, lat_gamma *g)
     const char *p = text;
     *g = one;
     if (*p == '-' || *p == '+')
-        *g = lat_gamma_times(one, *p++ == '-' ? 2 : 0);
+        memset(g->power, *p++ == '-' ? 2 : 0, sizeof g->power);
     if (!strcmp(p, "1"))
         return 0;
     while (p[0] == 'g' && p[1] && strchr(names, p[1])) {

@@ -30,9 +30,6 @@ enum { LAT_GAMMA_5 = 15, LAT_GAMMAS = 16 };
 lat_gamma lat_gamma_of(int number);
 lat_gamma lat_gamma_mul(lat_gamma a, lat_gamma b); /* a b */
 lat_gamma lat_gamma_dag(lat_gamma a);
-lat_gamma lat_gamma_conj(lat_gamma a);         /* complex conjugate of each entry */
-lat_gamma lat_gamma_times(lat_gamma a, int k); /* i^k a */
-bool lat_gamma_equal(lat_gamma a, lat_gamma b);
 
 /* C gamma_mu C^-1 = -gamma_mu^T: C = gamma_y gamma_t. */
 lat_gamma lat_gamma_charge(void);

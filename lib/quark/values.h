@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* values.h: the numbers that follow from propagators and vertices in momentum space: quark field
- * and mass, and Z of bilinears by RI'/MOM and RI/SMOM (docs/quarks.md, "Quarks in momentum space").
+ * and mass, and Z of bilinears by RI'/MOM and RI/SMOM (docs/momentum.md).
  */
 #ifndef LAT_QUARK_VALUES_H
 #define LAT_QUARK_VALUES_H

@@ -27,10 +27,10 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
      "device that computes; auto: the fastest one", LAT_OPT_LIMIT}, \
     {LAT_OPT_TEXT, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
-     "GPUs that the ranks of a host take in turn, such as 0,2,3 (default: all)", \
+     "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)", \
      true}, \
     {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
-     "how data go from GPU to GPU; auto: directly between those of one host", true}
+     "path of data from GPU to GPU; auto: directly between GPUs of one host", true}
 
 /* Accepted for one version. */
 #define LAT_TUNE_OPTION(o) \

@@ -3,12 +3,11 @@
 #include "feed.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/async.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "base/threads.h"
 #include "common/options.h"
 #include "formats/fields.h"
@@ -18,54 +17,36 @@
 /* ---- a pipe ---------------------------------------------------------------------------------- */
 
 /* What comes through a pipe is copied by the kernel, by one thread, for longer than slices are
- * used. So another thread reads the next ones meanwhile, into one of two buffers in turn. */
-enum { AHEAD = 2 };
-
+ * used. So the next slice is read beside the use of one, into two buffers in turn. */
 typedef struct lat_feed_ahead {
+    lat_async async;
     struct lat_stream_reader *reader;
-    int threads, slices;
-    void *raw[AHEAD];
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t change;
-    int read, used; /* slices so far */
-    bool failed, stop;
-    lat_sentence why;
+    void *raw[2];
+    int begun, slices;
 } ahead;
 
-/* Waits until a buffer is free; false: nothing is wanted any more. */
-static bool may_read(ahead *a)
+static void *buffer(const ahead *a) { return a->raw[a->begun % 2]; }
+
+static int read_slice(void *with)
 {
-    pthread_mutex_lock(&a->lock);
-    while (!a->stop && a->read == a->used + AHEAD)
-        pthread_cond_wait(&a->change, &a->lock);
-    const bool may = !a->stop && a->read < a->slices;
-    pthread_mutex_unlock(&a->lock);
-    return may;
+    const ahead *a = with;
+    return lat_stream_get(a->reader, buffer(a), 1);
 }
 
-static void *read_slices(void *with)
+/* Begins with the next slice, if there is one. */
+static int read_on(ahead *a)
 {
-    ahead *a = with;
-    int rc = 0;
-    lat_threads_set(a->threads);
-    lat_error_apart(&a->why);
-    while (rc == 0 && may_read(a)) {
-        rc = lat_stream_get(a->reader, a->raw[a->read % AHEAD], 1);
-        pthread_mutex_lock(&a->lock);
-        a->failed = rc < 0;
-        a->read += rc == 0;
-        pthread_cond_signal(&a->change);
-        pthread_mutex_unlock(&a->lock);
-    }
-    return NULL;
+    if (a->begun == a->slices)
+        return 0;
+    a->begun++;
+    return lat_async_start(&a->async, lat_threads(), read_slice, a)
+               ? lat_fail("a thread could not be started")
+               : 0;
 }
 
 static void free_ahead(ahead *a)
 {
-    if (!a)
-        return;
-    for (int i = 0; i < AHEAD; i++)
+    for (int i = 0; i < 2; i++)
         free(a->raw[i]);
     free(a);
 }
@@ -76,59 +57,33 @@ static ahead *begin_ahead(lat_input *in, struct lat_stream_reader *reader, int s
     ahead *a = lat_alloc(1, sizeof *a, "slices of a pipe");
     if (!a)
         return NULL;
-    *a = (ahead){.reader = reader, .threads = lat_threads(), .slices = slices};
+    *a = (ahead){.reader = reader, .slices = slices};
     lat_input_may_end(in);
-    for (int i = 0; i < AHEAD; i++)
-        if (!(a->raw[i] = lat_alloc(bytes, 1, "a slice of a propagator"))) {
-            free_ahead(a);
-            return NULL;
-        }
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_cond_init(&a->change, NULL);
-    if (lat_thread_start(&a->thread, read_slices, a) == 0)
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++)
+        good = (a->raw[i] = lat_alloc(bytes, 1, "a slice of a propagator")) != NULL;
+    if (good && read_on(a) == 0)
         return a;
-    lat_fail("a thread could not be started");
     free_ahead(a);
     return NULL;
 }
 
-/* The next slice, until give_back; NULL with lat_error set. */
-static const void *wait_for_slice(ahead *a)
+/* The next slice, until the call after this one; NULL with lat_error set. */
+static const void *next_slice(ahead *a)
 {
-    pthread_mutex_lock(&a->lock);
-    while (!a->failed && a->read == a->used)
-        pthread_cond_wait(&a->change, &a->lock);
-    const void *slice = a->read > a->used ? a->raw[a->used % AHEAD] : NULL;
-    pthread_mutex_unlock(&a->lock);
-    if (!slice)
-        lat_error_take_over(&a->why);
-    return slice;
+    const void *slice = buffer(a);
+    return lat_async_wait(&a->async) < 0 || read_on(a) ? NULL : slice;
 }
 
-static void give_back(ahead *a)
-{
-    pthread_mutex_lock(&a->lock);
-    a->used++;
-    pthread_cond_signal(&a->change);
-    pthread_mutex_unlock(&a->lock);
-}
-
-/* Where not all was used the run has failed, and what is on its way may never come. */
+/* Where a slice is still on its way the run has failed, and it may never come. */
 static void end_ahead(lat_feed *d)
 {
-    ahead *a = d->ahead;
-    if (!a)
+    if (!d->ahead)
         return;
-    pthread_mutex_lock(&a->lock);
-    a->stop = true;
-    if (a->used < a->slices)
+    if (d->ahead->async.running)
         lat_input_end(d->in);
-    pthread_cond_signal(&a->change);
-    pthread_mutex_unlock(&a->lock);
-    pthread_join(a->thread, NULL);
-    pthread_cond_destroy(&a->change);
-    pthread_mutex_destroy(&a->lock);
-    free_ahead(a);
+    lat_async_drop(&d->ahead->async);
+    free_ahead(d->ahead);
     d->ahead = NULL;
 }
 
@@ -176,7 +131,7 @@ int lat_feed_start(lat_feed *d)
 static const void *stored_slice(lat_feed *d, int t)
 {
     if (d->ahead)
-        return wait_for_slice(d->ahead);
+        return next_slice(d->ahead);
     if (d->reader)
         return lat_stream_get(d->reader, d->raw, 1) < 0 ? NULL : d->raw;
     return (const char *)d->f.data + (size_t)t * slice_reals(&d->f.head) * (size_t)d->f.head.real;
@@ -193,8 +148,6 @@ int lat_feed_slice(lat_feed *d, int t)
     else
         for (size_t i = 0; i < n; i++)
             d->slice[i] = ((const float *)from)[i];
-    if (d->ahead)
-        give_back(d->ahead);
     return 0;
 }
 
@@ -214,7 +167,7 @@ int lat_feed_end(lat_feed *d)
 
 int lat_need_solution(const lat_header *head, const char *name)
 {
-    if (head->quark.source && !head->quark.residual && !lat_fermion_known(&head->quark.fermion))
+    if (lat_header_source(head))
         return lat_mismatch(lat_opts.force,
                             "%s: expected a propagator, found a source (no operator in its header; "
                             "lat-solve makes the propagator; --force takes it)",

@@ -50,7 +50,7 @@ int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const
     for (int mu = 0; mu < links->geom.nd; mu++)
         if (lat_boundary_is(links, mu, LAT_OPEN) && !f->boundary[mu].dirichlet
             && lat_mismatch(lat_opts.force,
-                            "%s: expected a --boundary of quarks with d%s in %c, as the links "
+                            "%s: expected a --boundary of quarks with d%s in %c, because the links "
                             "across it are missing (boundary_%d = OPEN; --force takes another)",
                             name, mu == 3 ? " or o" : "", "xyzt"[mu], mu + 1))
             return -1;
@@ -61,7 +61,7 @@ int lat_fermion_check_links(const lat_fermion *f, const lat_header *links, const
     return xi == 1 || lat_opt_given("xi")
                ? 0
                : lat_mismatch(lat_opts.force,
-                              "%s: expected --xi of the quarks, as the links have anisotropy %g "
+                              "%s: the links have anisotropy %g: give --xi of the quarks "
                               "(--xi 1 or --force: they are isotropic)",
                               name, xi);
 }

@@ -15,8 +15,8 @@ extern lat_gauge_options lat_gauge_opts;
 /* clang-format off */
 #define LAT_GAUGE_OPTIONS(gauges) /* a text with some of LAT_GAUGES, from the first on */ \
     {LAT_OPT_CHOICE, "gauge", 0, gauges, &lat_gauge_opts.gauge, 0, 0, \
-     "gauge of the links (default: that of the header, the one they were annealed for, or " \
-     "landau)", false}, \
+     "gauge of the links (default: the gauge in the header, else the gauge that they were " \
+     "annealed for, else landau)", false}, \
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_gauge_opts.time, 0, 0, \
      "direction across which slices are cut in Coulomb gauge (default: the last)", false}
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* legs_file.h: what lat-quark sums of a propagator (quark/legs.h) as a field of a stream, so that
- * an ensemble is averaged without its propagators (docs/quarks.md, "Quarks in momentum space").
+ * an ensemble is averaged without its propagators (docs/momentum.md).
  *
  * The field is one of modes on one site: its columns are those of S(p), or of S(p1), S(p2) and G of
  * the sixteen bilinears. Its header is that of the propagator, but for the lattice, the residuals

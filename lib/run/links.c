@@ -2,12 +2,11 @@
 /* links.c: the links that quark fields were made on. */
 #include "links.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/async.h"
 #include "base/error.h"
-#include "base/thread.h"
 #include "base/threads.h"
 #include "common/options.h"
 #include "common/stop.h"
@@ -30,23 +29,15 @@ int lat_links_same(const lat_field *u, const char *crc, lat_same_links *same)
 }
 
 struct lat_links_reader {
-    pthread_t thread;
-    int threads;
+    lat_async async;
     lat_input *in;
     lat_field u;
-    int rc;
-    lat_sentence why;
-    atomic_bool done;
 };
 
-static void *read_ahead(void *with)
+static int read_links(void *with)
 {
     lat_links_reader *r = with;
-    lat_threads_set(r->threads);
-    lat_error_apart(&r->why);
-    r->rc = lat_fields_read_links(r->in, &r->u);
-    atomic_store(&r->done, true);
-    return NULL;
+    return lat_fields_read_links(r->in, &r->u);
 }
 
 void lat_links_ahead(lat_links *l)
@@ -54,9 +45,8 @@ void lat_links_ahead(lat_links *l)
     lat_links_reader *r;
     if (l->reader || lat_opts.comm->size > 1 || !(r = calloc(1, sizeof *r)))
         return;
-    r->threads = lat_threads_beside();
     r->in = l->in;
-    if (lat_thread_start(&r->thread, read_ahead, r) == 0)
+    if (lat_async_start(&r->async, lat_threads_beside(), read_links, r) == 0)
         l->reader = r;
     else
         free(r);
@@ -64,16 +54,14 @@ void lat_links_ahead(lat_links *l)
 
 bool lat_links_ready(const lat_links *l)
 {
-    return l->reader && atomic_load(&l->reader->done) && l->reader->rc > 0;
+    return l->reader && lat_async_over(&l->reader->async) && l->reader->async.rc > 0;
 }
 
 /* Waits for what was read ahead. */
 static int take_ahead(lat_links *l)
 {
     lat_links_reader *r = l->reader;
-    const int rc = pthread_join(r->thread, NULL) ? lat_fail("a thread did not end") : r->rc;
-    if (rc < 0)
-        lat_error_take_over(&r->why);
+    const int rc = lat_async_wait(&r->async);
     l->u = r->u;
     l->reader = NULL;
     free(r);
@@ -84,11 +72,11 @@ static int take_ahead(lat_links *l)
  * with the input, until the process ends. */
 static void leave_ahead(lat_links *l)
 {
-    if (atomic_load(&l->reader->done)) {
+    if (lat_async_over(&l->reader->async)) {
         take_ahead(l);
         return;
     }
-    pthread_detach(l->reader->thread);
+    lat_async_leave(&l->reader->async);
     l->reader = NULL;
     l->in = NULL;
 }

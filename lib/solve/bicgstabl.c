@@ -17,7 +17,7 @@ enum { L = 4, RESTARTS = 20 };
 
 typedef struct state {
     lat_dfield *r0, *r[L + 1], *u[L + 1]; /* r[0] is the run's r */
-    lat_scalars rho, alpha;
+    lat_numbers rho, alpha;
     double shadow[LAT_SPINOR_COLUMNS]; /* |r0| */
     bool anew[LAT_SPINOR_COLUMNS];
 } state;
@@ -38,7 +38,7 @@ static int start(lat_run *w, state *b, const lat_spinor_part *c)
 /* u_i = r_i - beta u_i, i <= j. */
 static int directions(lat_run *w, state *b, int j)
 {
-    lat_scalars dot, minus;
+    lat_numbers dot, minus;
     lat_scalar *const to = dot;
     const lat_dfield *const r0 = b->r0;
     if (LAT_OPS(w->s)->dots(w->s->space, &w->active, 1, &r0, b->r[j], &to, NULL))
@@ -62,7 +62,7 @@ static int step(lat_run *w, state *b, int j)
 {
     const lat_system *s = w->s;
     double norm[LAT_SPINOR_COLUMNS];
-    lat_scalars dot, minus;
+    lat_numbers dot, minus;
     const lat_dirac_end end = {.norm = norm, .with = b->r0, .dot = dot};
     if (directions(w, b, j) || s->apply(s->with, false, &w->active, b->u[j + 1], b->u[j], &end))
         return -1;
@@ -111,7 +111,7 @@ static void eliminate(double complex a[L][L], double complex h[L], double comple
 }
 
 /* gram[i][j] = <r_j,r_i>, j <= i. */
-static int products(lat_run *w, const state *b, lat_scalars gram[L + 1][L + 1])
+static int products(lat_run *w, const state *b, lat_numbers gram[L + 1][L + 1])
 {
     for (int i = 1; i <= L; i++) {
         const lat_dfield *left[L + 1];
@@ -130,9 +130,9 @@ static int products(lat_run *w, const state *b, lat_scalars gram[L + 1][L + 1])
 }
 
 /* g of each column; minus = -g. */
-static int minimise(lat_run *w, state *b, lat_scalars g[L], lat_scalars minus[L])
+static int minimise(lat_run *w, state *b, lat_numbers g[L], lat_numbers minus[L])
 {
-    lat_scalars gram[L + 1][L + 1];
+    lat_numbers gram[L + 1][L + 1];
     if (products(w, b, gram))
         return -1;
     for (int c = 0; c < w->active.columns; c++) {
@@ -158,7 +158,7 @@ static int minimise(lat_run *w, state *b, lat_scalars g[L], lat_scalars minus[L]
 }
 
 /* y += sum of c_i v_i. */
-static int add_all(const lat_run *w, lat_scalars *c, lat_dfield *const *v, lat_dfield *y,
+static int add_all(const lat_run *w, lat_numbers *c, lat_dfield *const *v, lat_dfield *y,
                    double *norm)
 {
     const lat_scalar *by[L];
@@ -189,7 +189,7 @@ static int restart(lat_run *w, state *b)
 static int iterate(lat_run *w, state *b)
 {
     double norm[LAT_SPINOR_COLUMNS];
-    lat_scalars g[L], minus[L];
+    lat_numbers g[L], minus[L];
     while (w->active.columns > 0) {
         for (int j = 0; j < L; j++)
             if (step(w, b, j))

@@ -24,7 +24,7 @@ static int precondition(const lat_run *w, state *g, lat_dfield *z)
     const lat_system *k = g->k;
     const lat_spinor_part *c = &w->active;
     double norm[LAT_SPINOR_COLUMNS];
-    lat_scalars dot, omega, minus;
+    lat_numbers dot, omega, minus;
     const lat_dirac_end end = {.norm = norm, .with = g->kr, .dot = dot};
     if (!k)
         return LAT_OPS(w->s)->copy(w->s->space, c, w->r, z);
@@ -47,7 +47,7 @@ static int precondition(const lat_run *w, state *g, lat_dfield *z)
 }
 
 /* v[at] += sum c_i v_i, i < at. */
-static int add_all(const lat_run *w, int at, lat_scalars *c, lat_dfield *const *v)
+static int add_all(const lat_run *w, int at, lat_numbers *c, lat_dfield *const *v)
 {
     const lat_scalar *by[DEEP];
     const lat_dfield *x[DEEP];
@@ -60,7 +60,7 @@ static int add_all(const lat_run *w, int at, lat_scalars *c, lat_dfield *const *
 
 static int orthogonalise(const lat_run *w, state *g, int at)
 {
-    lat_scalars dot[DEEP];
+    lat_numbers dot[DEEP];
     lat_scalar *to[DEEP];
     const lat_dfield *left[DEEP];
     if (at == 0)
@@ -83,7 +83,7 @@ static int orthogonalise(const lat_run *w, state *g, int at)
 /* x += gamma z, r -= gamma w. */
 static int advance(lat_run *w, state *g, int at, double *norm)
 {
-    lat_scalars dot, gamma, minus;
+    lat_numbers dot, gamma, minus;
     lat_scalar *const to = dot;
     const lat_dfield *const r = w->r;
     if (LAT_OPS(w->s)->dots(w->s->space, &w->active, 1, &r, g->w[at], &to, g->square[at]))

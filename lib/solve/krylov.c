@@ -70,7 +70,7 @@ static int defect(lat_run *w, const lat_spinor_part *c, double *norm)
 {
     const lat_equation *p = w->p;
     const lat_system *o = p->outer;
-    lat_scalars minus;
+    lat_numbers minus;
     for (int i = 0; i < c->columns; i++)
         minus[c->column[i]] = (lat_scalar){-1, 0};
     return o->apply(o->with, false, c, w->outer_r, p->x, NULL)
@@ -108,7 +108,7 @@ static int collect(lat_run *w, const lat_spinor_part *c)
 /* direction += c r */
 static int follow(lat_run *w, const lat_spinor_part *p, double c)
 {
-    lat_scalars by;
+    lat_numbers by;
     for (int i = 0; i < p->columns; i++)
         by[p->column[i]] = (lat_scalar){c, 0};
     return w->direction ? lat_add(w->s, p, by, w->r, w->direction, NULL) : 0;
@@ -249,6 +249,29 @@ int lat_run_check(lat_run *w, int iterations, const double *norm)
             list[due.columns++] = k;
     }
     return update(w, &due) || judge(w) || tell(w);
+}
+
+const lat_spinor_part *lat_run_look(lat_run *w, int *ago)
+{
+    *ago = w->s->space->ahead;
+    if (!*ago)
+        return &w->active;
+    w->looked = (lat_spinor_part){w->active.parity, w->running.columns, w->before};
+    memcpy(w->before, w->now, sizeof w->now);
+    w->running = (lat_spinor_part){w->active.parity, w->active.columns, w->now};
+    memcpy(w->now, w->list, sizeof w->list);
+    for (int i = 0; i < w->active.columns && w->looked.columns == 0; i++)
+        w->fresh[w->list[i]] = false; /* r of the start is that of the first iteration */
+    return &w->looked;
+}
+
+lat_spinor_part lat_run_fresh(const lat_run *w, int list[LAT_SPINOR_COLUMNS])
+{
+    lat_spinor_part c = {w->s->parity, 0, list};
+    for (int i = 0; i < w->active.columns; i++)
+        if (w->fresh[w->list[i]])
+            list[c.columns++] = w->list[i];
+    return c;
 }
 
 void lat_run_break(lat_run *w, int column) { w->report[column].end = LAT_END_BREAKDOWN; }

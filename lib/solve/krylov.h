@@ -38,17 +38,7 @@ typedef struct lat_system {
     void (*release)(void *with, lat_dfield *v);          /* NULL is allowed */
     void *with;
 
-    /* Of a device that does not wait for its host (dirac/dirac.h), or NULL; `sums`, if not NULL, is
-     * the space of x of conjugate gradients, which has more bits than `space`. */
-    lat_spinor_space *sums;
-    int (*cg_begin)(void *with, const lat_spinor_part *p, const double *gamma);
-    int (*cg_iterate)(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
-                      lat_dfield *s, lat_dfield *q);
-    int (*cg_numbers)(void *with, const lat_spinor_part *p, int ago, double *q, double *s);
-    int (*bicgstab_begin)(void *with, const lat_spinor_part *p, const lat_scalar *rho, bool first);
-    int (*bicgstab_iterate)(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r,
-                            lat_dfield *dir, lat_dfield *t, lat_dfield *v);
-    int (*bicgstab_numbers)(void *with, const lat_spinor_part *p, int ago, double *norm, int *anew);
+    lat_spinor_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
 } lat_system;
 
 typedef enum {

@@ -7,7 +7,11 @@
  *     while (w->active.columns > 0) {
  *         ... one iteration of all active columns: w->x += .., w->r -= .., norm = |w->r|^2 ...
  *         lat_run_check(w, 1, norm);   columns leave; w->fresh[column]: r has been replaced
- *     } */
+ *     }
+ *
+ * On a device that does not wait for its host (dirac/scalars.h) the host reads the numbers of an
+ * iteration while the next one runs (lat_run_look). Then updates, and columns that leave, are an
+ * iteration late, each by its own numbers. */
 #ifndef LAT_KRYLOV_INTERNAL_H
 #define LAT_KRYLOV_INTERNAL_H
 
@@ -15,7 +19,7 @@
 #include "krylov.h"
 
 /* Scalars of all columns. */
-typedef lat_scalar lat_scalars[LAT_SPINOR_COLUMNS];
+typedef lat_scalar lat_numbers[LAT_SPINOR_COLUMNS];
 
 typedef struct lat_run {
     const lat_equation *p;
@@ -39,6 +43,9 @@ typedef struct lat_run {
     int restarts[LAT_SPINOR_COLUMNS]; /* of the method, after a breakdown */
     long window;                      /* iterations without progress that are stagnation; 0: any */
     long step;                        /* iterations of the batch */
+
+    lat_spinor_part looked, running; /* lat_run_look: of `before` and `now` */
+    int before[LAT_SPINOR_COLUMNS], now[LAT_SPINOR_COLUMNS];
 } lat_run;
 
 /* Begins: r = b - A x. Columns that are below their target leave at once. */
@@ -49,6 +56,19 @@ void lat_run_end(lat_run *w);
 /* After so many iterations. norm[column] = |r|^2. These functions return 0, or else the run fails.
  */
 int lat_run_check(lat_run *w, int iterations, const double *norm);
+
+/* The columns whose numbers can be read, once an iteration has been begun: those of this one, and
+ * ago is 0; or those of the one before, none at first, and ago is 1. */
+const lat_spinor_part *lat_run_look(lat_run *w, int *ago);
+
+/* Are the numbers that can be read those of an r that has been replaced since? */
+static inline bool lat_run_stale(const lat_run *w, int column)
+{
+    return w->s->space->ahead && w->fresh[column];
+}
+
+/* Active columns whose r has just been replaced, in list. */
+lat_spinor_part lat_run_fresh(const lat_run *w, int list[LAT_SPINOR_COLUMNS]);
 
 /* Vectors of the inner space; lat_run_release allows NULL. */
 int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what);

@@ -42,7 +42,7 @@ static double operator_of(const count *k, lat_storage storage, bool dagger)
            + k->sites * k->o->columns * (k->gpu ? 8 : 64);
 }
 
-/* Vectors of a method in the precision of its iterations, besides x and r: of CG p, s and q. */
+/* Vectors of a method in the precision of its iterations, besides x and r: of CG s, q and p. */
 static int method(const count *k, bool spare)
 {
     switch (k->use->solver) {

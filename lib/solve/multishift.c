@@ -18,7 +18,8 @@
 typedef struct shifted {
     lat_dfield *p, *x;
     double d;
-    double zeta[LAT_SPINOR_COLUMNS], before[LAT_SPINOR_COLUMNS];
+    double before[LAT_SPINOR_COLUMNS];
+    lat_numbers zeta;
 } shifted;
 
 typedef struct state {
@@ -58,7 +59,7 @@ static int product(state *m)
 /* r -= alpha (A^+ A + shift) p. */
 static int reduce(state *m, double *norm)
 {
-    lat_scalars minus, shift;
+    lat_numbers minus, shift;
     const lat_scalar *const by[] = {minus, shift};
     const lat_dfield *const x[] = {m->t, m->shift[0].p};
     for (int i = 0; i < m->active.columns; i++) {
@@ -72,18 +73,19 @@ static int reduce(state *m, double *norm)
 /* zeta'; x_j += alpha_j p_j, p_j = zeta' r + beta_j p_j. */
 static int advance(state *m, shifted *j)
 {
-    double alpha[LAT_SPINOR_COLUMNS], beta[LAT_SPINOR_COLUMNS];
+    lat_numbers alpha, beta;
     for (int i = 0; i < m->active.columns; i++) {
         const int k = m->list[i];
-        const double a = m->alpha[k], b = m->alpha_before[k], z = j->zeta[k], y = j->before[k];
+        const double a = m->alpha[k], b = m->alpha_before[k], z = j->zeta[k].re, y = j->before[k];
         const double down = a * m->beta_before[k] * (y - z) + y * b * (1 + j->d * a);
         const double next = down != 0 ? z * y * b / down : 0, ratio = z != 0 ? next / z : 0;
         j->before[k] = z;
-        j->zeta[k] = next;
-        alpha[k] = a * ratio;
-        beta[k] = m->beta[k] * ratio * ratio;
+        j->zeta[k] = lat_scalar_real(next);
+        alpha[k] = lat_scalar_real(a * ratio);
+        beta[k] = lat_scalar_real(m->beta[k] * ratio * ratio);
     }
-    return LAT_OPS(m->s)->cg(m->s->space, &m->active, alpha, beta, j->zeta, j->x, j->p, m->r);
+    return LAT_OPS(m->s)->cg(m->s->space, &m->active, lat_number(alpha), lat_number(beta),
+                             lat_number(j->zeta), j->x, j->p, m->r);
 }
 
 /* beta, and which columns have ended; they leave after this iteration. */
@@ -156,8 +158,10 @@ static int begin(state *m, lat_solve_report *report)
     }
     for (int i = 0; i < m->active.columns; i++) {
         const int k = m->list[i];
-        for (int j = 0; j < m->shifts; j++)
-            m->shift[j].zeta[k] = m->shift[j].before[k] = 1;
+        for (int j = 0; j < m->shifts; j++) {
+            m->shift[j].zeta[k] = lat_scalar_real(1);
+            m->shift[j].before[k] = 1;
+        }
         m->alpha[k] = 1;
         m->beta[k] = 0;
         m->rho[k] = norm[k];

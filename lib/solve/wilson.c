@@ -61,48 +61,6 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
                             out, in, end);
 }
 
-static int cg_begin(void *with, const lat_spinor_part *p, const double *gamma)
-{
-    level *l = with;
-    return l->d->ops->cg_begin(l->d, p, gamma);
-}
-
-static int cg_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *dir,
-                      lat_dfield *s, lat_dfield *q)
-{
-    level *l = with;
-    count(l, p);
-    count(l, p);
-    return l->d->ops->cg_iterate(l->d, l->form, p, x, dir, s, q);
-}
-
-static int cg_numbers(void *with, const lat_spinor_part *p, int ago, double *q, double *s)
-{
-    level *l = with;
-    return l->d->ops->cg_numbers(l->d, p, ago, q, s);
-}
-
-static int bicgstab_begin(void *with, const lat_spinor_part *p, const lat_scalar *rho, bool first)
-{
-    level *l = with;
-    return l->d->ops->bicgstab_begin(l->d, p, rho, first);
-}
-
-static int bicgstab_iterate(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r,
-                            lat_dfield *dir, lat_dfield *t, lat_dfield *v)
-{
-    level *l = with;
-    count(l, p);
-    count(l, p);
-    return l->d->ops->bicgstab_iterate(l->d, l->form, p, l->system.epsilon, x, r, dir, t, v);
-}
-
-static int bicgstab_numbers(void *with, const lat_spinor_part *p, int ago, double *norm, int *anew)
-{
-    level *l = with;
-    return l->d->ops->bicgstab_numbers(l->d, p, ago, norm, anew);
-}
-
 static lat_dfield *vector(void *with, const char *what)
 {
     level *l = with;
@@ -137,7 +95,7 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
         || !(l->space = lat_spinor_open_in(l->grid, links->head.nc, o->columns, w->gauge))
         || !(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
         return -1;
-    if (storage == LAT_STORAGE_HALF && l->d->ops->cg_begin) {
+    if (storage == LAT_STORAGE_HALF && l->space->ahead) {
         lat_grid_spec more = spec;
         more.storage = LAT_STORAGE_SINGLE;
         if (!(l->grid_of_x = lat_grid_new(device, &more))
@@ -153,12 +111,6 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
                              .vector = vector,
                              .release = release,
                              .sums = l->of_x,
-                             .cg_begin = l->d->ops->cg_begin ? cg_begin : NULL,
-                             .cg_iterate = cg_iterate,
-                             .cg_numbers = cg_numbers,
-                             .bicgstab_begin = l->d->ops->bicgstab_begin ? bicgstab_begin : NULL,
-                             .bicgstab_iterate = bicgstab_iterate,
-                             .bicgstab_numbers = bicgstab_numbers,
                              .with = l};
     return 0;
 }

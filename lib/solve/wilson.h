@@ -9,8 +9,8 @@
  * With even-odd preconditioning the Schur complement is solved on the odd sites. Targets are those
  * of the equation M x = b: of the asymmetric complement |b - M x| is the residual, of the symmetric
  * one it is up to the norm of its diagonal blocks larger. Whether x is a solution is for the caller
- * to judge (quark/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set; all
- * ranks of the device call them. */
+ * to judge (certify/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set;
+ * all ranks of the device call them. */
 #ifndef LAT_SOLVE_WILSON_H
 #define LAT_SOLVE_WILSON_H
 

@@ -32,8 +32,6 @@ int lat_inflate(const void *packed, size_t size, void *to, size_t n)
     return rc == LIBDEFLATE_SUCCESS && taken == size ? 0 : -1;
 }
 
-const char *lat_inflate_by(void) { return "libdeflate " LIBDEFLATE_VERSION_STRING; }
-
 #else
 
 uint32_t lat_crc(uint32_t crc, const void *p, size_t n) { return (uint32_t)crc32_z(crc, p, n); }
@@ -52,7 +50,5 @@ int lat_inflate(const void *packed, size_t size, void *to, size_t n)
     inflateEnd(&z);
     return whole ? 0 : -1;
 }
-
-const char *lat_inflate_by(void) { return "zlib " ZLIB_VERSION; }
 
 #endif

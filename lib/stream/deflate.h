@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32 of n more bytes after those of `crc`; 0 is that of no bytes. lat_crc_join: of two pieces,
+/* CRC-32 after n more bytes, `crc` before; 0 is the CRC of no bytes. lat_crc_join: of two pieces,
  * from the CRC of each. */
 uint32_t lat_crc(uint32_t crc, const void *p, size_t n);
 uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size);
@@ -18,8 +18,5 @@ uint32_t lat_adler(const void *p, size_t n);
 /* Inflates a zlib stream of exactly `size` bytes to exactly n bytes; both at most 2 GiB. Returns 0,
  * or -1, without a sentence, if it has other lengths or is damaged. */
 int lat_inflate(const void *packed, size_t size, void *to, size_t n);
-
-/* Name and version of the library that inflates, for benchmarks. */
-const char *lat_inflate_by(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* huffman_internal.h: two kinds of block of deflate (RFC 1951): stored bytes, and bytes in
- * Huffman's code without a search for repetitions, but for runs of one byte. Any inflate reads
- * them. zlib's deflate writes the same at a third of the rate (bench/NOTES.md). For codec.c. */
+ * Huffman's code without a search for repetitions, except runs of one byte. Any inflate reads
+ * them. zlib's deflate writes the same at a third of the rate (bench/history). For codec.c. */
 #ifndef LAT_HUFFMAN_INTERNAL_H
 #define LAT_HUFFMAN_INTERNAL_H
 
@@ -11,10 +11,8 @@
 
 #define LAT_CODED ((size_t)1 << 17) /* bytes that share one Huffman code */
 
-/* ---- what is the same on a GPU (packer_code.cuh) --------------------------------------------- */
-
 enum {
-    LAT_STORED_HEAD = 5,     /* bytes before those of a stored block, */
+    LAT_STORED_HEAD = 5,     /* bytes before a stored block's, */
     LAT_STORED_MOST = 65535, /* of which there are as many at most */
     LAT_BYTES = 257,         /* symbols: bytes, and the end of the block */
     LAT_SYMBOLS = 286,       /* and lengths of runs */
@@ -24,14 +22,6 @@ enum {
     LAT_SAMPLE = 1024, /* bytes of a plane, in so many, that choose its method */
     LAT_SAMPLES_APART = 16 * LAT_SAMPLE
 };
-
-#if defined(__CUDACC__)
-#define LAT_CODER static __device__ __forceinline__
-#define LAT_LEADING_ZEROS(v) (unsigned)__clz((int)(v))
-#else
-#define LAT_CODER static inline
-#define LAT_LEADING_ZEROS(v) (unsigned)__builtin_clz(v)
-#endif
 
 /* How a plane is put. Its sample is noise by its bits of entropy; it has runs if many of its bytes
  * are as the one before (codec.c says why). */
@@ -44,7 +34,7 @@ typedef enum { LAT_PUT_STORED, LAT_PUT_HUFFMAN, LAT_PUT_RUNS } lat_put_method;
 #define LAT_CODE_BITS(symbols) (17 + 19 * 3 + ((symbols) + 2) * 4)
 
 /* The symbol of a length, and how many bits follow it: the lowest ones of length - 3. */
-LAT_CODER int lat_length_symbol(unsigned length, unsigned *bits)
+static inline int lat_length_symbol(unsigned length, unsigned *bits)
 {
     const unsigned v = length - LAT_LEAST_RUN;
     *bits = 0;
@@ -52,11 +42,9 @@ LAT_CODER int lat_length_symbol(unsigned length, unsigned *bits)
         return LAT_SYMBOLS - 1;
     if (v < 4)
         return 257 + (int)v;
-    *bits = 29 - LAT_LEADING_ZEROS(v);
+    *bits = 29 - (unsigned)__builtin_clz(v);
     return 257 + (int)(4 * (*bits + 1) + (v >> *bits & 3));
 }
-
-/* ---- huffman.c ------------------------------------------------------------------------------- */
 
 /* Adds n bytes to a histogram, which is the sum of count[0] to count[3]: with one array, equal
  * bytes in a row would wait for each other. */

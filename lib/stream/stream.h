@@ -13,7 +13,7 @@
  * field's CRC, the plaquette and the link trace are verified; NaN and infinite numbers are refused.
  *
  * Fields in memory are in natural order (lattice/field.h), whatever the order of the stream. With
- * several ranks those of the communicator of the input or output call each function; rank 0 reads
+ * several ranks all of the communicator of the input or output call each function; rank 0 reads
  * and writes, and each rank has its slab of the field. The functions by slices are for rank 0
  * alone. */
 #ifndef LAT_STREAM_H
@@ -63,8 +63,8 @@ const lat_stream_form *lat_stream_last(lat_input *in);
 
 /* ---- reading by slices ----------------------------------------------------------------------- */
 
-/* A field by slices of the last axis (lattice/slices.h), in memory of a few blocks beside that of
- * the caller. After lat_stream_head:
+/* A field by slices of the last axis (lattice/slices.h), in memory of a few blocks beside the
+ * memory of the caller. After lat_stream_head:
  *
  *     r = lat_stream_begin(in, &head);             NULL with lat_error set
  *     lat_stream_get(r, slices, count);            the next `count` slices, until there are no more
@@ -115,7 +115,8 @@ int lat_stream_same_crcs(const lat_field *f, char crc[LAT_STREAM_SAME][LAT_CRC_T
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes header, blocks and trailer, in the order of f->head.order. `store` (common/options.h):
- * LAT_STORE_AUTO compresses into a file, and not into a pipe.
+ * LAT_STORE_AUTO compresses links, transformations and sources into a file; other spinors, and all
+ * that goes into a pipe, it does not.
  *
  * If plaquette or link trace of a gauge field are NaN, they are measured and set. If f->head.reals
  * is less than all reals of a matrix (12 for SU(3), 4 for SU(2)), the others in memory become what
@@ -153,24 +154,6 @@ void lat_stream_abort(lat_stream_writer *w);
 typedef const void *lat_stream_bytes(void *with, size_t from, size_t n, size_t done);
 int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with);
 size_t lat_stream_held(const lat_stream_writer *w);
-
-/* The same where whole blocks are packed already, as lat_codec_pack has them: `packed` gives block
- * after block, 0 or -1, and `bytes` the raw bytes of a shorter last one. For doubles that are
- * compressed, lat_stream_packs. */
-typedef struct lat_packed {
-    const void *payload;
-    size_t stored;     /* its bytes */
-    uint32_t crc;      /* of the raw bytes */
-    uint64_t largest;  /* bits of the largest modulus of a real */
-    size_t not_finite; /* the first real that is not finite, if `largest` says that one is */
-} lat_packed;
-typedef int lat_stream_packed(void *with, size_t block, size_t done, lat_packed *is);
-int lat_stream_put_packed(lat_stream_writer *w, lat_stream_packed *packed, lat_stream_bytes *bytes,
-                          void *with);
-bool lat_stream_packs(const lat_output *out, const lat_header *head, int store);
-
-/* The most that lat_stream_held says with the present threads. */
-size_t lat_stream_most_held(void);
 
 /* Writes the header once more, as it is now, over the one that lat_stream_open wrote; between open
  * and close, of an output that lat_output_is_hidden. 0, or -1; or 1 if the new header has another

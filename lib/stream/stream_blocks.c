@@ -38,11 +38,6 @@ static void set_buffers(lat_block *b, unsigned char *memory, size_t packed)
     *b = (lat_block){.packed = memory, .plain = memory + aligned(packed)};
 }
 
-size_t lat_stream_most_held(void)
-{
-    return BLOCKS_A_THREAD * (size_t)lat_threads() * LAT_STREAM_BLOCK;
-}
-
 int lat_pipeline_init(lat_pipeline *p)
 {
     const lat_header *head = p->head;

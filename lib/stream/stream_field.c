@@ -220,7 +220,7 @@ void lat_stream_preallocate(lat_output *out, const lat_header *head, int store)
     const bool spinors = lat_header_spinors(head);
     const uint64_t bytes = lat_header_bytes(head),
                    left = head->real == LAT_F64 ? (spinors ? 885 : 879) : (spinors ? 826 : 828);
-    if (lat_blocks_compressed(out, store))
+    if (lat_blocks_compressed(out, head, store))
         lat_output_preallocate(out, bytes / 1000 * left, bytes / 32 * 29);
     else
         lat_output_preallocate(out, bytes, bytes);

@@ -14,16 +14,15 @@
 #include "stream_ranks_internal.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/async.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "base/threads.h"
 #include "comm/shared.h"
 #include "lattice/slices.h"
@@ -97,7 +96,7 @@ typedef struct ring {
     size_t chunk_bytes; /* of the largest chunk */
     lat_shared shared;  /* .at is NULL where ranks have no memory in common */
     entry *entries;     /* one page, then ENTRIES chunks; NULL where this rank does not see them */
-    pthread_t thread;   /* the transfer thread */
+    lat_async async;    /* the transfer thread */
     int (*transfer)(struct ring *r, int rank); /* what it does for each other rank */
     int threads;                               /* that this rank had before */
 } ring;
@@ -218,15 +217,15 @@ static int receive_chunks(ring *r, int rank)
     return 0;
 }
 
-static void *transfer_all(void *ring_of_main)
+static int transfer_all(void *ring_of_main)
 {
     ring *r = ring_of_main;
     for (int rank = 1; rank < r->f->comm->size; rank++)
         if (r->transfer(r, rank)) {
             ring_abort(r);
-            break;
+            return -1;
         }
-    return NULL;
+    return 0;
 }
 
 /* On rank 0. */
@@ -235,18 +234,13 @@ static int start_transfer(ring *r, int (*transfer)(ring *r, int rank))
     if (r->shared.at)
         return 0;
     r->transfer = transfer;
-    const int bad = lat_thread_start(&r->thread, transfer_all, r);
-    return bad ? lat_fail("no thread for transfers between ranks: %s", strerror(bad)) : 0;
+    return lat_async_start(&r->async, 1, transfer_all, r)
+               ? lat_fail("no thread for transfers between ranks")
+               : 0;
 }
 
 /* 0 if all chunks were sent or received. */
-static int finish_transfer(ring *r)
-{
-    if (r->shared.at)
-        return 0;
-    pthread_join(r->thread, NULL);
-    return atomic_load(&r->entries[0].sequence) == ABORTED ? -1 : 0;
-}
+static int finish_transfer(ring *r) { return lat_async_wait(&r->async); }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

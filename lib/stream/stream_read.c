@@ -106,7 +106,7 @@ static int read_block(lat_input *in, const lat_pipeline *p, lat_block *b, size_t
 static const char cut[] = "is cut off";
 
 /* A job: as decode, of a block in a regular file, whose payload is read by the thread: several of
- * them are several times as fast where the file is in the page cache (bench/NOTES.md). */
+ * them are several times as fast where the file is in the page cache (bench/history). */
 static void fetch(void *pipeline, void *block)
 {
     const lat_pipeline *p = pipeline;

@@ -16,9 +16,12 @@
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-bool lat_blocks_compressed(const lat_output *out, int store)
+/* Numbers of spinors are noise, of which compression saves an eighth; sources are mostly zeros. */
+bool lat_blocks_compressed(const lat_output *out, const lat_header *head, int store)
 {
-    return store == LAT_STORE_AUTO ? lat_output_is_file(out) : store != LAT_STORE_RAW;
+    return store == LAT_STORE_AUTO
+               ? lat_output_is_file(out) && (!lat_header_spinors(head) || lat_header_source(head))
+               : store != LAT_STORE_RAW;
 }
 
 /* The block's head, in front of a payload whose CRC that is. */
@@ -28,17 +31,6 @@ static void make_head(lat_block *b, uint32_t payload)
     lat_store_le32(b->head + 4, (uint32_t)b->stored);
     lat_store_le32(b->head + 8, (uint32_t)b->raw);
     lat_store_le32(b->head + 12, lat_crc_join(lat_crc(0, b->head, 12), payload, b->stored));
-}
-
-static const char not_finite[] = "holds a number that is not finite";
-
-/* A job: of a block that is packed already. */
-static void finish(void *pipeline, void *block)
-{
-    const lat_pipeline *p = pipeline;
-    lat_block *b = block;
-    if (b->largest < lat_infinity_bits(p->head->real))
-        make_head(b, lat_crc(0, b->payload, b->stored));
 }
 
 /* A job. Raw bytes of the partial block are in `plain` already. */
@@ -55,7 +47,7 @@ static void encode(void *pipeline, void *block)
         lat_block_gather(p, b);
     b->largest = lat_reals_largest(raw, b->raw / (size_t)real, real);
     if (b->largest >= lat_infinity_bits(real)) {
-        b->error = not_finite;
+        b->error = "holds a number that is not finite";
         b->stored = lat_first_not_finite(raw, b->raw, real);
         return;
     }
@@ -99,39 +91,23 @@ static void write_reserved(void *output, void *block)
     lat_output_write_at(out, b->output_at + LAT_FRAME, b->payload, b->stored);
 }
 
-/* Where raw bytes come from, and whole blocks if they are packed already; NULL: p->data has them.
- */
+/* Where raw bytes come from; NULL: p->data has them. */
 typedef struct source {
     lat_stream_bytes *bytes;
-    lat_stream_packed *packed; /* or NULL */
     void *with;
     size_t held;
 } source;
 
-/* Block i begins, with the job that it needs; NULL if its bytes do not come. */
-static lat_job_fn *begin_block(lat_pipeline *p, lat_block *b, size_t i, const source *s)
+/* Block i begins. 0, or -1 if its bytes do not come. */
+static int begin_block(lat_pipeline *p, lat_block *b, size_t i, const source *s)
 {
     if (b != &p->partial)
         lat_block_init(p, b, i);
     if (!s)
-        return encode;
+        return 0;
     const size_t end = b->offset + p->block_bytes, done = end > s->held ? end - s->held : 0;
-    if (!s->packed || b->raw < p->block_bytes) {
-        b->given = s->bytes(s->with, b->offset, b->raw, done);
-        return b->given ? encode : NULL;
-    }
-    lat_packed is;
-    if (s->packed(s->with, i, done, &is))
-        return NULL;
-    b->payload = (unsigned char *)is.payload; /* read only */
-    b->stored = is.stored;
-    b->crc = is.crc;
-    b->largest = is.largest;
-    if (b->largest >= lat_infinity_bits(p->head->real)) {
-        b->error = not_finite;
-        b->stored = is.not_finite;
-    }
-    return finish;
+    b->given = s->bytes(s->with, b->offset, b->raw, done);
+    return b->given ? 0 : -1;
 }
 
 /* Writes blocks number `from` up to `end`: while one is written, those after it are encoded, and
@@ -146,10 +122,9 @@ static int write_blocks(lat_output *out, lat_pipeline *p, size_t from, size_t en
         if (i < end) {
             lat_block *b = lat_pipeline_block(p, i);
             lat_jobs_wait(jobs, &b->job); /* of the block before it in its place */
-            lat_job_fn *job = begin_block(p, b, i, s);
-            if (!job)
+            if (begin_block(p, b, i, s))
                 return -1;
-            lat_jobs_give(jobs, &b->job, job, p, b);
+            lat_jobs_give(jobs, &b->job, encode, p, b);
         }
         if (i >= from + delay) {
             lat_block *b = lat_pipeline_block(p, i - delay);
@@ -197,7 +172,7 @@ struct lat_stream_writer {
 
 lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int store)
 {
-    const bool compressed = lat_blocks_compressed(out, store);
+    const bool compressed = lat_blocks_compressed(out, head, store);
     if (lat_header_check(head, lat_output_name(out)) < 0)
         return NULL;
     lat_stream_writer *w = lat_alloc(1, sizeof *w, "a stream");
@@ -270,20 +245,8 @@ size_t lat_stream_held(const lat_stream_writer *w) { return w->p.ring_size * w->
 
 int lat_stream_put_from(lat_stream_writer *w, lat_stream_bytes *bytes, void *with)
 {
-    return lat_stream_put_packed(w, NULL, bytes, with);
-}
-
-bool lat_stream_packs(const lat_output *out, const lat_header *head, int store)
-{
-    return lat_blocks_compressed(out, store) && head->real == LAT_F64 && !lat_big_endian()
-           && !lat_reduced(head) && lat_order_natural(&head->order);
-}
-
-int lat_stream_put_packed(lat_stream_writer *w, lat_stream_packed *packed, lat_stream_bytes *bytes,
-                          void *with)
-{
     lat_pipeline *p = &w->p;
-    const source s = {bytes, packed, with, lat_stream_held(w)};
+    const source s = {bytes, with, lat_stream_held(w)};
     if (!p->direct || w->offset)
         return lat_fail("%s: expected a whole field in natural order with all reals", p->name);
     p->begin = 0;

@@ -13,7 +13,7 @@ except ImportError:
 
 
 class Lat(MakefilePackage, CudaPackage):
-    """Gauge fixing of lattice QCD configurations as a pipeline of small tools."""
+    """Lattice QCD as a pipeline of small tools."""
 
     manual_download = True
     url = f"file://{os.getcwd()}/lat-0.1.0.tar.gz"

@@ -46,8 +46,8 @@ line() {
     local precision residual delta links
     read -r precision residual delta < <(how "$4")
     links=$(weak "$2")
-    lat-solve -q -n "$3" --device "$(gpu gpu cpu)" --mass "$MASS" --csw "$CSW" --source point:0,0,0,0 --columns "$COLUMNS_DONE" \
-        --solver "$SOLVER" --precision "$precision" --residual "$residual" --delta "$delta" --halo "$5" --batch "$6" \
+    LAT_HALO=$5 lat-solve -q -n "$3" --device "$(gpu gpu cpu)" --mass "$MASS" --csw "$CSW" --source point:0,0,0,0 --columns "$COLUMNS_DONE" \
+        --solver "$SOLVER" --precision "$precision" --residual "$residual" --delta "$delta" --batch "$6" \
         --log log.tsv -o /dev/null "$links" || { echo "figure $1, $2 on $3, $4: no solution" >&2; return 0; }
     awk -F'\t' -v OFS='\t' -v figure="$1" -v dims="$2" -v ranks="$3" -v mode="$4" -v halo="$5" -v batch="$6" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }

@@ -70,7 +70,7 @@ class Writer:
 
     If the block fails there is no file; what went into a pipe has no end mark, and is refused by whoever reads it.
 
-    compression  zlib or none; by default zlib in a file and none elsewhere, as the tools do
+    compression  zlib or none; by default, as the tools do, zlib in a file, but for solutions and modes, and none elsewhere
     sites, links orders, as in docs/format.md; natural by default
     endian, block   as in docs/format.md
     provenance   False: adds no line to the history"""
@@ -78,12 +78,8 @@ class Writer:
     def __init__(self, file, compression=None, sites=None, links=None, endian="little", block=1048576, filter=None,
                  provenance=True):
         self.output = Output(file)
-        if compression is None:
-            compression = "zlib" if self.output.is_regular() else "none"
-        if filter is None:
-            filter = "none" if compression == "none" else "rotate-shuffle"
         self.sites, self.links, self.provenance = _words(sites), _words(links), provenance
-        self.storage = dict(compression=compression, filter=filter, endian=endian, block=block)
+        self.compression, self.filter, self.storage = compression, filter, dict(endian=endian, block=block)
         self.threads = codec.Threads()
         self.fields = 0
         self.open = True
@@ -144,9 +140,16 @@ class Writer:
             check_links(header.links, header.nd)
         for name, value in self.storage.items():
             setattr(header, name, value)
+        header.compression = self.compression or self._default_compression(header)
+        header.filter = self.filter or ("none" if header.compression == "none" else "rotate-shuffle")
         if self.provenance:
             header.history.append(history_line(note, field.crc))
         return Header.decode(header.encode())
+
+    def _default_compression(self, header):
+        """Sources, mostly zeros, are spinors that say what they are, without operator and residuals."""
+        source = header.source is not None and header.operator is None and header.residuals is None
+        return "zlib" if self.output.is_regular() and (not KINDS[header.kind].spinors or source) else "none"
 
     def _stored(self, field, header):
         """The reals as they are stored; sets plaquette and link trace of the header unless they are right already."""

@@ -7,11 +7,9 @@
 #include <string.h>
 #include <zlib.h>
 #include "check.h"
-#include "devices.h"
 #include "lattice/reals.h"
 #include "stream/codec.h"
 #include "stream/deflate.h"
-#include "stream/packer.h"
 
 #define MAX_N ((size_t)1200000)
 
@@ -256,65 +254,6 @@ static void check_sums(void)
     }
 }
 
-/* A block of one kind, or of two, with planes of all methods beside each other. */
-static void fill_block(size_t i, unsigned char *block)
-{
-    const size_t n = LAT_STREAM_BLOCK;
-    fill((int)(i % KINDS), 8, n);
-    memcpy(block, raw, n);
-    if (i < 2 * KINDS)
-        return;
-    fill((int)(random64() % KINDS), 8, n);
-    memcpy(block, raw, (size_t)(random64() % (n / 8)) * 8);
-}
-
-/* Is it what the CPU makes of this block? */
-static void same_block(const lat_packed *is, size_t i, const unsigned char *block)
-{
-    const size_t n = LAT_STREAM_BLOCK, size = lat_codec_pack(block, n, 8, work, packed);
-    size_t first = 0;
-    CHECK(is->stored == size && memcmp(is->payload, packed, size) == 0,
-          "block %zu: %zu bytes of %zu, or others", i, is->stored, size);
-    CHECK(is->crc == lat_crc(0, block, n), "block %zu", i);
-    CHECK(is->largest == lat_reals_largest(block, n / 8, LAT_F64), "block %zu", i);
-    while (first < n / 8
-           && lat_reals_largest(block + 8 * first, 1, LAT_F64) < lat_infinity_bits(LAT_F64))
-        first++;
-    CHECK(is->not_finite == first, "block %zu: real %zu, expected %zu", i, is->not_finite, first);
-}
-
-/* More blocks than are under way at a time, twice; those that are held stay as they are. */
-static void check_gpu(void)
-{
-    enum { BLOCKS = 170, HELD = 7, REST = 4808 };
-    const size_t block = LAT_STREAM_BLOCK, n = BLOCKS * block + REST;
-    lat_packed is[BLOCKS];
-    unsigned char *all = malloc(n);
-    for (size_t i = 0; all && i < BLOCKS; i++)
-        fill_block(i, all + i * block);
-    memset(all + n - REST, 7, REST);
-    void *there = lat_packer_copy(all, n, NULL);
-    lat_packer *p = lat_packer_open(HELD * block);
-    CHECK(all && there && p, "%s", lat_error());
-    for (int round = 0; there && p && round < 2; round++) {
-        CHECK(lat_packer_begin(p, there, n) == 0, "%s", lat_error());
-        for (size_t i = 0; i < BLOCKS + HELD - 1; i++) {
-            const size_t old = i - (HELD - 1); /* the oldest that is held */
-            if (i < BLOCKS
-                && !CHECK(lat_packer_block(p, i, i < HELD ? 0 : old * block, &is[i]) == 0, "%s",
-                          lat_error()))
-                break;
-            if (i >= HELD - 1)
-                same_block(&is[old], old, all + old * block);
-        }
-        const void *rest = lat_packer_rest(p, BLOCKS * block, REST, BLOCKS * block);
-        CHECK(rest && memcmp(rest, all + BLOCKS * block, REST) == 0, "%s", lat_error());
-    }
-    lat_packer_close(p);
-    lat_packer_copy(NULL, 0, there);
-    free(all);
-}
-
 int main(void)
 {
     packed = malloc(lat_codec_bound(MAX_N) + 1);
@@ -342,11 +281,6 @@ int main(void)
     CHECK(lat_codec_pack(raw, 12, 8, work, packed) == 0, "packed 12 bytes of f64");
     CHECK(lat_codec_pack(raw, 8, 3, work, packed) == 0, "packed reals of 3 bytes");
     CHECK(lat_codec_unpack(packed, 10, 8, work, back, 12) < 0, "unpacked 12 bytes of f64");
-    if (gpu_device()) {
-        check_case("GPU: packs to the bytes of the CPU");
-        check_gpu();
-    } else
-        check_skipped("GPU: packs to the bytes of the CPU", lat_error());
     free(packed);
     return check_done();
 }

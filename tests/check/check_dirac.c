@@ -708,7 +708,7 @@ static void hop_onto(setup *t, int count, const lat_parity *parity, bool dagger,
           lat_error());
     for (int k = 0; k < count; k++) {
         const lat_spinor_part p = {parity[k], t->columns, t->all};
-        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x, NULL), "%s", lat_error());
+        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x), "%s", lat_error());
     }
     for (int c = 0; c < t->columns; c++)
         get(t, t->y, c, v + (size_t)c * t->n);
@@ -811,8 +811,8 @@ static void compare_sums(algebra *a, int i, int j, lat_scalar dot, double norm, 
           "%s: off by %g of %g; norm %.17g, expected %.17g", what, off, size, norm, (double)square);
 }
 
-#define EACH_NUMBER(...) \
-    for (size_t k = 0; k < a.t.n; k++) { \
+#define EACH_NUMBER(n, ...) \
+    for (size_t k = 0; k < (n); k++) { \
         __VA_ARGS__ \
     }
 
@@ -1006,6 +1006,120 @@ static void check_shadow(algebra *a)
               plus[s], sites);
 }
 
+/* The passes of solvers, of column 1, with these coefficients. */
+static void check_solver_passes(algebra *a, const lat_scalar *alpha, const lat_scalar *omega,
+                                const lat_scalar *beta)
+{
+    static const int one[] = {1};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    const lat_spinor_ops *ops = a->t.s->ops;
+    lat_scalars *by = ops->scalars->open(a->t.s);
+    const cd c[3] = {alpha[1].re + alpha[1].im * I, omega[1].re + omega[1].im * I,
+                     beta[1].re + beta[1].im * I};
+    double norm[2];
+    fresh(a);
+    CHECK(by && !ops->scalars->set(by, &p, LAT_ROW_BETA, beta)
+              && !ops->cg(a->t.s, &p, lat_number(alpha), lat_number(omega),
+                          lat_row_of(by, LAT_ROW_BETA), a->f[0], a->f[1], a->f[2]),
+          "%s", lat_error());
+    EACH_NUMBER(a->t.n, a->v[0][k] += creal(c[0]) * a->v[1][k];
+                a->v[1][k] = creal(c[2]) * a->v[2][k] + creal(c[1]) * a->v[1][k];)
+    compare(a, 0, "cg: x");
+    compare(a, 1, "cg: p");
+    fresh(a);
+    CHECK(!ops->scalars->set(by, &p, LAT_ROW_ALPHA, alpha)
+              && !ops->scalars->set(by, &p, LAT_ROW_OMEGA, omega)
+              && !ops->bicgstab(a->t.s, &p, by, a->f[0], a->f[2], a->f[1], a->f[3], a->f[4])
+              && !ops->scalars->read(by, &p, LAT_STEP_NORM, 0, norm),
+          "%s", lat_error());
+    EACH_NUMBER(a->t.n, a->v[0][k] += c[0] * a->v[1][k] + c[1] * a->v[2][k];
+                a->v[2][k] -= c[1] * a->v[3][k];
+                a->v[1][k] = a->v[2][k] + c[2] * (a->v[1][k] - c[1] * a->v[4][k]);)
+    compare(a, 0, "bicgstab: x");
+    compare(a, 2, "bicgstab: r");
+    compare(a, 1, "bicgstab: p");
+    compare_sums(a, 2, 2, (lat_scalar){norm[1], 0}, norm[1], "bicgstab");
+    ops->scalars->close(by);
+}
+
+/* A row of scalars where the device has it, by what it does to a field. */
+static cd row_value(algebra *a, const lat_scalars *by, lat_row row)
+{
+    static const int one[] = {1};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    const lat_spinor_ops *ops = a->t.s->ops;
+    const lat_dfield *x = a->f[4];
+    lat_scalar dot[2], *const to = dot;
+    double norm[2];
+    CHECK(!ops->zero(a->t.s, &p, a->f[5]) && !ops->add(a->t.s, &p, lat_row_of(by, row), x, a->f[5])
+              && !ops->dots(a->t.s, &p, 1, &x, a->f[5], &to, NULL)
+              && !ops->dots(a->t.s, &p, 0, NULL, x, NULL, norm),
+          "%s", lat_error());
+    return (dot[1].re + dot[1].im * I) / norm[1];
+}
+
+/* Steps that the device takes are those of the host, from the same sums; one number a field is
+ * rounded to its storage, sums of its sites some ten times. */
+static void check_steps(algebra *a)
+{
+    static const int one[] = {1};
+    const lat_spinor_part p = {LAT_ODD, 1, one};
+    const lat_spinor_ops *ops = a->t.s->ops;
+    const lat_dirac_matrix m = {LAT_ASYMMETRIC, LAT_PLAIN};
+    const lat_scalar gamma[2] = {{0, 0}, {1.7, 0}}, rho[2] = {{0, 0}, {-.6, 1.3}};
+    lat_scalars *by = ops->scalars->open(a->t.s), host = {0};
+    double norm[2], reported[2];
+    lat_scalar dot[2], shadow[2], shadow_in[2];
+    fresh(a);
+    CHECK(by && !ops->scalars->set(by, &p, LAT_ROW_GAMMA, gamma)
+              && !ops->scalars->set(by, &p, LAT_ROW_RHO, rho),
+          "%s", lat_error());
+    host.row[LAT_ROW_GAMMA][1] = gamma[1];
+    host.row[LAT_ROW_RHO][1] = rho[1];
+    for (lat_scalar_step step = LAT_STEP_CG_ALPHA; step <= LAT_STEP_BI_BETA; step++) {
+        const lat_dirac_end on = {.scalars = by, .step = step, .with = a->f[0]};
+        const int sums = lat_dirac_sums(&on);
+        const lat_dirac_end off = {.norm = norm,
+                                   .with = sums & LAT_SUM_DOT ? a->f[0] : NULL,
+                                   .dot = dot,
+                                   .shadow = sums & LAT_SUM_SHADOW ? shadow : NULL,
+                                   .shadow_in = sums & LAT_SUM_SHADOW_IN ? shadow_in : NULL};
+        double v[7], *to = v;
+        if (step != LAT_STEP_CG_BETA)
+            CHECK(!a->t.d->ops->apply(a->t.d, m, &p, a->f[1], a->f[0], &off), "%s", lat_error());
+        else { /* out = out - alpha M in */
+            const double minus[2] = {0, host.row[LAT_ROW_MINUS][1].re};
+            const lat_dirac_end add = {.norm = norm, .add = minus};
+            CHECK(!ops->copy(a->t.s, &p, a->f[2], a->f[3])
+                      && !a->t.d->ops->apply(a->t.d, m, &p, a->f[3], a->f[0], &add)
+                      && !ops->copy(a->t.s, &p, a->f[2], a->f[1]),
+                  "%s", lat_error());
+        }
+        CHECK(!a->t.d->ops->apply(a->t.d, m, &p, a->f[1], a->f[0], &on)
+                  && !ops->scalars->read(by, &p, step, 0, reported),
+              "%s", lat_error());
+        *to++ = norm[1];
+        const lat_scalar *const more[] = {dot, shadow, shadow_in};
+        for (int k = 0; k < 3; k++)
+            if (sums & (LAT_SUM_DOT << k)) {
+                *to++ = more[k][1].re;
+                *to++ = more[k][1].im;
+            }
+        lat_scalars_take(&host, &p, step, 0, 0, v);
+        const double expected = host.number[step][host.taken[step] % 2][1];
+        CHECK(fabs(reported[1] - expected) <= 100 * a->t.eps * fabs(expected),
+              "step %d reports %.17g, expected %.17g", step, reported[1], expected);
+        for (int row = 0; row < LAT_ROWS; row++) {
+            const cd is = row_value(a, by, (lat_row)row),
+                     was = host.row[row][1].re + host.row[row][1].im * I;
+            CHECK(cabs(is - was) <= 100 * a->t.eps * cabs(was),
+                  "step %d: row %d is %g %g, expected %g %g", step, row, creal(is), cimag(is),
+                  creal(was), cimag(was));
+        }
+    }
+    ops->scalars->close(by);
+}
+
 static void check_algebra(const char *dims, int nc)
 {
     for (int storage = 0; storage < 2; storage++) {
@@ -1025,12 +1139,11 @@ static void check_algebra(const char *dims, int nc)
         const lat_spinor_part p = {LAT_ODD, 1, one};
         const lat_scalar s[3][3] = {{{0, 0}, {.7, -.2}}, {{0, 0}, {-1.1, .4}}, {{0, 0}, {.3, 0}}};
         const cd c[3] = {.7 - .2 * I, -1.1 + .4 * I, .3};
-        const double real[3][2] = {{0, .7}, {0, -1.1}, {0, .3}};
         double norm[3];
         lat_scalar dot[3][3];
         fresh(&a);
         CHECK(!ops->axpby(t->s, &p, s[0], a.f[0], s[1], a.f[1], norm), "%s", lat_error());
-        EACH_NUMBER(a.v[1][k] = c[0] * a.v[0][k] + c[1] * a.v[1][k];)
+        EACH_NUMBER(t->n, a.v[1][k] = c[0] * a.v[0][k] + c[1] * a.v[1][k];)
         compare(&a, 1, "axpby");
         lat_scalar *const dots[] = {dot[0], dot[1]};
         const lat_dfield *const x[] = {a.f[0], a.f[2]};
@@ -1039,24 +1152,10 @@ static void check_algebra(const char *dims, int nc)
         compare_sums(&a, 2, 1, dot[1][1], norm[1], "dots");
         const lat_scalar *const terms[] = {s[0], s[2]};
         CHECK(!ops->axpys(t->s, &p, 2, terms, x, a.f[3], norm), "%s", lat_error());
-        EACH_NUMBER(a.v[3][k] += c[0] * a.v[0][k] + c[2] * a.v[2][k];)
+        EACH_NUMBER(t->n, a.v[3][k] += c[0] * a.v[0][k] + c[2] * a.v[2][k];)
         compare(&a, 3, "axpys");
-        fresh(&a);
-        CHECK(!ops->cg(t->s, &p, real[0], real[1], real[2], a.f[0], a.f[1], a.f[2]), "%s",
-              lat_error());
-        EACH_NUMBER(a.v[0][k] += .7 * a.v[1][k]; a.v[1][k] = .3 * a.v[2][k] - 1.1 * a.v[1][k];)
-        compare(&a, 0, "cg: x");
-        compare(&a, 1, "cg: p");
-        fresh(&a);
-        CHECK(!ops->bicgstab(t->s, &p, s[0], s[1], s[2], a.f[0], a.f[2], a.f[1], a.f[3], a.f[4],
-                             norm),
-              "%s", lat_error());
-        EACH_NUMBER(a.v[0][k] += c[0] * a.v[1][k] + c[1] * a.v[2][k]; a.v[2][k] -= c[1] * a.v[3][k];
-                    a.v[1][k] = a.v[2][k] + c[2] * (a.v[1][k] - c[1] * a.v[4][k]);)
-        compare(&a, 0, "bicgstab: x");
-        compare(&a, 2, "bicgstab: r");
-        compare(&a, 1, "bicgstab: p");
-        compare_sums(&a, 2, 2, (lat_scalar){norm[1], 0}, norm[1], "bicgstab");
+        check_solver_passes(&a, s[0], s[1], s[2]);
+        check_steps(&a);
         check_shadow(&a);
         check_projections(&a);
         for (int i = 0; i < FIELDS; i++) {

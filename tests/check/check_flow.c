@@ -493,7 +493,7 @@ static void check_refusals(void)
     refused(&u, .1, "two directions");
     u = field_new(LAT_GAUGE, geometry_of("2,2"), LAT_FLOW_MOST + 1, LAT_F64);
     fill_haar(&u, 1);
-    refused(&u, .1, "the flow is that of SU(2)");
+    refused(&u, .1, "the flow is for SU(2)");
     u = field_new(LAT_TRANSFORM, geometry_of("2,2"), 3, LAT_F64);
     fill_haar(&u, 1);
     refused(&u, .1, "expected a gauge field");

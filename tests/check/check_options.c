@@ -133,10 +133,12 @@ static struct {
 } v;
 
 static const lat_option table[] = {
+    LAT_HEADING("Gauge"),
     {LAT_OPT_CHOICE, "gauge", 'g', "landau|coulomb|mag", &v.gauge, 0, 0, "condition", false},
     {LAT_OPT_REAL, "omega", 0, "W", &v.omega, 0.5, 2, "overrelaxation", false},
     {LAT_OPT_REAL, "theta", 0, "X", &v.theta, 0, INFINITY, "where to stop", false},
     {LAT_OPT_REAL, "unknown", 0, "X", &v.unknown, 0, 0, "has nothing yet", false},
+    LAT_HEADING("End of a run"),
     {LAT_OPT_INT, "max-sweeps", 'n', "N", &v.sweeps, 1, 1e9, "when to give up", false},
     {LAT_OPT_SEED, "seed", 0, "S", &v.seed, 0, 0, "where chance begins", false},
     {LAT_OPT_DIMS, "dims", 0, "X,Y,Z,T", &v.dims, 0, 0, "extents", false},
@@ -596,6 +598,10 @@ static void check_help(void)
     CHECK(strstr(said.out, "--unknown") < strstr(said.out, "--max-sweeps")
               && strstr(said.out, "--log") < strstr(said.out, "--input"),
           "the tool's own options come first, in their order");
+    CHECK(strstr(said.out, "a stream.\n\nGauge:\n  -g, --gauge=")
+              && strstr(said.out, "\n\nEnd of a run:\n  -n, --max-sweeps=N")
+              && strstr(said.out, "\n\nCommon options:\n  -0"),
+          "headings stand above their options, after an empty line: %s", said.out);
     tail = strstr(said.out, "\nExample:\n");
     if (CHECK(tail, "no example in %s", said.out)) {
         join(tail);
@@ -604,6 +610,15 @@ static void check_help(void)
                   && strlen(tail + 10) <= strlen(example) + 1,
               "'%s'", tail);
     }
+
+    check_case("headings are in the table for pages and shells, and are no options");
+    CHECK(RUN(&filter, "--option-table") == 0, "%s", said.err);
+    SAYS("\nheading\tGauge:\noption\town\tg\tgauge\t");
+    SAYS("\nheading\tEnd of a run:\noption\town\tn\tmax-sweeps\t");
+    CHECK(RUN(&filter, "--usage") == 0 && !strstr(said.out, "Gauge:")
+              && strstr(said.out, "--gauge"),
+          "%s", said.out);
+    check_usage(&filter, RUN(&filter, "--Gauge:"), "a heading");
 
     check_case("--version begins with the tool and its version, then how it was built");
     CHECK(RUN(&filter, "--version") == 0 && !said.err[0], "%s", said.err);

@@ -97,23 +97,6 @@ static const void *next_bytes(void *with, size_t from, size_t n, size_t done)
     return to;
 }
 
-/* The same, packed elsewhere. */
-static int next_packed(void *with, size_t block, size_t done, lat_packed *is)
-{
-    static unsigned char work[LAT_STREAM_BLOCK];
-    elsewhere *e = with;
-    const size_t n = LAT_STREAM_BLOCK, from = block * n, room = lat_codec_bound(n);
-    const char *raw = (const char *)e->f->data + from;
-    unsigned char *to = e->place + block % e->places * room;
-    e->good = e->good && block == e->blocks && from + n <= done + e->places * n;
-    e->blocks++;
-    *is = (lat_packed){.payload = to,
-                       .stored = lat_codec_pack(raw, n, 8, work, to),
-                       .crc = lat_crc(0, raw, n),
-                       .largest = lat_reals_largest(raw, n / 8, LAT_F64)};
-    return 0;
-}
-
 static const void *no_bytes(void *with, size_t from, size_t n, size_t done)
 {
     (void)with, (void)n, (void)done;
@@ -121,60 +104,6 @@ static const void *no_bytes(void *with, size_t from, size_t n, size_t done)
         return ((const lat_field *)with)->data;
     lat_fail("lost");
     return NULL;
-}
-
-static const void *rest(void *with, size_t from, size_t n, size_t done)
-{
-    (void)n, (void)done;
-    return (const char *)((elsewhere *)with)->f->data + from;
-}
-
-/* A number that is not finite is refused, with where it is, though it comes packed. */
-static int not_finite(void *with, size_t block, size_t done, lat_packed *is)
-{
-    elsewhere *e = with;
-    const int rc = next_packed(with, block, done, is);
-    if (e->blocks == 4) {
-        is->largest = lat_infinity_bits(LAT_F64);
-        is->not_finite = 50;
-    }
-    return rc;
-}
-
-static void check_packed_elsewhere(lat_field *f)
-{
-    bytes b = written(f, LAT_STORE_ZLIB);
-    const size_t room = lat_codec_bound(LAT_STREAM_BLOCK);
-    for (int good = 1; good >= 0; good--) {
-        lat_output *out = lat_output_open(path, 0, &lat_comm_self);
-        need(out && lat_stream_packs(out, &f->head, LAT_STORE_ZLIB)
-                 && !lat_stream_packs(out, &f->head, LAT_STORE_RAW),
-             "an output");
-        lat_stream_writer *w = lat_stream_open(out, &f->head, LAT_STORE_ZLIB);
-        need(w && lat_stream_held(w) <= lat_stream_most_held(), "writing");
-        elsewhere e = {f, NULL, lat_stream_held(w) / LAT_STREAM_BLOCK, 0, true};
-        e.place = malloc(e.places * room);
-        need(e.place != NULL, "memory");
-        const int rc = lat_stream_put_packed(w, good ? next_packed : not_finite, rest, &e);
-        CHECK(e.good, "the order of blocks");
-        if (good) {
-            CHECK(rc == 0, "%s", lat_error());
-            need(lat_stream_close(w) == 0 && lat_stream_commit(out) == 0, "the end");
-            bytes c = file_bytes(path);
-            CHECK(b.n == c.n && memcmp(b.at, c.at, b.n) == 0, "other bytes");
-            free(c.at);
-        } else {
-            char where[40]; /* real 50 of block 3, of 24 reals a spinor */
-            snprintf(where, sizeof where, "spinor %zu",
-                     (3 * LAT_STREAM_BLOCK / 8 + 50) / lat_header_full_reals(&f->head));
-            CHECK(rc < 0 && strstr(lat_error(), where), "%s", lat_error());
-            lat_stream_abort(w);
-            lat_output_abort(out);
-            lat_error_clear();
-        }
-        free(e.place);
-    }
-    free(b.at);
 }
 
 static void check_elsewhere(void)
@@ -208,7 +137,6 @@ static void check_elsewhere(void)
         lat_output_abort(out);
         lat_error_clear();
     }
-    check_packed_elsewhere(&f);
     lat_output *out = lat_output_open(path, 0, &lat_comm_self);
     lat_stream_writer *w = out ? lat_stream_open(out, &few.head, LAT_STORE_RAW) : NULL;
     CHECK(w && lat_stream_put_from(w, no_bytes, &few) < 0 && strstr(lat_error(), "all reals"), "%s",

@@ -9,7 +9,7 @@
 #include "base/threads.h"
 #include "check.h"
 #include "fields.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "site/random.h"
 #include "solve/wilson.h"
 

@@ -1,4 +1,5 @@
-# Fault injection: the tools with one call failing at a time (check_faults.c). Not with sanitizers: they have a malloc of their own.
+# Fault injection: the tools with one call failing at a time (check_faults.c). Not with sanitizers, which have a malloc
+# of their own.
 
 check_faults := $(B)/tests/faults/check_faults
 faults_so := $(if $(filter 1,$(SAN)),,$(B)/tests/faults/faults.so)

@@ -12,7 +12,9 @@ $(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $
 FUZZ_CC ?= clang
 SECONDS ?= 60
 F := build/fuzz
-fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(wildcard $(patsubst %,lib/%/*.c,base common lattice measure stream formats) lib/run/tool.c) $(filter-out lib/comm/comm_mpi.c,$(wildcard lib/comm/*.c)))
+fuzz_folders := base comm common lattice measure stream formats
+fuzz_lib := lib/not_built.c lib/run/tool.c $(wildcard $(fuzz_folders:%=lib/%/*.c))
+fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(filter-out lib/comm/comm_mpi.c,$(fuzz_lib)))
 fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
   -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
@@ -21,7 +23,8 @@ $(F)/%.o: %.c tests/fuzz/fuzz.mk
 	$(at)$(FUZZ_CC) $(cppflags) $(fuzz_flags) -MMD -MP -c -o $@ $<
 
 $(F)/fuzz: $(fuzz_obj)
-	$(at)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer $(fuzz_ldflags) -o $@ $(filter-out $(F)/lib/common/options.o,$^) $(ldlibs)
+	$(at)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer $(fuzz_ldflags) -o $@ \
+	  $(filter-out $(F)/lib/common/options.o,$^) $(ldlibs)
 
 -include $(shell find $(F) -name '*.d' 2>/dev/null)
 

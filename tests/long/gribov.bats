@@ -37,7 +37,7 @@ reach() {
         [ "$above" = 0 ]
         [ "$failed" = 0 ]
         # Two samples of 100 each: 3 sigma of the difference of two binomials, p from both. 94 was found by an independent
-        # program; l4444 is from here, bench/NOTES.md.
+        # program; l4444 is from here, bench/history.
         awk -v a="$reached" -v b="$often" 'BEGIN { p = (a + b) / 200; d = a - b; exit !(d * d <= 9 * 200 * p * (1 - p)) }'
     done <<'END'
 l4444 landau su3 .882911381771 100

@@ -19,6 +19,8 @@ static long steps = 1000, micro = 3, check_every;
 static const char *log_path;
 
 static const lat_option options[] = {
+    LAT_FIXING_GAUGE_OPTIONS,
+    LAT_HEADING("Annealing"),
     {LAT_OPT_REAL, "from", 0, "T", &from, 1e-9, 1e9, "first temperature", false},
     {LAT_OPT_REAL, "to", 0, "T", &to, 1e-9, 1e9, "last temperature", false},
     {LAT_OPT_INT, "steps", 0, "N", &steps, 1, 1e8,
@@ -31,14 +33,14 @@ static const lat_option options[] = {
      "how g is updated; metropolis is the reference for tests", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of the sweeps; links are always rotated in double", false},
+    LAT_HEADING("Output"),
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0,
      "write temperature and functional to FILE during the run", true},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
-     "temperatures between two lines of the log, and of progress (default: a hundredth of all)",
+     "temperatures between two lines of the log and of progress (default: a hundredth of all)",
      true},
     LAT_FIXING_OPTIONS,
-    {0},
-};
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-anneal",
@@ -182,8 +184,7 @@ static void describe(const lat_fixing *f, const lat_copy *c, char *text, size_t 
 static void check_usage(void)
 {
     if (from < to)
-        lat_usage("--from: expected a temperature of at least that of --to, %g, found %g", to,
-                  from);
+        lat_usage("--from: expected a temperature of at least --to %g, found %g", to, from);
     if (steps == 1 && (lat_opt_given("schedule") || (lat_opt_given("from") && from > to)))
         lat_usage("--steps 1 is the temperature of --to alone: --from and --schedule are for more");
 }

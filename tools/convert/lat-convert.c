@@ -17,6 +17,7 @@
 #include "run/tool.h"
 #include "formats/join.h"
 #include "formats/quarks.h"
+#include "convert_list.h"
 
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
@@ -35,8 +36,9 @@ static bool no_checksum;
 static lat_quark_hints quarks = {.kappa = NAN};
 
 static const lat_option options[] = {
+    LAT_HEADING("Formats"),
     {LAT_OPT_CHOICE, "to", 0, names, &to, 0, 0,
-     "write this format (default: that of the extension of the output, else lat)", false},
+     "write this format (default: the format of the output's extension, else lat)", false},
     {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
      "read this format (default: recognised by the first bytes)", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
@@ -45,68 +47,64 @@ static const lat_option options[] = {
      "write ROWS rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not state them",
      false},
-    {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
-     "raw files: order of the sites (" LAT_ORDERS
-     ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
-     "links,t,z,y,x has all x-links first: the direction is slowest (default: that of ILDG)",
-     false},
-    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
-     "raw files: N of SU(N) (default: from the length of the file, else 3)", false},
-    {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
-     "raw files: type of the reals (default: from the length, or the one in which links are "
-     "unitary)",
-     false},
-    {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
-     "raw files: byte order (default: the one in which links are unitary; little when written)",
-     false},
     {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
-     "write links with the signs of antiperiodic boundaries, which reading takes off: in the last "
+     "write links with the signs of antiperiodic boundaries, which reading removes: in the last "
      "slice along an axis whose boundary the header calls ANTIPERIODIC",
      false},
+    {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
+    LAT_HEADING("Raw files"),
+    {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
+     "order of the sites (" LAT_ORDERS
+     ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
+     "links,t,z,y,x has all x-links first: the direction is slowest (default: the order of ILDG)",
+     false},
+    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
+     "N of SU(N) (default: from the length of the file, else 3)", false},
+    {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
+     "type of the reals (default: from the length, or the type in which links are unitary)", false},
+    {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
+     "byte order (default: the order in which links are unitary; little when written)", false},
+    LAT_HEADING("Spinors"),
     {LAT_OPT_TEXT, "basis", 0, "NAME", &basis, 0, 0,
-     "spinors: spin basis of the foreign file: degrand-rossi, milc, fermilab, ukqcd, dirac-pauli, "
-     "chiral, bmw, ddalphaamg (default: the usual one of its format)",
+     "spin basis of the foreign file: degrand-rossi, milc, fermilab, ukqcd, dirac-pauli, chiral, "
+     "bmw, ddalphaamg (default: the usual basis of its format)",
      false},
     {LAT_OPT_CHOICE, "normalisation", 0, "mass|kappa", &normalisation, 0, 0,
-     "spinors: the foreign file holds M^-1 (mass) or M^-1/(2 kappa) (default: as its format "
-     "usually)",
+     "mass: the foreign file holds M^-1; kappa: it holds M^-1/(2 kappa) (default: what its format "
+     "usually holds)",
      false},
     {LAT_OPT_REAL, "kappa", 0, "K", &quarks.kappa, 0, 1e6,
-     "spinors: kappa of --normalisation kappa (default: that of the header)", false},
+     "kappa for --normalisation kappa (default: the value in the header)", false},
     {LAT_OPT_TEXT, "dataset", 0, "NAME", &quarks.dataset, 0, 0,
-     "hdf5-prop: read this dataset (default: the only one of spinors)", false},
+     "hdf5-prop: read this dataset (default: the only one with spinors)", false},
     {LAT_OPT_FLAG, "no-checksum", 0, NULL, &no_checksum, 0, 0,
-     "milc-prop: do not verify checksums, which MILC made in another way before May 2000", false},
-    {LAT_OPT_FLAG, "join", 0, NULL, &join, 0, 0,
-     "spinors: 12 of them, in files or streams, become one propagator: spin slow, colour fast",
+     "milc-prop: do not verify checksums, which MILC computed in another way before May 2000",
      false},
+    {LAT_OPT_FLAG, "join", 0, NULL, &join, 0, 0,
+     "join 12 spinors, in files or streams, into one propagator: spin slow, colour fast", false},
+    LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
-     "write each field to a file of its own, with its number in the name: of -o cfg.lat "
-     "cfg.0000.lat, cfg.0001.lat, .. (those before a failure are complete, and stay)",
+     "write each field to its own file, with its number in the name: -o cfg.lat writes "
+     "cfg.0000.lat, cfg.0001.lat, .. (files written before a failure are complete, and stay)",
      true},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
-     "write binary data even to a terminal, and a format "
-     "that the extension does not say",
+     "write binary data even to a terminal, and a format that does not match the extension",
      false},
-    {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
     {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
 
 static const lat_tool tool = {
     .name = "lat-convert",
     .args = "[FILE...]",
-    .summary =
-        "Converts gauge fields and quark propagators between formats. Several FILEs become one "
-        "stream. A file is read "
-        "slice by slice: once if the output is a FILE, twice if it is a pipe, to verify it before "
-        "it is written. "
-        "The whole configuration is in memory if it comes through a pipe, or if one of the formats "
-        "is openqcd, szin, "
-        "fortran, kyu, bridgetext, milc with a list of sites, or raw in an order that goes across "
-        "time slices. "
-        "--order, --group, --type and --endian describe the raw file that is read, or else the one "
-        "that is written. Spinors and quark propagators of other programs are brought to the basis "
-        "of DeGrand and Rossi and to M^-1, and back; they are in memory as a whole.",
+    .summary = "Converts gauge fields and quark propagators between formats. Several FILEs become "
+               "one stream. A file is read slice by slice: once if the output is a FILE, twice if "
+               "it is a pipe, to verify it before it is written. A whole configuration is in "
+               "memory if it comes through a pipe, or if one of the formats is openqcd, szin, "
+               "fortran, kyu or bridgetext. The same holds for milc with a list of sites, and for "
+               "raw in an order that goes across time slices. --order, --group, --type and "
+               "--endian describe the raw file that is read, or else the one that is written. "
+               "Spinors and quark propagators of other programs are converted to the basis of "
+               "DeGrand and Rossi and to M^-1, and back. They are in memory as a whole.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
                "cfg.0100.landau",
     .options = options,
@@ -124,37 +122,6 @@ static void name_formats(void)
             strcat(names, "|");
         strcat(names, (*f)->name);
     }
-}
-
-static bool writes(const lat_format *f)
-{
-    return !f->foreign || f->layout || (f->quarks && f->quarks->write);
-}
-
-static void print_formats(int width, bool of_quarks)
-{
-    for (const lat_format *const *f = lat_formats; *f; f++)
-        if (!(*f)->quarks == !of_quarks)
-            printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name, (*f)->extension, "yes",
-                   writes(*f) ? "yes" : "no", (*f)->about,
-                   of_quarks && !(*f)->quarks->proven ? " (unproven)" : "");
-}
-
-static int print_list(void)
-{
-    static const char *const head = "%-*s %-10s %-5s %-6s %s\n";
-    printf(head, 10, "format", "extension", "reads", "writes", "about");
-    print_formats(10, false);
-    putchar('\n');
-    printf(head, 17, "of quarks", "extension", "reads", "writes",
-           "about (unproven: no file of it was seen)");
-    print_formats(17, true);
-    printf("\nrecognised, and refused by name:\n");
-    for (size_t i = 0; lat_format_refused(i); i++)
-        printf("  %s\n", lat_format_refused(i));
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? LAT_DONE
-               : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
 }
 
 /* Is an option given that only raw files take? */
@@ -391,7 +358,7 @@ static void choose_target(void)
 {
     const char *dot = extension();
     const lat_format *const *named = lat_formats, *const *known = lat_formats;
-    while (dot && *named && !(extends(*named, dot) && writes(*named)))
+    while (dot && *named && !(extends(*named, dot) && lat_convert_writes(*named)))
         named++;
     while (dot && *known && !extends(*known, dot))
         known++;
@@ -416,7 +383,7 @@ static void check_usage(void)
     if (signs && !target->foreign)
         lat_usage("--signs: a stream has no signs in its links, and says in its header where they "
                   "belong");
-    if (!writes(target))
+    if (!lat_convert_writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
         lat_usage("--precision %s: %s files hold %s precision",
@@ -501,7 +468,7 @@ int main(int argc, char **argv)
     name_formats();
     lat_options_parse(&tool, argc, argv);
     if (list)
-        return print_list();
+        return lat_convert_print_list();
     choose_target();
     check_raw();
     check_usage();

@@ -124,7 +124,7 @@ static void say_moved(const lat_field *f)
             continue;
         lat_field_get(f, at * (size_t)geom->nd + (size_t)mu, m);
         if (!lat_boundary_none(1, 0, m, 2 * f->head.nc * f->head.nc))
-            lat_warn("%s: the links that are missing along %c are not those of its last slice now, "
+            lat_warn("%s: the links that are missing along %c are no longer in its last slice, "
                      "where operators of quarks expect them",
                      lat_filter_name(), "xyzt"[mu]);
     }

@@ -33,7 +33,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "compose", 0, "H", &compose, 0, 0,
      "read transformations g, write h(x) g(x) with h from H: g acts first", false},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the output (default: that of the input)", false},
+     "precision of the output (default: as in the input)", false},
     {0}};
 
 static const lat_tool tool = {

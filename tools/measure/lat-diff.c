@@ -24,7 +24,7 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "tolerance", 0, "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T",
      true},
     {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
-     "apply --tolerance to plaquette and Polyakov loops only, not to links and link trace", true},
+     "apply --tolerance only to plaquette and Polyakov loops, not to links and link trace", true},
     LAT_PRINT_OPTIONS("field", "field"),
     {0}};
 

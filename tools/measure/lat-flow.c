@@ -32,7 +32,7 @@ static const double c1_of[] = {0, LAT_FLOW_SYMANZIK, LAT_FLOW_IWASAKI};
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "action", 0, "wilson|symanzik|iwasaki", &action, 0, 0,
-     "the action whose gradient the links follow", false},
+     "action whose gradient the links follow", false},
     {LAT_OPT_REAL, "until", 0, "T", &until, 0, 1e6,
      "flow to time T (default: until t0 and w0 are known, at most to L^2/32, L being the smallest "
      "extent)",
@@ -40,9 +40,9 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "every", 'e', "DT", &every, 1e-6, 1e6,
      "measure at multiples of DT (default: about 0.1)", false},
     {LAT_OPT_REAL, "tolerance", 0, "X", &tolerance, 1e-12, 1,
-     "error of a step, which decides its length: the largest distance of a link", false},
+     "error of a step, which sets its length: the largest distance of a link", false},
     {LAT_OPT_REAL, "step", 0, "EPS", &fixed_step, 1e-6, 10,
-     "steps of this length (default: by --tolerance)", false},
+     "use steps of this length (default: set by --tolerance)", false},
     {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the links at the end to FILE", true},
     {LAT_OPT_TEXT, "write", 0, "T,..", &times_text, 0, 0,
      "write the links at these times, one field for each (default: at the end)", false},
@@ -86,7 +86,7 @@ static void parse_times(void)
         if (fixed_step > 0 && !divides(fixed_step, t))
             lat_usage("--write: expected multiples of the step %g, found %g", fixed_step, t);
         if (t > until)
-            lat_usage("--write: expected times up to that of --until %g, found %g", until, t);
+            lat_usage("--write: expected times up to --until %g, found %g", until, t);
         times[ntimes] = t;
         text = *end ? end + 1 : end;
     }
@@ -402,11 +402,12 @@ static struct {
 static int check_times(const char *name, const lat_geometry *geom, double start)
 {
     if (isnan(until) && end_time(geom) < start)
-        return lat_fail("%s: expected --until, as the links have flowed to %g, beyond L^2/32 = %g",
-                        name, start, end_time(geom));
+        return lat_fail(
+            "%s: expected --until, because the links have flowed to %g, beyond L^2/32 = %g", name,
+            start, end_time(geom));
     if (lat_opt_given("every") && isnan(until) && ntimes == 0 && end_time(geom) > start
         && start + every > end_time(geom) + 1e-9 * every)
-        return lat_fail("%s: expected --every of at most %g, as the flow ends at L^2/32 = %g "
+        return lat_fail("%s: expected --every of at most %g, because the flow ends at L^2/32 = %g "
                         "without --until, found %g",
                         name, end_time(geom) - start, end_time(geom), every);
     if (until < start)

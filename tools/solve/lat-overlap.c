@@ -32,17 +32,22 @@ static lat_device *device, *cpu; /* cpu: where the device cannot do it */
 enum { MOST = 500 };
 
 static const lat_option options[] = {
+    LAT_HEADING("What to measure"),
     {LAT_OPT_FLAG, "index", 0, NULL, &index_of, 0, 0,
      "measure the index by spectral flow and by zero modes, which must agree (else exit 3)", false},
+    {LAT_OPT_INT, "follow", 0, "K", &follow, 1, MOST,
+     "largest number of modes of H that --index follows", false},
     {LAT_OPT_FLAG, "gw", 0, NULL, &gw, 0, 0,
-     "measure how far sign(H)^2 is from 1, and Ginsparg and Wilson's relation from 0", false},
+     "measure how far sign(H)^2 is from 1, and how far the Ginsparg-Wilson relation is from 0",
+     false},
     {LAT_OPT_INT, "spectrum", 0, "K", &spectrum, 1, MOST,
      "measure the K lowest eigenvalues of D^+ D in each chirality, and of D", false},
     {LAT_OPT_TEXT, "save-modes", 0, "FILE", &save_modes, 0, 0,
-     "of --spectrum: write the eigenvectors of D^+ D to FILE, for lat-solve --deflate", true},
+     "write the eigenvectors of D^+ D that --spectrum finds to FILE, for lat-solve --deflate",
+     true},
+    LAT_HEADING("Sign function"),
     LAT_SIGN_OPTIONS,
-    {LAT_OPT_INT, "follow", 0, "K", &follow, 1, MOST, "of --index: follow up to K modes of H",
-     false},
+    LAT_HEADING("Kernel"),
     {LAT_OPT_REAL, "csw", 0, "C", &csw, 0, 0, "clover coefficient of D_W", false},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
      "bare anisotropy of D_W: spatial hops have weight NU/XI", false},
@@ -51,16 +56,19 @@ static const lat_option options[] = {
      "boundary of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)",
      false},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
-     "links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, with ,spatial after it or not",
+     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
+     ",spatial",
      false},
-    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of a device (default: what is free on a GPU, "
-     "any on the CPU)",
-     true},
+    LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0,
-     "print columns with a header line, which is the default", true},
+     "print columns with a header line, the default", true},
     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
      "write to FILE (default: stdout)", true},
+    LAT_HEADING("Device"),
+    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
+     "refuse a search whose vectors need more memory of the device (default: the free memory of a "
+     "GPU; no limit on the CPU)",
+     true},
     LAT_DEVICE_OPTIONS(device_choice),
     LAT_TUNE_OPTION(device_choice),
     {0}};
@@ -68,8 +76,8 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-overlap",
     .args = "[FILE...]",
-    .summary = "Measures the index of the overlap operator, its relation of Ginsparg and Wilson, "
-               "and its lowest eigenvalues.",
+    .summary = "Measures the index, the Ginsparg-Wilson relation and the lowest eigenvalues of the "
+               "overlap operator.",
     .example = "lat-overlap --index cfg.lat",
     .options = options,
     .max_files = INT_MAX,
@@ -194,7 +202,7 @@ static int print_relation(FILE *to, const lat_field *u, long config)
 /* Residuals of what is written are by the code that certifies solutions. */
 static int certify(lat_overlap *o, const lat_field *u, const lat_field *modes, double *residual)
 {
-    lat_plain_overlap *m = lat_plain_overlap_new(u, o, fmax(1e-14, lat_sign_delta(o->sign, 0)));
+    lat_plain_overlap *m = lat_overlap_plain(o, u, fmax(1e-14, lat_sign_delta(o->sign, 0)));
     const int rc = m ? lat_plain_overlap_modes(m, modes, residual) : -1;
     lat_plain_overlap_free(m);
     return rc;

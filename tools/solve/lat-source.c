@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-source: sources of quark propagators (docs/quarks.md, "Sources"): for each configuration of
+/* lat-source: sources of quark propagators (docs/sources.md): for each configuration of
  * the input, for a lattice without links, or from propagators (sequential sources). */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,9 @@ static const char *gauge_file;
 
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
-     "a lattice without links, in place of the input: for sources that need none", false},
+     "make sources for a lattice without links instead of reading the input: for sources that need "
+     "none",
+     false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N), with --dims", false},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "links for the steps of a sequential source; the input has propagators", false},
@@ -168,11 +170,11 @@ static void multiply(const run *r, const lat_header *head, double *slice)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < sites; i++) {
         int x[LAT_MAX_DIMS];
-        double turns = 0, out[8 * LAT_MAX_COLOURS];
+        double cycles = 0, out[8 * LAT_MAX_COLOURS];
         lat_coordinates(&head->geom, i, x);
         for (int mu = 0; mu < 3; mu++)
-            turns += (double)(r->n[mu] * x[mu] % head->geom.dims[mu]) / head->geom.dims[mu];
-        const double z[2] = {cos(2 * M_PI * turns), sin(2 * M_PI * turns)};
+            cycles += (double)(r->n[mu] * x[mu] % head->geom.dims[mu]) / head->geom.dims[mu];
+        const double z[2] = {cos(2 * M_PI * cycles), sin(2 * M_PI * cycles)};
         for (size_t c = 0; c < columns; c++) {
             double *psi = slice + (i * columns + c) * n;
             lat_gamma_apply(r->gamma, head->nc, out, psi);

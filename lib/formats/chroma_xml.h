@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chroma_xml.h: the operator of a propagator in the record XML of Chroma. */
+#ifndef LAT_CHROMA_XML_H
+#define LAT_CHROMA_XML_H
+
+#include "common/io.h"
+#include "lattice/header.h"
+
+/* What the record XML of an isotropic Wilson or clover propagator says; anything else leaves *to as
+ * it is. */
+void lat_chroma_fermion(const char *xml, lat_fermion *to);
+
+/* The record, as Chroma's ForwardProp has it, as far as it is known. 0 or -1. */
+int lat_chroma_write_fermion(lat_output *out, const lat_header *h);
+
+#endif

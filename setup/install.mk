@@ -1,0 +1,44 @@
+# The first build, manual pages, installation, the tarball.
+
+CONFIG ?=
+# With CUDA=1 for the GPU that is here, or for any by PTX.
+quick_arch = $(if $(filter 1,$(CUDA)),$(if $(GPU_ARCH),,GPU_ARCH='$(or $(gpu_one),any)'))
+.PHONY: quickstart
+quickstart:
+	$(if $(filter yes,$(DEPS)),@setup/deps build)
+	@$(MAKE) --no-print-directory all QUICK=1 $(quick_arch)
+	@$(remember)LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(subst ','\'',$(CONFIG))')
+
+version := $(shell sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' lib/common/options.h)
+
+# Kept in git, so that nobody but who changes an option or a page needs scdoc.
+.PHONY: man
+man: $(tools)
+	@docs/man/make-pages $(BIN) docs/man/pages
+
+PREFIX ?= /usr/local
+.PHONY: install uninstall
+install: all
+	$(if $(strip $(given)),@echo 'installing what was built with $(foreach v,$(given),$(v)=$($(v)))')
+	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)' $(version) $(BIN) $(notdir $(tools))
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)'
+
+# What git has, as of its last commit.
+dist_name := lat-$(version)
+.PHONY: dist distcheck
+dist:
+	@git -c tar.umask=0022 archive --prefix=$(dist_name)/ -o $(dist_name).tar.gz HEAD
+	@echo $(dist_name).tar.gz
+
+dist_make = $(MAKE) -C build/distcheck/$(dist_name) --no-print-directory CUDA=$(CUDA)
+distcheck: dist
+	@rm -rf build/distcheck && mkdir -p build/distcheck && tar -xzf $(dist_name).tar.gz -C build/distcheck
+	@$(dist_make) check-now
+	@$(dist_make) install PREFIX='$(CURDIR)/build/distcheck/installed'
+	@build/distcheck/installed/bin/lat-info --version && rm -rf build/distcheck
+
+.PHONY: clean
+clean:
+	rm -rf build bin
