@@ -750,13 +750,11 @@ static void check_bits(void)
                 for (int i = 0; i < 3; i++)
                     same_bits(tiled[i], 0, (lat_storage)storage, reals, matrices[k]);
             }
-    /* In double tiles are for larger ones (LAT_CUDA_TILED_SITES). */
-    static const char *const large[] = {"24 32 16 24", "32 32 16 16", "16 32 16 32"};
-    for (int i = 0; dev->gpu && i < 3; i++)
-        same_bits(large[i], 0, LAT_STORAGE_DOUBLE, 12, matrices[0]);
     if (dev->gpu) { /* tiles whose blocks run at once and take all columns, or some of them */
         same_bits("16 16 16 16", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
         same_bits("16 16 8 8", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
+        /* in double tiles are for larger ones (LAT_CUDA_TILED_SITES) */
+        same_bits("32 32 16 16", 0, LAT_STORAGE_DOUBLE, 12, matrices[0]);
         same_hop("16 16 8 16", LAT_STORAGE_SINGLE, 5);
         same_hop("16 16 12 16", LAT_STORAGE_SINGLE, 5);
     }
