@@ -39,8 +39,8 @@ typedef struct lat_ghost lat_ghost;
  * of 0, which has more constants. */
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs);
 
-/* The same on a device. On a GPU vectors are in its memory: lat_ghost_put and lat_ghost_get copy
- * them. */
+/* The same on a device; a GPU takes one rank. There vectors are in its memory: lat_ghost_put and
+ * lat_ghost_get copy them. */
 lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs);
 
 /* 0 if that device has code for these links; or -1, and the sentence says why not. */

@@ -86,15 +86,15 @@ static int all_products(space *s, int parts)
     return 0;
 }
 
-/* c = a b^T of n x k and m x k matrices; strides are those of rows. */
-static void times(int n, int m, int k, const double *a, int a_row, const double *b, int b_row,
-                  double *c, int c_row)
+/* c = a b^T of n x k and m x k matrices; strides are those of rows, `row` of a and b. */
+static void times(int n, int m, int k, const double *a, const double *b, int row, double *c,
+                  int c_row)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) {
             double sum = 0;
             for (int l = 0; l < k; l++)
-                sum += a[i * a_row + l] * b[j * b_row + l];
+                sum += a[i * row + l] * b[j * row + l];
             c[i * c_row + j] = sum;
         }
 }
@@ -138,8 +138,8 @@ static int ritz_unit(space *s, int unit, int size)
         return lat_fail("eigenvectors: expected %d independent vectors, found %d (a lattice too "
                         "small for so many modes?)",
                         n, rank);
-    times(rank, size, size, t, all, ritz, all, a, all); /* ritz is symmetric */
-    times(rank, rank, size, a, all, t, all, b, rank);
+    times(rank, size, size, t, ritz, all, a, all); /* ritz is symmetric */
+    times(rank, rank, size, a, t, all, b, rank);
     for (int i = 0; i < rank; i++)
         for (int j = 0; j < i; j++)
             b[i * rank + j] = b[j * rank + i] = (b[i * rank + j] + b[j * rank + i]) / 2;

@@ -64,6 +64,37 @@ static __device__ __forceinline__ void LAT_(add_scaled)(LAT_(m) *s, const LAT_(m
         }
 }
 
+/* A link that g transforms to the operator; `which`: of a unit and direction. */
+static __device__ __forceinline__ void LAT_(put_link)(const fields &f, const LAT_(m) *v,
+                                                      float unweight, unsigned which,
+                                                      uint32_t natural)
+{
+    float w[4 * PIECES];
+#pragma unroll
+    for (int i = 0; i < 4 * PIECES; i++)
+        w[i] = unweight * (float)((const LAT_T *)v)[i];
+#pragma unroll
+    for (int i = 0; i < PIECES; i++)
+        f.w[((size_t)which * PIECES + (size_t)i) * f.sites + natural] = make_float4(
+            w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
+}
+
+/* A, of x, to the vector; returns |A|^2. */
+static __device__ __forceinline__ double LAT_(put_gradient)(const fields &f, const LAT_(m) *x,
+                                                            size_t site)
+{
+    LAT_T a[ROW];
+    double square = 0;
+    a[ROW - 1] = 0;
+    LAT_(colours)(a, x);
+    for (int i = 0; i < COLOURS; i++)
+        square += 0.5 * a[i] * a[i];
+    for (int i = 0; i < ROW / 4; i++)
+        ((float4 *)f.a)[site * (ROW / 4) + (size_t)i] = make_float4(
+            (float)a[4 * i], (float)a[4 * i + 1], (float)a[4 * i + 2], (float)a[4 * i + 3]);
+    return square;
+}
+
 /* A, the links that g transforms in single, and the functional: of g, or of the g that a step has
  * made (`next`). Links have R rows, stored in V. */
 template <int R, class V>
@@ -80,8 +111,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (LAT_(own_site)(f, &c, &parity, &natural)) {
         const int member = f.now[unit] ^ next, nd = f.nd;
         constexpr int CH = chunks_of<V>(2 * LAT_N * R);
-        const size_t links = (size_t)f.groups * LAT_CUDA_GROUP * (size_t)(nd * CH),
-                     site = (size_t)unit * f.sites + natural;
+        const size_t links = (size_t)f.groups * LAT_CUDA_GROUP * (size_t)(nd * CH);
         const V *u = (const V *)f.u + (2 * (size_t)unit + (size_t)parity) * links,
                 *u_other = (const V *)f.u + (2 * (size_t)unit + 1 - (size_t)parity) * links;
         const LAT_V *g = LAT_(transformations)(f, member, unit, parity),
@@ -101,30 +131,16 @@ static __global__ void __launch_bounds__(THREADS)
                                 g_other + lat_cuda_at(up, CHUNKS(FEW)), false);
             LAT_(add_scaled)(&k, &v, f.weight[mu]);
             v = LAT_(mul_left)(own, &v);
-            float w[4 * PIECES];
-            const float unweight = (float)f.unweight[mu];
-#pragma unroll
-            for (int i = 0; i < 4 * PIECES; i++)
-                w[i] = unweight * (float)((const LAT_T *)&v)[i];
-#pragma unroll
-            for (int i = 0; i < PIECES; i++)
-                f.w[((size_t)(unit * (unsigned)nd + (unsigned)mu) * PIECES + (size_t)i) * f.sites
-                    + natural] = make_float4(w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
+            LAT_(put_link)(f, &v, (float)f.unweight[mu], unit * (unsigned)nd + (unsigned)mu,
+                           natural);
             LAT_(times_next)<R>(&v, u_other + lat_cuda_at(down, nd * CH) + chunk,
                                 g_other + lat_cuda_at(down, CHUNKS(FEW)), true);
             LAT_(add_scaled)(&k, &v, f.weight[mu]);
         }
         x = LAT_(mul_left)(own, &k);
-        LAT_T a[ROW];
         for (int i = 0; i < LAT_N; i++)
             share += x.e[i][i].re;
-        a[ROW - 1] = 0;
-        LAT_(colours)(a, &x);
-        for (int i = 0; i < COLOURS; i++)
-            square += 0.5 * a[i] * a[i];
-        for (int i = 0; i < ROW / 4; i++)
-            ((float4 *)f.a)[site * (ROW / 4) + (size_t)i] = make_float4(
-                (float)a[4 * i], (float)a[4 * i + 1], (float)a[4 * i + 2], (float)a[4 * i + 3]);
+        square = LAT_(put_gradient)(f, &x, (size_t)unit * f.sites + natural);
     }
     share = add_block(share);
     square = add_block(square);

@@ -103,16 +103,18 @@ LAT_INLINE void hop(const lat_ghost *m, const lat_ghost_call *c, size_t from, si
                 n = end - at < 8 ? end - at : 8; \
          at < end; at += n, n = end - at < 8 ? end - at : 8)
 
+typedef float v8f_anywhere __attribute__((vector_size(32), aligned(16), may_alias));
+
 LAT_INLINE v8f get8(const float *p, size_t n)
 {
-    return n == 8 ? *(const v8f *)p
+    return n == 8 ? *(const v8f_anywhere *)p
                   : __builtin_shufflevector(*(const v4f *)p, (v4f){0}, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
 LAT_INLINE void put8(float *p, v8f v, size_t n)
 {
     if (n == 8)
-        *(v8f *)p = v;
+        *(v8f_anywhere *)p = v;
     else
         *(v4f *)p = __builtin_shufflevector(v, v, 0, 1, 2, 3);
 }

@@ -24,14 +24,10 @@
 typedef float floats __attribute__((vector_size(BYTES)));
 typedef double doubles __attribute__((vector_size(BYTES)));
 
-/* What such a file exports, for LAT_LANES = base, avx2 or avx512, LAT_N, and LAT_ALL_ROWS:
+/* What such a file exports, for LAT_LANES = base, avx2 or avx512, and LAT_N:
  *     const lat_NAME_lanes LAT_LANES_OF(lat_NAME_lanes)[] = {..};
  * The table of all of them: lanes.h. */
-#if defined(LAT_ALL_ROWS)
-#define LAT_LANES_JOIN_(of, lanes, n) of##_##lanes##_##n##_all
-#else
 #define LAT_LANES_JOIN_(of, lanes, n) of##_##lanes##_##n
-#endif
 #define LAT_LANES_JOIN(of, lanes, n) LAT_LANES_JOIN_(of, lanes, n)
 #define LAT_LANES_OF(of) LAT_LANES_JOIN(of, LAT_LANES, LAT_N)
 

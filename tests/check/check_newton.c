@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_newton.c: the operator of Newton's method is that of lib/ghost; near a maximum steps
- * converge quadratically; a saddle is left; the bits do not depend on threads, and hardly on
- * vectors. On the CPU, the checking device and a GPU, from one list of cases. */
+/* check_newton.c: the operator in single precision is that in double; near a maximum steps converge
+ * quadratically; a saddle is left; the bits do not depend on threads, and hardly on vectors. On the
+ * CPU and a GPU, from one list of cases. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -462,7 +462,6 @@ int main(int argc, char **argv)
     (void)argv;
     if (lat_laplace_single_built && argc == 1) {
         laplacians();
-        on_device(checking_device());
         on_device(cpu_device());
         threads();
     }

@@ -13,7 +13,7 @@
 #include "formats/fields.h"
 #include "stream/stream.h"
 #include "fixing_write.h"
-#include "resume.h"
+#include "run/common/resume.h"
 #include "lattice/transform.h"
 
 lat_fixing_options lat_fixing_opts = {.time = -1, .select = -1, .every = 600, .seed = 1};
