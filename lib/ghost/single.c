@@ -107,7 +107,7 @@ typedef float v8f_anywhere __attribute__((vector_size(32), aligned(16), may_alia
 
 LAT_INLINE v8f get8(const float *p, size_t n)
 {
-    return n == 8 ? *(const v8f_anywhere *)p
+    return n == 8 ? (v8f) * (const v8f_anywhere *)p
                   : __builtin_shufflevector(*(const v4f *)p, (v4f){0}, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
