@@ -5,11 +5,11 @@
  *
  * L is real and even, so two real fields are one complex field, and the reals of a site are taken
  * as they lie. A block is what is transformed in a slice across the last axis: planes of the first
- * two axes in place, lines of the third one. Along the last axis a line is transformed, divided by
- * the eigenvalues of L, transformed back. Lines are copied for that: where they lie, in strides of
- * powers of 2, they would share few places of the cache. Ranks exchange parts of their slices, so
- * that each has whole lines of some sites along the last axis. All transforms are the same whoever
- * does them. */
+ * two axes in place, lines of the third one; a small block of many fields as a whole. Along the
+ * last axis a line is transformed, divided by the eigenvalues of L, transformed back. Lines are
+ * copied for that: where they lie, in strides of powers of 2, they would share few places of the
+ * cache. Ranks exchange parts of their slices, so that each has whole lines of some sites along the
+ * last axis. All transforms are the same whoever does them. */
 #include <fftw3.h>
 #include <math.h>
 #include <stdbool.h>
@@ -19,6 +19,8 @@
 #include "base/memory.h"
 
 typedef FFT(plan) fft_plan;
+
+enum { SMALL = 1 << 20 }; /* bytes of a block that stay in a cache */
 
 /* Lines along an axis, or planes. */
 typedef struct lines {
@@ -87,9 +89,10 @@ static void lines_along(NAME(laplace) * l, lines *s, int mu)
 
 static int make_plans(NAME(laplace) * l)
 {
-    const int nd = l->geom.nd, flat = l->inner < 2 ? l->inner : 2, extent = l->geom.dims[nd - 1],
-              third = nd > 2 ? l->geom.dims[2] : 1;
-    int n[2] = {1, 1};
+    const bool whole = SIDE_BY_SIDE == 1 && l->block * l->reals * sizeof(REAL) <= SMALL;
+    const int nd = l->geom.nd, flat = l->inner < 2 || whole ? l->inner : 2,
+              extent = l->geom.dims[nd - 1], third = nd > 2 ? l->geom.dims[2] : 1;
+    int n[3] = {1, 1, 1};
     l->plane = 1;
     for (int i = 0; i < flat; i++) {
         n[i] = l->geom.dims[flat - 1 - i];
@@ -97,7 +100,7 @@ static int make_plans(NAME(laplace) * l)
     }
     l->planes.wide = 1;
     lines_along(l, &l->ends, nd - 1);
-    if (l->inner == 3)
+    if (l->inner > flat)
         lines_along(l, &l->middle, 2);
     const size_t plane = l->plane * l->reals;
     REAL *sample = lat_alloc(plane > l->line ? plane : l->line, sizeof *sample,
@@ -105,7 +108,7 @@ static int make_plans(NAME(laplace) * l)
     if (!sample)
         return -1;
     const bool good = (flat == 0 || plan(l, &l->planes, flat, n, sample))
-                      && (l->inner < 3 || plan(l, &l->middle, 1, &third, sample))
+                      && (l->inner == flat || plan(l, &l->middle, 1, &third, sample))
                       && (!l->last || plan(l, &l->ends, 1, &extent, sample));
     free(sample);
     return good ? 0 : lat_fail("out of memory: a Fourier transform of %zu sites", l->block);
@@ -203,11 +206,11 @@ static void transform_middle(const NAME(laplace) * l, bool back, REAL *v, REAL *
 
 static void transform_block(const NAME(laplace) * l, bool back, REAL *v, REAL *line)
 {
-    if (back && l->inner == 3)
+    if (back && l->middle.there)
         transform_middle(l, back, v, line);
     for (size_t i = 0; i < l->block && l->planes.there; i += l->plane)
         transform(back ? l->planes.back : l->planes.there, v + i * l->reals);
-    if (!back && l->inner == 3)
+    if (!back && l->middle.there)
         transform_middle(l, back, v, line);
 }
 
