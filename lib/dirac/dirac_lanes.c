@@ -17,7 +17,7 @@
 /* What was loaded stays in a register: gcc would fold the load into each of its uses, and loads are
  * what the kernel is bound by then. STREAM stores past the caches. */
 #if defined(__x86_64__)
-#define KEEP(x) asm("" : "+v"(x))
+#define LAT_KEEP(x) asm("" : "+v"(x))
 #define FENCE _mm_sfence()
 #if BYTES == 64
 #define STREAM(p, x) _mm512_stream_ps((float *)(p), (__m512)(x))
@@ -27,10 +27,13 @@
 #define STREAM(p, x) _mm_stream_ps((float *)(p), (__m128)(x))
 #endif
 #else
-#define KEEP(x) (void)(x)
+#define LAT_KEEP(x) (void)(x)
 #define FENCE (void)0
 #define STREAM(p, x) (*(p) = (x))
 #endif
+
+/* A hop begins with t, which its sum need not be zero for. */
+#define LAT_T_FIRST
 
 /* Prefetches into the first cache, the second one, or the first for one use. */
 typedef enum { TO_FIRST, TO_SECOND, TO_FIRST_ONCE } fetch_to;

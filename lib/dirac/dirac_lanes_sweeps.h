@@ -3,6 +3,8 @@
 #include "site/real.h"
 #include "site/matrix.h"
 #include "site/elementary.h"
+#include "site/spinor.h"
+#include "site/wilson.h"
 
 /* Lane l of the result is lane perm[l] of v; the numbers are as lat_hop_table.perm has them. */
 LAT_HOST_DEVICE LAT_T LAT_(permute_lanes)(LAT_T v, const int32_t *perm)

@@ -8,76 +8,6 @@
  * come one after the other while its links are in the first cache. One text serves D and D^+: they
  * differ in where the upper and the lower spins of a field are. */
 
-/* An index that the compiler knows when it first sees the text. */
-#if LAT_N == 3
-#define COLOURS(...) \
-    { \
-        { \
-            enum { c = 0 }; \
-            __VA_ARGS__ \
-        } \
-        { \
-            enum { c = 1 }; \
-            __VA_ARGS__ \
-        } \
-        { \
-            enum { c = 2 }; \
-            __VA_ARGS__ \
-        } \
-    }
-#else
-#define COLOURS(...) \
-    { \
-        { \
-            enum { c = 0 }; \
-            __VA_ARGS__ \
-        } \
-        { \
-            enum { c = 1 }; \
-            __VA_ARGS__ \
-        } \
-    }
-#endif
-
-typedef struct {
-    LAT_T v[2][LAT_N][2];
-} LAT_(half);
-typedef struct {
-    LAT_T v[4][LAT_N][2];
-} LAT_(spinor);
-
-/* ---- to the neighbour's half spinor ---------------------------------------------------------- */
-
-/* The two spins of (1 - gamma_mu) psi, (1 + gamma_mu) psi that the others follow from; of t only
- * those two spins that are left, by half. d: forward and backward of t, x, y, z. */
-#define P(s, k) ((s) < 2 ? up : low)[((s) % 2 * LAT_N + c) * 2 + (k)]
-#define COPY(i, a) COLOURS(h.v[i][c][0] = P(a, 0); h.v[i][c][1] = P(a, 1);)
-#define ADD(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) + P(b, 0); h.v[i][c][1] = P(a, 1) + P(b, 1);)
-#define SUB(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) - P(b, 0); h.v[i][c][1] = P(a, 1) - P(b, 1);)
-#define ADDI(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) - P(b, 1); h.v[i][c][1] = P(a, 1) + P(b, 0);)
-#define SUBI(i, a, b) COLOURS(h.v[i][c][0] = P(a, 0) + P(b, 1); h.v[i][c][1] = P(a, 1) - P(b, 0);)
-LAT_HOST_DEVICE LAT_(half) LAT_(project)(const LAT_T *up, const LAT_T *low, int d)
-{
-    LAT_(half) h;
-    switch (d) {
-    case 0: COPY(0, 2) COPY(1, 3) break;
-    case 1: COPY(0, 0) COPY(1, 1) break;
-    case 2: ADDI(0, 0, 3) ADDI(1, 1, 2) break;
-    case 3: SUBI(0, 0, 3) SUBI(1, 1, 2) break;
-    case 4: SUB(0, 0, 3) ADD(1, 1, 2) break;
-    case 5: ADD(0, 0, 3) SUB(1, 1, 2) break;
-    case 6: ADDI(0, 0, 2) SUBI(1, 1, 3) break;
-    default: SUBI(0, 0, 2) ADDI(1, 1, 3) break;
-    }
-    return h;
-}
-#undef P
-#undef COPY
-#undef ADD
-#undef SUB
-#undef ADDI
-#undef SUBI
-
 /* Spinors of any sites, one a lane. */
 APART void LAT_(collect)(LAT_T *to, const LAT_T *in, size_t pitch, const int64_t *position)
 {
@@ -89,17 +19,11 @@ APART void LAT_(collect)(LAT_T *to, const LAT_T *in, size_t pitch, const int64_t
     }
 }
 
-APART void LAT_(rotate)(LAT_(half) *h, const LAT_T phase[2])
-{
-    for (int i = 0; i < 2; i++)
-        COLOURS(const LAT_T re = h->v[i][c][0]; const LAT_T im = h->v[i][c][1];
-                h->v[i][c][0] = re * phase[0] - im * phase[1];
-                h->v[i][c][1] = re * phase[1] + im * phase[0];)
-}
+APART void LAT_(rotate_apart)(LAT_(half) *h, const LAT_T phase[2]) { LAT_(rotate)(h, phase); }
 
 #define EACH(x) \
     for (int i = 0; i < 2; i++) \
-    COLOURS(h.v[i][c][0] = x(h.v[i][c][0]); h.v[i][c][1] = x(h.v[i][c][1]);)
+    LAT_COLOURS(h.v[i][c][0] = x(h.v[i][c][0]); h.v[i][c][1] = x(h.v[i][c][1]);)
 #define PERMUTE(v) LAT_(permute_lanes)(v, perm)
 #define TIMES(v) (v * phase[0])
 /* Lanes permuted, boundary phases. Backward hops have the conjugate phase in the table already. */
@@ -116,7 +40,7 @@ LAT_HOST_DEVICE LAT_(half) LAT_(twist)(LAT_(half) h, const lat_hop_table *table,
             EACH(TIMES)
         } else {
             LAT_(half) other = h; /* so that h itself can be in registers */
-            LAT_(rotate)(&other, phase);
+            LAT_(rotate_apart)(&other, phase);
             h = other;
         }
     }
@@ -126,79 +50,7 @@ LAT_HOST_DEVICE LAT_(half) LAT_(twist)(LAT_(half) h, const lat_hop_table *table,
 #undef PERMUTE
 #undef TIMES
 
-/* ---- to the four spins of the sum ------------------------------------------------------------ */
-
-/* One colour of the product, a and b, is added. The sum of t, which comes first, counts `weight`
- * times: x+, the next but one, multiplies it. */
-#define R(s, k) r->v[s][c][k]
-#define W(s, k) (d == 2 ? weight * R(s, k) : R(s, k))
-#define ADD(s, x) \
-    R(s, 0) = W(s, 0) + x[0]; \
-    R(s, 1) = W(s, 1) + x[1];
-#define SUB(s, x) \
-    R(s, 0) = W(s, 0) - x[0]; \
-    R(s, 1) = W(s, 1) - x[1];
-#define ADDI(s, x) \
-    R(s, 0) = W(s, 0) - x[1]; \
-    R(s, 1) = W(s, 1) + x[0];
-#define SUBI(s, x) \
-    R(s, 0) = W(s, 0) + x[1]; \
-    R(s, 1) = W(s, 1) - x[0];
-#define SET(s, x) \
-    R(s, 0) = x[0]; \
-    R(s, 1) = x[1];
-LAT_HOST_DEVICE void LAT_(spread)(LAT_(spinor) *r, const LAT_T a[2], const LAT_T b[2], int c, int d,
-                                  LAT_T weight)
-{
-    switch (d) {
-    case 0: SET(2, a) SET(3, b) break;
-    case 1: SET(0, a) SET(1, b) break;
-    case 2: ADD(0, a) ADD(1, b) SUBI(2, b) SUBI(3, a) break;
-    case 3: ADD(0, a) ADD(1, b) ADDI(2, b) ADDI(3, a) break;
-    case 4: ADD(0, a) ADD(1, b) ADD(2, b) SUB(3, a) break;
-    case 5: ADD(0, a) ADD(1, b) SUB(2, b) ADD(3, a) break;
-    case 6: ADD(0, a) ADD(1, b) SUBI(2, a) ADDI(3, b) break;
-    default: ADD(0, a) ADD(1, b) ADDI(2, a) SUBI(3, b) break;
-    }
-}
-#undef R
-#undef W
-#undef ADD
-#undef SUB
-#undef ADDI
-#undef SUBI
-#undef SET
-
 /* ---- links ----------------------------------------------------------------------------------- */
-
-/* The last row of an SU(3) or SU(2) matrix from the others. */
-#define U(i, j, k) u[((i)*LAT_N + (j)) * 2 + (k)]
-#if LAT_N == 3
-#define CROSS(j, a, b) \
-    { \
-        LAT_T re = U(0, a, 0) * U(1, b, 0), im = U(0, a, 0) * U(1, b, 1); \
-        re -= U(0, a, 1) * U(1, b, 1); \
-        im += U(0, a, 1) * U(1, b, 0); \
-        re -= U(0, b, 0) * U(1, a, 0); \
-        im -= U(0, b, 0) * U(1, a, 1); \
-        re += U(0, b, 1) * U(1, a, 1); \
-        im -= U(0, b, 1) * U(1, a, 0); \
-        last[2 * j] = re; \
-        last[2 * j + 1] = -im; \
-    }
-LAT_HOST_DEVICE void LAT_(last_row)(LAT_T last[2 * LAT_N],
-                                    const LAT_T *u){CROSS(0, 1, 2) CROSS(1, 2, 0) CROSS(2, 0, 1)}
-#undef CROSS
-#else
-LAT_HOST_DEVICE void LAT_(last_row)(LAT_T last[2 * LAT_N], const LAT_T *u)
-{
-    last[0] = -U(0, 1, 0);
-    last[1] = U(0, 1, 1);
-    last[2] = U(0, 0, 0);
-    last[3] = -U(0, 0, 1);
-}
-#endif
-#undef U
 
 #if LAT_N == 3
 /* c exp(i (x + y)) for angles in units of 2 pi, from their own exponentials. */
@@ -242,69 +94,8 @@ APART void LAT_(from_angles)(LAT_T *to, const LAT_T *angle)
 #undef TURN
 #endif
 
-/* r += spread(U h). The rows of U but the last are at u, and that at `last`. */
-#define LINK(j) \
-    { \
-        const LAT_T *row = c == LAT_N - 1 ? last : u + c * 2 * LAT_N; \
-        w[0] = row[2 * (j)]; \
-        w[1] = row[2 * (j) + 1]; \
-        KEEP(w[0]); \
-        KEEP(w[1]); \
-    }
-#define MUL(x, y) \
-    x[0] = w[0] * y[0]; \
-    x[1] = w[0] * y[1]; \
-    x[0] -= w[1] * y[1]; \
-    x[1] += w[1] * y[0];
-#define MAC(x, y) \
-    x[0] += w[0] * y[0]; \
-    x[1] += w[0] * y[1]; \
-    x[0] -= w[1] * y[1]; \
-    x[1] += w[1] * y[0];
-LAT_HOST_DEVICE void LAT_(times_link)(LAT_(spinor) *r, const LAT_T *u, const LAT_T *last,
-                                      const LAT_(half) *h, int d, LAT_T weight)
-{
-    LAT_T a[2], b[2], w[2];
-#if LAT_N == 3
-#define THIRD LINK(2) MAC(a, h->v[0][2]) MAC(b, h->v[1][2])
-#else
-#define THIRD
-#endif
-    COLOURS(LINK(0) MUL(a, h->v[0][0]) MUL(b, h->v[1][0]) LINK(1) MAC(a, h->v[0][1])
-                MAC(b, h->v[1][1]) THIRD LAT_(spread)(r, a, b, c, d, weight);)
-#undef THIRD
-}
-#undef LINK
-#undef MUL
-#undef MAC
 
 /* ---- the diagonal ---------------------------------------------------------------------------- */
-
-/* y = H x, H one of the two Hermitian matrices of a site's clover term. */
-LAT_HOST_DEVICE void LAT_(hermitian)(LAT_T y[2 * LAT_N][2], LAT_T x[2 * LAT_N][2],
-                                     const LAT_T *packed)
-{
-    const LAT_T *below = packed + 2 * LAT_N;
-    LAT_UNROLL
-    for (int i = 0; i < 2 * LAT_N; i++) {
-        y[i][0] = packed[i] * x[i][0];
-        y[i][1] = packed[i] * x[i][1];
-        LAT_UNROLL
-        for (int j = 0; j < i; j++, below += 2) {
-            LAT_T re = below[0], im = below[1];
-            KEEP(re);
-            KEEP(im);
-            y[i][0] += re * x[j][0];
-            y[i][1] += re * x[j][1];
-            y[i][0] -= im * x[j][1];
-            y[i][1] += im * x[j][0];
-            y[j][0] += re * x[i][0];
-            y[j][1] += re * x[i][1];
-            y[j][0] += im * x[i][1];
-            y[j][1] -= im * x[i][0];
-        }
-    }
-}
 
 /* y = C x, C the packed clover term or its inverse; x and y are upper spins, then lower ones. */
 APART void LAT_(clover)(LAT_T *y, const LAT_T *x, const LAT_T *packed)
@@ -319,16 +110,6 @@ APART void LAT_(clover)(LAT_T *y, const LAT_T *x, const LAT_T *packed)
     for (int i = 0; i < HALF; i++) {
         y[i] = (&plus[0][0])[i] + (&minus[0][0])[i];
         y[HALF + i] = (&plus[0][0])[i] - (&minus[0][0])[i];
-    }
-}
-
-/* y += i s gamma5 x */
-LAT_HOST_DEVICE void LAT_(add_twist)(LAT_T *y, const LAT_T *x, LAT_T s)
-{
-    for (int i = 0; i < SPINOR; i += 2) {
-        const LAT_T *from = x + (i < HALF ? i + HALF : i - HALF);
-        y[i] -= s * from[1];
-        y[i + 1] += s * from[0];
     }
 }
 
@@ -417,57 +198,70 @@ typedef struct {
     unsigned unit;
 } LAT_(ahead);
 
+/* A block, of a column: links are 1 if bit d of `unit` is set; `last` has the last rows of all
+ * directions, of which those that are stored without are made if this column is the first. */
+typedef struct {
+    const lat_hop_table *table;
+    const lat_hop_step *step;
+    const LAT_T *of_t, *of_space, *in;
+    LAT_T *last;
+    size_t pitch;
+    unsigned unit;
+    bool first, flip;
+    LAT_T weight;
+} LAT_(here);
+
 /* Those of direction d, `each` vectors apart. */
 #define LINKS(of_t, of_space, each) (d < 2 ? (of_t) + d * (each) : (of_space) + (d - 2) * (each))
 
-/* One direction of a block. `last` has the last rows of all directions; those of links that are
- * stored without are made if `first`. Links are 1 if bit d of `unit` is set; which the two
- * directions of t look at alone, as they begin the sum, of which little is in registers then. */
-LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const lat_hop_work *w, const LAT_T *of_t,
-                                     const LAT_T *of_space, unsigned unit, LAT_T *last, bool first,
-                                     const LAT_T *in, bool flip, size_t pitch,
-                                     const lat_hop_step *step, const LAT_(ahead) *next, int d,
-                                     LAT_T weight, LAT_(how) how)
+LAT_HOST_DEVICE void LAT_(fetch_next)(const LAT_(ahead) *next, const LAT_(here) *w, int d,
+                                      int reals)
+{
+    const LAT_T *q = next->in + (size_t)next->step[d].block * w->pitch;
+    if (d < 2 && next->unit >> d & 1)
+        ;
+    else if (next->share == reals)
+        LAT_(fetch)(LINKS(next->of_t, next->of_space, reals), reals, TO_FIRST_ONCE);
+    else
+        for (int i = 0; i < next->share; i += PER_LINE)
+            LAT_(fetch)(LINKS(next->of_t, next->of_space, next->share) + i, PER_LINE, TO_FIRST);
+    if (d < 2)
+        LAT_(fetch)(SIDE(q, w->flip == (d == 1)), HALF, TO_FIRST);
+    else
+        LAT_(fetch)(q, SPINOR, TO_FIRST);
+    if (d == 0 && next->far)
+        LAT_(fetch)(next->far, SPINOR, TO_SECOND);
+}
+
+/* One direction. That links are 1 the two directions of t look at alone, as they begin the sum, of
+ * which little is in registers then. */
+LAT_HOST_DEVICE void LAT_(direction)(LAT_(spinor) *r, const LAT_(here) *w, const LAT_(ahead) *next,
+                                     int d, LAT_(how) how)
 {
     const int reals = how.few ? LINK_REALS - 2 * LAT_N : LINK_REALS;
-    const lat_hop_step st = step[d];
-    const LAT_T *p = in + (size_t)st.block * pitch;
-    const LAT_T *u = LINKS(of_t, of_space, reals);
-    if (how.ahead) {
-        const LAT_T *q = next->in + (size_t)next->step[d].block * pitch;
-        if (d < 2 && next->unit >> d & 1)
-            ;
-        else if (next->share == reals)
-            LAT_(fetch)(LINKS(next->of_t, next->of_space, reals), reals, TO_FIRST_ONCE);
-        else
-            for (int i = 0; i < next->share; i += PER_LINE)
-                LAT_(fetch)(LINKS(next->of_t, next->of_space, next->share) + i, PER_LINE, TO_FIRST);
-        if (d < 2)
-            LAT_(fetch)(SIDE(q, flip == (d == 1)), HALF, TO_FIRST);
-        else
-            LAT_(fetch)(q, SPINOR, TO_FIRST);
-        if (d == 0 && next->far)
-            LAT_(fetch)(next->far, SPINOR, TO_SECOND);
-    }
-    if (how.few) {
-        last += d * 2 * LAT_N;
-        if (first && d >= 2)
-            LAT_(last_row)(last, u);
-    }
+    const lat_hop_step st = w->step[d];
+    const LAT_T *p = w->in + (size_t)st.block * w->pitch;
+    const LAT_T *u = LINKS(w->of_t, w->of_space, reals);
+    LAT_T *last = how.few ? w->last + d * 2 * LAT_N : NULL;
+    if (how.ahead)
+        LAT_(fetch_next)(next, w, d, reals);
+    if (how.few && w->first && d >= 2)
+        LAT_(last_row)(last, u);
     LAT_T other[SPINOR];
     if (how.collects && w->table->twist[st.twist].perm < 0) {
-        LAT_(collect)(other, in, pitch, w->table->collect + (size_t)st.block * LAT_WIDTH);
+        LAT_(collect)(other, w->in, w->pitch, w->table->collect + (size_t)st.block * LAT_WIDTH);
         p = other;
     }
-    LAT_(half) h = LAT_(project)(SIDE(p, flip), SIDE(p, !flip), d);
+    LAT_(half) h = LAT_(project)(SIDE(p, w->flip), SIDE(p, !w->flip), d);
     if (__builtin_expect(st.twist, 0))
         h = LAT_(twist)(h, w->table, st.twist);
-    if (d < 2 && unit >> d & 1) {
-        COLOURS(LAT_(spread)(r, h.v[0][c], h.v[1][c], c, d, weight);)
+    if (d < 2 && w->unit >> d & 1) {
+        LAT_(add_unit)(r, &h, d, w->weight, LAT_(set)(1));
     } else {
-        if (how.few && first && d < 2)
+        if (how.few && w->first && d < 2)
             LAT_(last_row)(last, u);
-        LAT_(times_link)(r, u, how.few ? last : u + LINK_REALS - 2 * LAT_N, &h, d, weight);
+        LAT_(add_link)(r, u, how.few ? last : u + LINK_REALS - 2 * LAT_N, false, &h, d, w->weight,
+                       LAT_(set)(1));
     }
 }
 
@@ -486,15 +280,15 @@ LAT_HOST_DEVICE void LAT_(end_block)(LAT_(spinor) *r, const lat_hop_work *w, con
     memcpy(x + HALF, SIDE(chi, !k->flip_chi), sizeof x / 2);
     LAT_(block)(y, x, &w->diagonal, (size_t)block, false, k->dagger);
     for (int s = 0; s < 4; s++)
-        COLOURS(for (int e = 0; e < 2; e++)
-                    r->v[s][c][e] = y[(s * LAT_N + c) * 2 + e] + b * r->v[s][c][e];)
+        LAT_COLOURS(for (int e = 0; e < 2; e++)
+                        r->v[s][c][e] = y[(s * LAT_N + c) * 2 + e] + b * r->v[s][c][e];)
 }
 
 #define EACH_REAL(p, flip, ...) \
     { \
         const LAT_T *const half_[2] = {SIDE(p, flip), SIDE(p, !(flip))}; \
         for (int s = 0; s < 4; s++) \
-            COLOURS(for (int e = 0; e < 2; e++) { \
+            LAT_COLOURS(for (int e = 0; e < 2; e++) { \
                 const LAT_T y = half_[s / 2][(s % 2 * LAT_N + c) * 2 + e]; \
                 LAT_T *x = &r->v[s][c][e]; \
                 __VA_ARGS__ \
@@ -509,9 +303,9 @@ LAT_HOST_DEVICE void LAT_(end_sums)(const LAT_(spinor) *r, const lat_hop_call *k
         const LAT_T *const half[2] = {SIDE(with, k->flip_out), SIDE(with, !k->flip_out)};
         LAT_T re = LAT_(set)(0), im = re, re2 = re, im2 = re;
         for (int s = 0; s < 4; s++)
-            COLOURS(const LAT_T *y = half[s / 2] + (s % 2 * LAT_N + c) * 2;
-                    re += y[0] * r->v[s][c][0]; re2 += y[1] * r->v[s][c][1];
-                    im += y[0] * r->v[s][c][1]; im2 -= y[1] * r->v[s][c][0];)
+            LAT_COLOURS(const LAT_T *y = half[s / 2] + (s % 2 * LAT_N + c) * 2;
+                        re += y[0] * r->v[s][c][0]; re2 += y[1] * r->v[s][c][1];
+                        im += y[0] * r->v[s][c][1]; im2 -= y[1] * r->v[s][c][0];)
         to[0] = re + re2;
         to[1] = im + im2;
         to += 2;
@@ -527,7 +321,7 @@ LAT_HOST_DEVICE void LAT_(end_sums)(const LAT_(spinor) *r, const lat_hop_call *k
     if (k->numbers & 1) {
         LAT_T q[2] = {LAT_(set)(0), LAT_(set)(0)};
         for (int s = 0; s < 4; s++)
-            COLOURS(for (int e = 0; e < 2; e++) q[e] += r->v[s][c][e] * r->v[s][c][e];)
+            LAT_COLOURS(for (int e = 0; e < 2; e++) q[e] += r->v[s][c][e] * r->v[s][c][e];)
         to[0] = q[0] + q[1];
     }
 }
@@ -547,7 +341,7 @@ LAT_HOST_DEVICE void LAT_(end)(LAT_(spinor) *r, const lat_hop_work *w, const lat
             EACH_REAL(chi, k->flip_chi, *x = a * y + b * *x;)
         } else if (k->b != 1) {
             for (int s = 0; s < 4; s++)
-                COLOURS(for (int e = 0; e < 2; e++) r->v[s][c][e] *= b;)
+                LAT_COLOURS(for (int e = 0; e < 2; e++) r->v[s][c][e] *= b;)
         }
     }
     if (k->add) {
@@ -561,75 +355,82 @@ LAT_HOST_DEVICE void LAT_(end)(LAT_(spinor) *r, const lat_hop_work *w, const lat
     LAT_T *const half[2] = {SIDE(out, k->flip_out), SIDE(out, !k->flip_out)};
     if (k->past_cache)
         for (int s = 0; s < 4; s++)
-            COLOURS(for (int e = 0; e < 2; e++)
-                        STREAM(half[s / 2] + (s % 2 * LAT_N + c) * 2 + e, r->v[s][c][e]);)
+            LAT_COLOURS(for (int e = 0; e < 2; e++)
+                            STREAM(half[s / 2] + (s % 2 * LAT_N + c) * 2 + e, r->v[s][c][e]);)
     else
         for (int s = 0; s < 4; s++)
-            COLOURS(for (int e = 0; e < 2; e++)
-                        half[s / 2][(s % 2 * LAT_N + c) * 2 + e] = r->v[s][c][e];)
+            LAT_COLOURS(for (int e = 0; e < 2; e++)
+                            half[s / 2][(s % 2 * LAT_N + c) * 2 + e] = r->v[s][c][e];)
 }
 #undef EACH_REAL
+
+/* Block b of a sweep, and what comes next of it: the next block but for the column. */
+LAT_HOST_DEVICE void LAT_(enter_block)(const lat_hop_work *w, const lat_hop_call *k, int b,
+                                       bool more, LAT_(here) *here, LAT_(ahead) *next)
+{
+    here->step = w->table->step + (size_t)b * 8;
+    here->of_t = (const LAT_T *)w->links[0] + (size_t)b * 2 * (size_t)w->reals;
+    here->of_space = (const LAT_T *)w->links[1] + (size_t)b * 6 * (size_t)w->reals;
+    here->unit = w->unit[b];
+    const unsigned unit = w->unit[b + more];
+    next->step = more ? here->step + 8 : here->step;
+    next->of_t = here->of_t + more * 2 * w->reals;
+    next->of_space = here->of_space + more * 6 * w->reals;
+    next->unit = unit & (k->columns == 1 || unit == 3 ? 3 : 0);
+}
+
+/* Column i of a block. `after` is what comes next of the block. */
+LAT_HOST_DEVICE void LAT_(column)(const lat_hop_work *w, const lat_hop_call *k, int b, int i,
+                                  LAT_(here) *here, const LAT_(ahead) *after, LAT_(how) how)
+{
+    const LAT_T *fields = k->in;
+    const int far = k->columns < FAR ? k->columns : FAR;
+    const bool more = i + 1 < k->columns, far_more = i + far < k->columns;
+    here->in = fields + (size_t)k->column[i] * SPINOR;
+    here->first = i == 0;
+    LAT_(ahead) next = *after;
+    next.in = fields + (size_t)k->column[more ? i + 1 : 0] * SPINOR;
+    next.step = more ? here->step : after->step;
+    next.of_t += i * 2 * next.share;
+    next.of_space += i * 6 * next.share;
+    next.far = NULL;
+    if (k->far)
+        next.far = fields + (size_t)k->column[far_more ? i + far : i + far - k->columns] * SPINOR
+                   + (size_t)(far_more ? here->step : after->step)->block * here->pitch;
+    LAT_(spinor) r;
+#define DIRECTION(d) LAT_(direction)(&r, here, &next, d, how);
+    LAT_EACH_DIRECTION(DIRECTION)
+#undef DIRECTION
+    LAT_(end)(&r, w, k, b, i, (size_t)b * here->pitch + (size_t)k->column[i] * SPINOR);
+}
 
 LAT_HOST_DEVICE void LAT_(sweep)(const lat_hop_work *w, const lat_hop_call *k, int begin, int end,
                                  LAT_(how) how)
 {
-    const size_t pitch = (size_t)w->columns * SPINOR;
-    const LAT_T weight = LAT_(set)((LAT_S)(2 * w->temporal));
-    const int share = (w->reals + k->columns - 1) / k->columns,
-              far = k->columns < FAR ? k->columns : FAR;
     LAT_T last[8 * 2 * LAT_N];
+    LAT_(here) here;
+    LAT_(ahead) next;
+    here.table = w->table;
+    here.last = last;
+    here.pitch = (size_t)w->columns * SPINOR;
+    here.flip = k->flip_in;
+    here.weight = LAT_(set)((LAT_S)(2 * w->temporal));
+    next.share = (w->reals + k->columns - 1) / k->columns;
 #if LAT_N == 3
     LAT_T rows[8 * 12];
 #endif
     for (int b = begin; b < end; b++) {
-        const lat_hop_step *step = w->table->step + (size_t)b * 8;
-        const int ahead = b + 1 < end; /* 1 block, or none */
-        const LAT_T *of_t = (const LAT_T *)w->links[0] + (size_t)b * 2 * (size_t)w->reals,
-                    *of_space = (const LAT_T *)w->links[1] + (size_t)b * 6 * (size_t)w->reals,
-                    *t_ahead = of_t + ahead * 2 * w->reals,
-                    *space_ahead = of_space + ahead * 6 * w->reals;
-        const unsigned unit = w->unit[b],
-                       unit_ahead = w->unit[b + ahead]
-                                    & (k->columns == 1 || w->unit[b + ahead] == 3 ? 3 : 0);
+        LAT_(enter_block)(w, k, b, b + 1 < end, &here, &next);
 #if LAT_N == 3
         if (how.few && w->reals == 8) {
             for (int d = 0; d < 8; d++)
-                LAT_(from_angles)(rows + 12 * d, d < 2 ? of_t + 8 * d : of_space + 8 * (d - 2));
-            of_t = rows;
-            of_space = rows + 24;
+                LAT_(from_angles)(rows + 12 * d, LINKS(here.of_t, here.of_space, 8));
+            here.of_t = rows;
+            here.of_space = rows + 24;
         }
 #endif
-        const lat_hop_step *step_ahead = b + 1 == end ? step : step + 8;
-        for (int i = 0; i < k->columns; i++) {
-            const LAT_T *fields = k->in, *in = fields + (size_t)k->column[i] * SPINOR;
-            const bool more = i + 1 < k->columns, far_more = i + far < k->columns;
-            LAT_(ahead) next;
-            next.in = fields + (size_t)k->column[more ? i + 1 : 0] * SPINOR;
-            next.step = more ? step : step_ahead;
-            next.of_t = t_ahead + i * 2 * share;
-            next.of_space = space_ahead + i * 6 * share;
-            next.share = share;
-            next.unit = unit_ahead;
-            next.far = NULL;
-            if (k->far)
-                next.far = fields
-                           + (size_t)k->column[far_more ? i + far : i + far - k->columns] * SPINOR
-                           + (size_t)(far_more ? step : step_ahead)->block * pitch;
-            LAT_(spinor) r;
-#define DIRECTION(d) \
-    LAT_(direction) \
-    (&r, w, of_t, of_space, unit, last, i == 0, in, k->flip_in, pitch, step, &next, d, weight, how);
-            DIRECTION(0)
-            DIRECTION(1)
-            DIRECTION(2)
-            DIRECTION(3)
-            DIRECTION(4)
-            DIRECTION(5)
-            DIRECTION(6)
-            DIRECTION(7)
-#undef DIRECTION
-            LAT_(end)(&r, w, k, b, i, (size_t)b * pitch + (size_t)k->column[i] * SPINOR);
-        }
+        for (int i = 0; i < k->columns; i++)
+            LAT_(column)(w, k, b, i, &here, &next, how);
     }
     if (k->past_cache)
         FENCE;
@@ -669,7 +470,6 @@ static void LAT_(diagonal)(const lat_hop_work *w, const lat_hop_call *k, int beg
             memcpy((LAT_T *)k->out + at, y, sizeof y);
         }
 }
-#undef COLOURS
 #undef SIDE
 #undef PER_LINE
 #undef LINKS
