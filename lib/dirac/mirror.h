@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mirror.h: the bytes of a host field of spinors, on a GPU: [site][object][spin][colour][re, im] in
  * double, natural order, basis and gauge of the host. Solutions are gathered there, batch after
- * batch, certified (plain_gpu.h), and go to the host piece by piece when they are written. On one
- * rank, of SU(3). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and C++. */
+ * batch, certified (certify/plain_gpu.h), and go to the host piece by piece when they are written.
+ * On one rank, of SU(3). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and
+ * C++. */
 #ifndef LAT_DIRAC_MIRROR_H
 #define LAT_DIRAC_MIRROR_H
 

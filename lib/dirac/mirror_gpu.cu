@@ -10,7 +10,7 @@ extern "C" {
 #include "base/error.h"
 #include "base/threads.h"
 #include "mirror.h"
-#include "staging.h"
+#include "grid/staging.h"
 #include "temporal.h"
 }
 

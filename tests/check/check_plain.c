@@ -6,7 +6,7 @@
 #include <string.h>
 #include "check.h"
 #include "fields.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "site/random.h"
 
 typedef double complex cx;

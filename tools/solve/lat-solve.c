@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-solve: M x = b for sources that come as a stream, or that it makes on the links that come.
  *
- * Solutions are certified: the residual of each column is computed by lib/quark/plain.h, which
+ * Solutions are certified: the residual of each column is computed by lib/certify/plain.h, which
  * shares nothing with the solvers. A column above the target is solved further, with a lower one.
  */
 #include <math.h>
@@ -14,7 +14,8 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "formats/fields.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
+#include "lattice/boundary.h"
 #include "smear/smear.h"
 #include "run/quark/result.h"
 #include "run/common/resume.h"
@@ -208,8 +209,9 @@ static int check_source(run *r)
     for (int i = 0; i < r->v.columns; i++)
         if ((size_t)r->v.column[i] >= all)
             return lat_fail("--columns: expected columns below %zu, found %d", all, r->v.column[i]);
-    return lat_plain_check_open(&r->v.fermion, s->b, lat_inverter_columns(&r->v, list), list,
-                                source_text ? "--source" : lat_input_name(r->from.in));
+    const int columns = lat_inverter_columns(&r->v, list);
+    return lat_boundary_check_quarks(&r->v.fermion, s->b, columns, list,
+                                     source_text ? "--source" : lat_input_name(r->from.in));
 }
 
 /* The source b, which is overwritten; for all masses. An exit code. */

@@ -39,7 +39,8 @@ static bool is_good(const lat_solution *s, int c) { return s->residual[c] <= s->
 static int residuals(lat_solution *s, int columns, const int *column, double *found)
 {
     if (s->where == LAT_X_DEVICE)
-        return lat_plain_gpu_residual(s->plain_gpu, s->mirror, s->b, columns, column, found);
+        return lat_plain_gpu_residual(s->plain_gpu, lat_mirror_data(s->mirror), s->b, columns,
+                                      column, found);
     if (lat_field_exchange(s->x))
         return -1;
     return s->overlap.plain

@@ -2,7 +2,7 @@
 /* solution.h: M x = b for columns of x: solved batch by batch, certified, kept in a checkpoint.
  *
  * A column is done when its residual, computed by code that shares nothing with the solver
- * (quark/plain.h, dirac/plain_gpu.h, overlap/plain_overlap.h), is not above the wanted one. One
+ * (certify/plain.h, certify/plain_gpu.h, certify/plain_overlap.h), is not above the wanted one. One
  * above it is solved further, with a lower target. Columns are the same bits whatever others run
  * beside them, and wherever a run was cut off and resumed (columns.h).
  *
@@ -12,9 +12,9 @@
 
 #include "columns.h"
 #include "common/progress.h"
-#include "dirac/plain_gpu.h"
+#include "certify/plain_gpu.h"
 #include "overlap.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "solve/wilson.h"
 #include "writer.h"
 
