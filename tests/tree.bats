@@ -42,7 +42,7 @@ layers() {
     done
     while read -r name; do
         layers | grep -qxF -e "$name" -e "${name%/*}" || { echo "$name is not in lib/LAYERS"; return 1; }
-    done < <(find "$ROOT/lib" -name '*.[ch]*' -printf '%P\n' | sed 's#/[^/]*$##' | sort -u)
+    done < <(find "$ROOT/lib" -mindepth 2 -name '*.[ch]*' -printf '%P\n' | sed 's#/[^/]*$##' | sort -u)
     while read -r name allowed; do
         for folder in $allowed; do
             [[ $below == *" $folder "* ]] || { echo "$name names $folder, which is not below"; return 1; }
