@@ -123,8 +123,7 @@ int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p
 {
     return -1;
 }
-int lat_mirror_lend(lat_mirror *m) { return -1; }
-void lat_mirror_give_back(lat_mirror *m) {}
+int lat_mirror_lend(lat_mirror *m, lat_async *reader) { return -1; }
 int lat_mirror_begin(lat_mirror *m, size_t held) { return -1; }
 const void *lat_mirror_bytes(void *mirror, size_t from, size_t n, size_t done) { return NULL; }
 int lat_mirror_get(lat_mirror *m, lat_field *host) { return -1; }
