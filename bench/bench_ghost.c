@@ -42,11 +42,12 @@ typedef struct bed {
 
 typedef int part(bed *b);
 
-static int hop(bed *b) { return lat_ghost_hop(b->m, b->y, b->x, b->total); }
+static int hop(bed *b) { return lat_ghost_hop(b->m, b->y, b->x, NULL, b->total); }
 /* On a GPU a product waits for it. */
 static int laplace(bed *b)
 {
-    return lat_ghost_invert(b->m, b->x) || (b->m->gpu && lat_ghost_dot(b->m, b->x, b->x, b->total))
+    return lat_ghost_invert(b->m, b->x, NULL)
+                   || (b->m->gpu && lat_ghost_dot(b->m, b->x, b->x, b->total))
                ? -1
                : 0;
 }

@@ -74,7 +74,7 @@ struct lat_fixer {
 };
 
 extern const lat_fix_ops lat_fix_cpu;
-extern const lat_fix_ops lat_fix_gpu; /* fix_gpu.cu, or fix_nocuda.c where that was not built */
+extern const lat_fix_ops lat_fix_gpu; /* fix_gpu.cu */
 
 static inline lat_fixer *lat_fix_open(lat_device *dev, const lat_field *u, const lat_condition *c,
                                       lat_real real, int copies)

@@ -3,6 +3,7 @@
  * (template; after fix_fields.cuh): N > 4. Links have all their rows, and the weights of
  * directions in them. What fix_sweeps.cuh says of faces and strips holds here, too. */
 #include "grid/cuda_tile.cuh"
+#include "grid/cuda_tile_hits.cuh"
 
 /* Warps that a processor takes at least: so many registers a thread may have. */
 #define WARPS_A_PROCESSOR (LAT_SIZE == 4 ? SHARE > 2 ? 8 : 16 : LAT_N <= 7 ? 12 : 8)

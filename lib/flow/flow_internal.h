@@ -38,7 +38,7 @@ typedef struct lat_flow_device {
 } lat_flow_device;
 
 extern const lat_flow_device lat_flow_cpu;
-extern const lat_flow_device lat_flow_gpu; /* or flow_nocuda.c */
+extern const lat_flow_device lat_flow_gpu;
 
 /* The device's own struct begins with it; it sets the first three. */
 struct lat_flow {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* laplace_gpu.cu: the inverse Laplacian on GPUs: lines along each axis (lines.cuh), forwards; those
- * along the last one are also divided by the eigenvalues of L, and go back at once; then the others
- * go back. */
+/* laplace_gpu.cu: the inverse Laplacian on a GPU: lines along each axis (lines.cuh), forwards;
+ * those along the last one are also divided by the eigenvalues of L, and go back at once; then the
+ * others go back. */
 #include <stdlib.h>
-#include "grid/cuda_slices.cuh"
 #include "lines.cuh"
 extern "C" {
 #include "base/error.h"
@@ -12,30 +11,19 @@ extern "C" {
 
 struct lat_laplace_gpu {
     cudaStream_t stream;
-    lat_lines_plan<double2> plan;
-    bool cut;             /* the ranks cut an axis of L: */
-    lat_cuda_lines whole; /* its lines */
+    bool single;
+    int units;
+    lat_lines_plan<double2> wide; /* one of both */
+    lat_lines_plan<float2> narrow;
 };
 
-int lat_laplace_gpu_check(const lat_geometry *geom) { return lat_lines_check<double2>(geom); }
-
-static int open(lat_laplace_gpu *l, lat_device *dev, const lat_geometry *geom, const double *weight,
-                int reals)
+int lat_laplace_gpu_check(const lat_geometry *geom, bool single)
 {
-    const int last = geom->nd - 1, slice = (int)(lat_volume(geom) / (size_t)geom->dims[last]);
-    l->cut = dev->comm->size > 1 && weight[last] > 0;
-    if (l->cut
-        && lat_cuda_lines_open(dev, geom->dims[last], slice, (size_t)reals * sizeof(double),
-                               "lines of a Fourier transform", &l->whole))
-        return -1;
-    const lat_lines_cut cut = {lat_slab_of(dev->comm, dev->comm->rank, geom->dims[last]).count,
-                               lat_slab_of(dev->comm, dev->comm->rank, slice)};
-    return lat_agree(dev->comm, lat_lines_open(&l->plan, geom, weight, reals,
-                                               dev->comm->size > 1 ? &cut : NULL));
+    return single ? lat_lines_check<float2>(geom) : lat_lines_check<double2>(geom);
 }
 
 lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
-                                     const double *weight, int reals)
+                                     const double *weight, int reals, bool single, int units)
 {
     lat_laplace_gpu *l = (lat_laplace_gpu *)calloc(1, sizeof *l);
     if (!l) {
@@ -43,7 +31,11 @@ lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
         return NULL;
     }
     l->stream = lat_cuda_device_of(dev)->stream;
-    if (open(l, dev, geom, weight, reals) == 0)
+    l->single = single;
+    l->units = units;
+    if ((single ? lat_lines_open(&l->narrow, geom, weight, reals)
+                : lat_lines_open(&l->wide, geom, weight, reals))
+        == 0)
         return l;
     lat_laplace_gpu_free(l);
     return NULL;
@@ -53,51 +45,28 @@ void lat_laplace_gpu_free(lat_laplace_gpu *l)
 {
     if (!l)
         return;
-    lat_cuda_lines_close(&l->whole);
-    lat_lines_close(&l->plan);
+    lat_lines_close(&l->wide);
+    lat_lines_close(&l->narrow);
     free(l);
 }
 
-static const char what[] = "the inverse Laplacian";
-
-/* Passes first .. last-1. */
-static int forwards(const lat_laplace_gpu *l, double *v, int first, int last)
+template <class C>
+static cudaError_t invert(const lat_lines_plan<C> *p, int units, cudaStream_t stream, C *v,
+                          const bool *idle)
 {
-    const lat_lines_plain<double2> io = {(double2 *)v, NULL};
+    const int last = p->passes - 1;
     cudaError_t e = cudaSuccess;
-    for (int i = first; i < last && !e; i++)
-        e = lat_lines_launch<LAT_LINES_FORWARDS>(&l->plan, i, 1, l->stream, io, NULL);
-    return lat_cuda_failed(e, what);
+    for (int i = 0; i < last && !e; i++)
+        e = lat_lines_launch<LAT_LINES_FORWARDS>(p, i, units, stream, v, idle);
+    e = e ? e : lat_lines_launch<LAT_LINES_INVERT>(p, last, units, stream, v, idle);
+    for (int i = last - 1; i >= 0 && !e; i--)
+        e = lat_lines_launch<LAT_LINES_BACK>(p, i, units, stream, v, idle);
+    return e;
 }
 
-static int back(const lat_laplace_gpu *l, double *v, int first, int last)
+int lat_laplace_gpu_invert(lat_laplace_gpu *l, void *v, const bool *idle)
 {
-    const lat_lines_plain<double2> io = {(double2 *)v, NULL};
-    cudaError_t e = cudaSuccess;
-    for (int i = last - 1; i >= first && !e; i--)
-        e = lat_lines_launch<LAT_LINES_BACK>(&l->plan, i, 1, l->stream, io, NULL);
-    return lat_cuda_failed(e, what);
-}
-
-/* The last axis of L, both ways. */
-static int invert_last(const lat_laplace_gpu *l, double *v)
-{
-    const lat_lines_plain<double2> io = {(double2 *)v, NULL};
-    const int from = l->plan.before, last = l->plan.passes - 1;
-    return forwards(l, v, from, last)
-                   || lat_cuda_failed(
-                       lat_lines_launch<LAT_LINES_INVERT>(&l->plan, last, 1, l->stream, io, NULL),
-                       what)
-                   || back(l, v, from, last)
-               ? -1
-               : 0;
-}
-
-int lat_laplace_gpu_invert(lat_laplace_gpu *l, double *v)
-{
-    return forwards(l, v, 0, l->plan.before) || (l->cut && lat_cuda_lines_to(&l->whole, v))
-                   || invert_last(l, l->cut ? (double *)l->whole.window.mine : v)
-                   || (l->cut && lat_cuda_lines_from(&l->whole, v)) || back(l, v, 0, l->plan.before)
-               ? -1
-               : 0;
+    return lat_cuda_failed(l->single ? invert(&l->narrow, l->units, l->stream, (float2 *)v, idle)
+                                     : invert(&l->wide, l->units, l->stream, (double2 *)v, idle),
+                           "the inverse Laplacian");
 }

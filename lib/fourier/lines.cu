@@ -74,7 +74,6 @@ static void add_axis(lat_lines_plan<C> *p, int extent, double weight, uint32_t s
         (*at)[k] = root<C>(k, extent);
         eigen[s == 1 ? k : s * (k % r) + k / r] = (lat_part<C>)(weight * sine * sine);
     }
-    p->before = p->passes;
     if (s > 1)
         add_pass<C>(p, r, step * (uint32_t)s, each, step, *there);
     add_pass<C>(p, s > 1 ? s : extent, step, each, 1, NULL);
@@ -86,51 +85,39 @@ static void add_axis(lat_lines_plan<C> *p, int extent, double weight, uint32_t s
     *there += 2 * extent;
 }
 
-/* The axes that are transformed, and the numbers of a lattice of L. */
-static int used_axes(const lat_geometry *geom, const double *weight, bool *used, double *sites)
+/* The axes that are transformed, at least one, and the numbers of a lattice of L. */
+static void used_axes(const lat_geometry *geom, const double *weight, bool *used, double *sites)
 {
-    int axes = 0, last = 0;
+    int last = 0;
     *sites = 1;
     for (int mu = 0; mu < geom->nd; mu++) {
         used[mu] = weight[mu] > 0 && geom->dims[mu] > 1;
-        axes += used[mu];
         last = weight[mu] > 0 ? mu : last;
         *sites *= used[mu] ? geom->dims[mu] : 1;
     }
-    axes += !used[last];
-    used[last] = true; /* so that there is one */
-    return axes;
+    used[last] = true;
 }
 
 template <class C>
 static void add_axes(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight,
-                     uint32_t pairs, const lat_lines_cut *cut, C *at)
+                     uint32_t pairs, C *at)
 {
     const C *there = (const C *)p->tables;
-    const int last = geom->nd - 1;
+    const uint32_t all = pairs * (uint32_t)lat_volume(geom);
     bool used[LAT_MAX_DIMS];
     double sites;
-    uint32_t step = pairs, own = pairs * (uint32_t)(cut ? cut->slices : geom->dims[last]);
-    for (int mu = 0; mu < last; mu++)
-        own *= (uint32_t)geom->dims[mu];
-    if (used_axes(geom, weight, used, &sites) < 2) /* so that there are two passes */
-        add_pass<C>(p, 1, 1, own, 1, NULL);
+    uint32_t step = pairs;
+    used_axes(geom, weight, used, &sites);
     for (int mu = 0; mu < geom->nd; mu++) {
-        if (mu == last && cut) {
-            step = pairs * (uint32_t)(cut->share.count ? cut->share.count : 1);
-            own = pairs * (uint32_t)cut->share.count * (uint32_t)geom->dims[last];
-            p->spectrum.first = used[last] ? pairs * (uint32_t)cut->share.first : 0;
-        }
         if (used[mu])
-            add_axis<C>(p, geom->dims[mu], weight[mu], step, own, &at, &there);
+            add_axis<C>(p, geom->dims[mu], weight[mu], step, all, &at, &there);
         step *= (uint32_t)geom->dims[mu];
     }
     p->spectrum.scale = (lat_part<C>)(1 / sites);
 }
 
 template <class C>
-int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals,
-                   const lat_lines_cut *cut)
+int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals)
 {
     static const char what[] = "a Fourier transform";
     const double all = (double)lat_volume(geom) * reals / 2;
@@ -147,7 +134,7 @@ int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double 
         return lat_fail("out of memory: a Fourier transform");
     int rc = lat_cuda_malloc(&p->tables, size * sizeof *host, what);
     if (rc == 0) {
-        add_axes<C>(p, geom, weight, (uint32_t)reals / 2, cut, host);
+        add_axes<C>(p, geom, weight, (uint32_t)reals / 2, host);
         rc = lat_cuda_failed(
                  cudaMemcpy(p->tables, host, size * sizeof *host, cudaMemcpyHostToDevice), what)
              || lat_cuda_failed(cudaStreamSynchronize(0), what);
@@ -159,6 +146,6 @@ int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double 
 template int lat_lines_check<float2>(const lat_geometry *);
 template int lat_lines_check<double2>(const lat_geometry *);
 template int lat_lines_open<float2>(lat_lines_plan<float2> *, const lat_geometry *, const double *,
-                                    int, const lat_lines_cut *);
+                                    int);
 template int lat_lines_open<double2>(lat_lines_plan<double2> *, const lat_geometry *,
-                                     const double *, int, const lat_lines_cut *);
+                                     const double *, int);

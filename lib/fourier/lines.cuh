@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines.cuh: Fourier transforms of lines of sites on a GPU, and the inverse Laplacian of them, for
- * kernels that may have something else to do with the same numbers (a template of IO, below). C is
- * float2 or double2.
+/* lines.cuh: Fourier transforms of lines of sites on a GPU, in place, and the inverse Laplacian of
+ * them. C is float2 or double2.
  *
  * A field is [unit][site][reals], sites in natural order, pairs of reals as complex numbers: L^-1
  * is real and even, so that it does not mix them. A thread has a whole line in registers; threads
@@ -23,7 +22,7 @@
 #define LAT_EACH_DOUBLE_LINE(X) \
     X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(10) X(11) X(12) X(13) X(16) X(20) X(24) X(32)
 
-enum { LAT_LINES_THREADS = 128, LAT_LINES_BATCH = 8, LAT_LINES_AXES = 8 };
+enum { LAT_LINES_THREADS = 128, LAT_LINES_AXES = 8 };
 
 /* Calls f(number N as a type) for the line of length n; false where there is no code. */
 template <class C, class F> static inline bool lat_line_of(int n, F f)
@@ -61,7 +60,6 @@ template <class C> struct lat_line_axis {
 /* Eigenvalues of L, of which a line along the last axis needs the part of the others. */
 template <class C> struct lat_spectrum {
     int axes;
-    uint32_t first; /* complex numbers across the last axis before those that are here */
     uint32_t extent[4];
     lat_cuda_divisor by_step[4], by_extent[4];
     const lat_part<C> *eigen[4]; /* weight 4 sin^2(pi k / extent) in the order of the transform */
@@ -149,22 +147,6 @@ static __device__ __forceinline__ void lat_transform_line(C (&x)[N], const C (&w
     }
 }
 
-/* The sum over a block, in a fixed order; thread 0 has it. */
-template <int THREADS> static __device__ __forceinline__ double lat_add_block(double sum)
-{
-    __shared__ double shared[THREADS / 32];
-#pragma unroll
-    for (int d = 16; d; d /= 2)
-        sum += __shfl_down_sync(~0u, sum, d);
-    if (threadIdx.x % 32 == 0)
-        shared[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int i = 1; i < THREADS / 32; i++)
-            sum += shared[i];
-    return sum;
-}
-
 /* Number of line `line`'s first number in its unit, and of its place across the axis. */
 template <class C>
 static __device__ __forceinline__ uint32_t lat_line_from(const lat_line_axis<C> &a, uint32_t line,
@@ -185,17 +167,16 @@ static __device__ __forceinline__ void lat_rotate_line(const lat_line_axis<C> &a
         x[c] = lat_rotate<BACK>(C{0, 0}, x[c], __ldg(a.twiddle + b * (uint32_t)c));
 }
 
-/* By the eigenvalues of L: line `from`, at `inner` across the axis. Returns v . L^-1 v of these
- * momenta (Parseval). */
+/* By the eigenvalues of L: line `from`, at `inner` across the axis. */
 template <int N, class C>
-static __device__ __forceinline__ double lat_divide_line(const lat_spectrum<C> &e, C (&x)[N],
-                                                         uint32_t from, uint32_t inner)
+static __device__ __forceinline__ void lat_divide_line(const lat_spectrum<C> &e, C (&x)[N],
+                                                       uint32_t from, uint32_t inner)
 {
-    lat_part<C> rest = 0, dot = 0;
+    lat_part<C> rest = 0;
     const lat_part<C> *eigen = NULL;
     for (int mu = 0; mu < e.axes; mu++) {
         const bool other = mu + 1 < e.axes;
-        const uint32_t q = lat_cuda_quotient(other ? inner + e.first : from, e.by_step[mu]),
+        const uint32_t q = lat_cuda_quotient(other ? inner : from, e.by_step[mu]),
                        k = q - lat_cuda_quotient(q, e.by_extent[mu]) * e.extent[mu];
         eigen = e.eigen[mu] + k;
         rest += other ? __ldg(eigen) : 0;
@@ -203,139 +184,76 @@ static __device__ __forceinline__ double lat_divide_line(const lat_spectrum<C> &
 #pragma unroll
     for (int n = 0; n < N; n++) {
         const lat_part<C> l = rest + __ldg(eigen + n), f = l > 0 ? e.scale / l : 0;
-        dot += (x[n].x * x[n].x + x[n].y * x[n].y) * f;
         x[n].x *= f;
         x[n].y *= f;
     }
-    return (double)dot;
 }
 
 /* Which way; INVERT, along the last axis or its second part: forwards, divided by the eigenvalues,
  * and back. */
 enum lat_lines_way { LAT_LINES_FORWARDS, LAT_LINES_INVERT, LAT_LINES_BACK };
 
-/* Lines of each unit (blockIdx.y). IO has
- *     bool skip(unit)                           nothing is to be done for this unit
- *     double load<N>(x, unit, first, step)      x[n] of a line, at first + n step; first counts
- *                                               complex numbers of all units
- *     void store<N>(x, unit, first, step)
- * The sums of what `load` returns, or of v . L^-1 v, go to sums[unit][block], if not NULL. */
-template <int N, lat_lines_way WAY, class C, class IO>
+/* Lines of each unit (blockIdx.y) of v that is not idle. */
+template <int N, lat_lines_way WAY, class C>
 static __global__ void __launch_bounds__(LAT_LINES_THREADS)
     lat_lines_pass(const __grid_constant__ lat_line_axis<C> a,
-                   const __grid_constant__ lat_spectrum<C> e, IO io, double *sums)
+                   const __grid_constant__ lat_spectrum<C> e, C *v, const bool *idle)
 {
     const uint32_t line = blockIdx.x * LAT_LINES_THREADS + threadIdx.x;
-    if (io.skip(blockIdx.y))
+    if (line >= a.lines || (idle && idle[blockIdx.y]))
         return;
-    double sum = 0;
-    if (line < a.lines) {
-        C x[N];
-        uint32_t inner;
-        const uint32_t from = lat_line_from(a, line, &inner);
-        const size_t first = (size_t)blockIdx.y * a.each + from;
-        sum = io.template load<N>(x, blockIdx.y, first, a.step);
-        if (WAY == LAT_LINES_BACK && a.twiddle)
-            lat_rotate_line<N, true>(a, x, inner);
-        lat_transform_line<N, N, WAY == LAT_LINES_BACK>(x, a.w);
-        if (WAY == LAT_LINES_INVERT) {
-            sum = lat_divide_line<N>(e, x, from, inner);
-            lat_transform_line<N, N, true>(x, a.w);
-        }
-        if (WAY == LAT_LINES_FORWARDS && a.twiddle)
-            lat_rotate_line<N, false>(a, x, inner);
-        io.template store<N>(x, blockIdx.y, first, a.step);
-    }
-    if (sums) {
-        sum = lat_add_block<LAT_LINES_THREADS>(sum);
-        if (threadIdx.x == 0)
-            sums[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = sum;
-    }
-}
-
-/* A line in and out. */
-template <int N, class C>
-static __device__ __forceinline__ void lat_load_line(C (&x)[N], const C *v, size_t first,
-                                                     uint32_t step)
-{
+    C x[N];
+    uint32_t inner;
+    const uint32_t from = lat_line_from(a, line, &inner);
+    v += (size_t)blockIdx.y * a.each + from;
 #pragma unroll
     for (int n = 0; n < N; n++)
-        x[n] = v[first + (size_t)n * step];
-}
-template <int N, class C>
-static __device__ __forceinline__ void lat_store_line(const C (&x)[N], C *v, size_t first,
-                                                      uint32_t step)
-{
+        x[n] = v[(size_t)n * a.step];
+    if (WAY == LAT_LINES_BACK && a.twiddle)
+        lat_rotate_line<N, true>(a, x, inner);
+    lat_transform_line<N, N, WAY == LAT_LINES_BACK>(x, a.w);
+    if (WAY == LAT_LINES_INVERT) {
+        lat_divide_line<N>(e, x, from, inner);
+        lat_transform_line<N, N, true>(x, a.w);
+    }
+    if (WAY == LAT_LINES_FORWARDS && a.twiddle)
+        lat_rotate_line<N, false>(a, x, inner);
 #pragma unroll
     for (int n = 0; n < N; n++)
-        v[first + (size_t)n * step] = x[n];
+        v[(size_t)n * a.step] = x[n];
 }
-
-/* A field as it is. */
-template <class C> struct lat_lines_plain {
-    C *v;
-    const int *idle; /* [units]; NULL: none is */
-    __device__ __forceinline__ bool skip(unsigned unit) const { return idle && idle[unit] != 0; }
-    template <int N>
-    __device__ __forceinline__ double load(C (&x)[N], unsigned, size_t first, uint32_t step) const
-    {
-        lat_load_line(x, v, first, step);
-        return 0;
-    }
-    template <int N>
-    __device__ __forceinline__ void store(const C (&x)[N], unsigned, size_t first,
-                                          uint32_t step) const
-    {
-        lat_store_line(x, v, first, step);
-    }
-};
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
 /* The transforms of a field: forwards pass 0, 1, .. , the last one also back, then the others in
  * reverse order. */
 template <class C> struct lat_lines_plan {
-    int passes, before; /* of these the ones of axes before the last one */
+    int passes;
     lat_line_axis<C> pass[LAT_LINES_AXES];
     lat_spectrum<C> spectrum;
     void *tables; /* on the device */
 };
 
-/* What a rank has of a lattice whose last axis is cut: so many slices; and lines along that axis
- * which are whole, of these sites of a slice, [site along the axis][site of `share`][reals]. */
-typedef struct lat_lines_cut {
-    int slices;
-    lat_slab share;
-} lat_lines_cut;
-
 /* For fields [unit][site][reals] of units of that geometry, `reals` even. Axes of weight 0 are not
- * part of L: their slices are lattices of their own. cut: NULL on one rank. Functions return 0, or
- * -1 with lat_error set. */
+ * part of L: their slices are lattices of their own. Functions return 0, or -1 with lat_error set.
+ */
 template <class C>
-int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals,
-                   const lat_lines_cut *cut);
+int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals);
 template <class C> void lat_lines_close(lat_lines_plan<C> *p) { cudaFree(p->tables); }
 
 /* Is there code for these extents? Otherwise a sentence says which one is not. */
 template <class C> int lat_lines_check(const lat_geometry *geom);
 
-template <class C> static inline unsigned lat_lines_blocks(const lat_line_axis<C> *a)
-{
-    return lat_cuda_blocks(a->lines, LAT_LINES_THREADS);
-}
-
 /* Pass number i of the plan. */
-template <lat_lines_way WAY, class C, class IO>
+template <lat_lines_way WAY, class C>
 static cudaError_t lat_lines_launch(const lat_lines_plan<C> *p, int i, int units,
-                                    cudaStream_t stream, IO io, double *sums)
+                                    cudaStream_t stream, C *v, const bool *idle)
 {
     const lat_line_axis<C> *a = p->pass + i;
-    const dim3 blocks(lat_lines_blocks(a), (unsigned)units);
-    if (!a->lines)
-        return cudaSuccess;
+    const dim3 blocks(lat_cuda_blocks(a->lines, LAT_LINES_THREADS), (unsigned)units);
     const bool there = lat_line_of<C>(a->n, [&](auto n) {
         lat_lines_pass<decltype(n)::value, WAY>
-            <<<blocks, LAT_LINES_THREADS, 0, stream>>>(*a, p->spectrum, io, sums);
+            <<<blocks, LAT_LINES_THREADS, 0, stream>>>(*a, p->spectrum, v, idle);
     });
     return there ? cudaGetLastError() : cudaErrorInvalidValue;
 }

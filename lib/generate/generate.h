@@ -18,7 +18,6 @@
 
 typedef struct lat_action {
     double beta, xi;
-    bool all_rows; /* links of SU(3) keep all their rows inside: for benchmarks */
 } lat_action;
 
 typedef struct lat_link_sweep {
@@ -61,7 +60,7 @@ struct lat_generator {
 };
 
 extern const lat_generate_ops lat_generate_cpu;
-extern const lat_generate_ops lat_generate_gpu; /* or generate_nocuda.c */
+extern const lat_generate_ops lat_generate_gpu;
 
 /* Means of Re tr U_p / N of the sums of Re tr U_p over all planes without and with the last
  * direction, sum[2]; NaN where there is none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cg.c: conjugate gradients, preconditioned by the inverse Laplacian (Hestenes, Stiefel, J. Res.
- * Natl. Bur. Stand. 49 (1952) 409; Concus, Golub, O'Leary 1976). */
+ * Natl. Bur. Stand. 49 (1952) 409; Concus, Golub, O'Leary 1976), within a trust region (Steihaug,
+ * SIAM J. Numer. Anal. 20 (1983) 626). */
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
@@ -8,137 +9,206 @@
 #include "common/progress.h"
 #include "ghost_internal.h"
 
-/* Scalars of all units and columns, [unit * columns + column], and what they are made of. */
-typedef struct scalars {
-    size_t n;
-    double *target; /* of |r|^2 */
-    double *rr, *rz, *alpha, *beta, *hop, *mean;
-    bool *active;
-} scalars;
+/* A solve: systems, and numbers of each for passes, [unit * columns + column]. */
+typedef struct work {
+    lat_ghost *m;
+    lat_ghost_system *system;
+    size_t n;                          /* systems */
+    double *x, *r, *p, *z;             /* vectors */
+    double *factor, *sum, *hop, *mean; /* 1, 2 or (1 + reals) columns a unit; means of colours */
+    bool *idle;                        /* of units */
+} work;
 
-static int scalars_new(const lat_ghost *m, scalars *s)
+static int work_new(work *w)
 {
-    const size_t units = (size_t)m->units, reals = lat_ghost_reals(m),
-                 n = units * (size_t)m->columns;
-    *s = (scalars){.n = n};
-    s->target = lat_alloc(7 * n + 2 * units * reals, sizeof *s->target, "conjugate gradients");
-    s->active = lat_alloc(n, sizeof *s->active, "conjugate gradients");
-    if (!s->target || !s->active)
+    static const char what[] = "conjugate gradients";
+    const size_t units = (size_t)w->m->units, reals = lat_ghost_reals(w->m);
+    w->n = units * (size_t)w->m->columns;
+    w->p = lat_ghost_vector(w->m, what);
+    w->z = lat_ghost_vector(w->m, what);
+    w->factor = lat_alloc(4 * w->n + 2 * units * reals, sizeof *w->factor, what);
+    w->idle = lat_alloc(units, sizeof *w->idle, what);
+    if (!w->p || !w->z || !w->factor || !w->idle)
         return -1;
-    s->rr = s->target + n;
-    s->rz = s->rr + n;
-    s->alpha = s->rz + n;
-    s->beta = s->alpha + n;
-    s->hop = s->beta + n; /* columns + reals a unit */
-    s->mean = s->hop + n + units * reals;
+    w->sum = w->factor + w->n;
+    w->hop = w->sum + 2 * w->n;
+    w->mean = w->hop + w->n + units * reals;
     return 0;
 }
 
-static void scalars_free(scalars *s)
+static void work_free(work *w)
 {
-    free(s->target);
-    free(s->active);
+    lat_ghost_vector_free(w->m, w->p);
+    lat_ghost_vector_free(w->m, w->z);
+    free(w->factor);
+    free(w->idle);
 }
 
-/* Which columns go on; the largest |r| / |b|. */
-static int judge(scalars *s, double residual, double *worst)
+/* Which systems go on, and which units have none of them. */
+static bool go_on(work *w)
 {
-    int active = 0;
-    *worst = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const double ratio = s->target[i] > 0 ? residual * sqrt(s->rr[i] / s->target[i]) : 0;
-        s->active[i] = s->active[i] && !(s->rr[i] <= s->target[i]);
-        *worst = lat_worse(*worst, ratio);
-        active += s->active[i];
+    bool any = false;
+    for (int unit = 0; unit < w->m->units; unit++)
+        w->idle[unit] = true;
+    for (size_t i = 0; i < w->n; i++) {
+        lat_ghost_system *s = &w->system[i];
+        s->active = s->active && !s->bound && !(s->rr <= s->target);
+        any = any || s->active;
+        if (s->active)
+            w->idle[i / (size_t)w->m->columns] = false;
     }
-    return active;
+    return any;
 }
 
-/* alpha from <r,z> and <p, M p>; false where M is not positive, or numbers are not finite. */
-static bool step_lengths(const lat_ghost *m, scalars *s)
+/* The largest |r|, in units of `residual` at the target. */
+static double worst(const work *w, double residual)
 {
-    const size_t columns = (size_t)m->columns, numbers = columns + lat_ghost_reals(m);
-    for (size_t i = 0; i < s->n; i++) {
-        const double pq = s->hop[i / columns * numbers + i % columns];
-        s->alpha[i] = 0;
-        if (!s->active[i])
+    double most = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const lat_ghost_system *s = &w->system[i];
+        most = lat_worse(most, s->target > 0 ? residual * sqrt(s->rr / s->target) : 0);
+    }
+    return most;
+}
+
+/* z <- L^-1 z, and with it <r, z> and <r, r> of systems that go on. */
+static int precondition(work *w)
+{
+    lat_ghost *m = w->m;
+    const size_t columns = (size_t)m->columns;
+    const lat_ghost_call norms = {.in = w->r, .other = w->z, .idle = w->idle};
+    if (lat_ghost_invert(m, w->z, w->idle)
+        || lat_ghost_run(m, LAT_GHOST_NORMS, &norms, 2 * m->columns, w->sum))
+        return -1;
+    for (size_t i = 0; i < w->n; i++) {
+        lat_ghost_system *s = &w->system[i];
+        const double *sum = w->sum + i / columns * 2 * columns + i % columns;
+        if (!s->active)
             continue;
-        if (!(pq > 0))
-            return false;
-        s->alpha[i] = s->rz[i] / pq;
+        s->beta = s->iterations > 0 && s->rz != 0 ? sum[0] / s->rz : 0;
+        s->rz = sum[0];
+        s->rr = sum[columns];
     }
+    return 0;
+}
+
+/* The next p: z + beta p. */
+static int next_direction(work *w)
+{
+    const lat_ghost_call extend = {.in = w->z, .out = w->p, .b = w->factor, .idle = w->idle};
+    for (size_t i = 0; i < w->n; i++) {
+        lat_ghost_system *s = &w->system[i];
+        w->factor[i] = s->active ? s->beta : 0;
+        if (!s->active)
+            continue;
+        if (s->coefficients && s->iterations > 0 && s->iterations <= LAT_GHOST_COEFFICIENTS)
+            s->coefficients->beta[s->iterations - 1] = s->beta;
+        if (s->delta == 0)
+            s->delta = 3 * sqrt(s->rz);
+        s->xp = s->beta * (s->xp + s->step * s->pp);
+        s->pp = s->rz + s->beta * s->beta * s->pp;
+    }
+    return lat_ghost_run(w->m, LAT_GHOST_EXTEND, &extend, 0, NULL);
+}
+
+/* How far along p; false where <p, M p> is not positive and nothing bounds the step. */
+static bool step_length(lat_ghost_system *s, double pq)
+{
+    const double far = s->rz / pq, xx = s->xx + 2 * far * s->xp + far * far * s->pp,
+                 region = s->delta * s->delta;
+    s->saddle = !(pq > 0);
+    if (s->saddle && isinf(s->delta))
+        return false;
+    s->step = s->along = far;
+    s->bound = s->saddle || xx >= region;
+    if (s->bound)
+        s->along = (sqrt(fmax(0, s->xp * s->xp + s->pp * (region - s->xx))) - s->xp) / s->pp;
+    s->gain += s->along * s->rz - 0.5 * s->along * s->along * pq;
+    s->xx = s->bound ? region : xx;
+    if (s->coefficients && s->iterations < LAT_GHOST_COEFFICIENTS)
+        s->coefficients->alpha[s->iterations] = far;
+    s->iterations++;
     return true;
 }
 
-/* z <- L^-1 z, <r,z>, and beta from it and the one before. */
-static int precondition(lat_ghost *m, scalars *s, const double *r, double *z, bool first)
+/* One iteration: x, r and p move on, z is r. 1: M is not positive. */
+static int iterate(work *w)
 {
-    if (lat_ghost_invert(m, z))
+    lat_ghost *m = w->m;
+    const size_t columns = (size_t)m->columns,
+                 numbers = columns + (m->single ? 0 : lat_ghost_reals(m));
+    const lat_ghost_call update = {.in = w->p,
+                                   .out = w->x,
+                                   .also = w->r,
+                                   .third = w->z,
+                                   .a = w->factor,
+                                   .mean = w->mean,
+                                   .idle = w->idle};
+    if (next_direction(w) || lat_ghost_hop(m, w->z, w->p, w->idle, w->hop))
         return -1;
-    memcpy(s->beta, s->rz, s->n * sizeof *s->rz);
-    if (lat_ghost_dot(m, r, z, s->rz))
-        return -1;
-    for (size_t i = 0; i < s->n; i++)
-        s->beta[i] = first || !s->active[i] || s->beta[i] == 0 ? 0 : s->rz[i] / s->beta[i];
-    return 0;
-}
-
-/* One iteration: x, r and p move on, z is work space. 1: M is not positive. */
-static int iterate(lat_ghost *m, scalars *s, double *x, double *r, double *p, double *z)
-{
-    const lat_ghost_call update = {
-        .in = p, .out = x, .also = r, .third = z, .a = s->alpha, .mean = s->mean};
-    if (lat_ghost_hop(m, z, p, s->hop))
-        return -1;
-    if (!step_lengths(m, s))
-        return 1;
-    lat_ghost_means(m, s->hop, m->columns + (int)lat_ghost_reals(m), m->columns, s->mean);
-    return lat_ghost_run(m, LAT_GHOST_UPDATE, &update, m->columns, s->rr);
-}
-
-static int run(lat_ghost *m, scalars *s, double *x, double *r, double *p, double *z,
-               double residual, long max_iterations, lat_ghost_report *report)
-{
-    const lat_ghost_call direction = {.in = z, .out = p, .b = s->beta};
-    if (lat_ghost_zero(m, x) || lat_ghost_zero(m, p) || lat_ghost_copy(m, z, r)
-        || lat_ghost_dot(m, r, r, s->rr))
-        return -1;
-    for (size_t i = 0; i < s->n; i++) {
-        s->target[i] = residual * residual * s->rr[i];
-        s->active[i] = true;
-        s->rz[i] = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        lat_ghost_system *s = &w->system[i];
+        if (s->active && !step_length(s, w->hop[i / columns * numbers + i % columns]))
+            return 1;
+        w->factor[i] = s->active ? s->along : 0;
     }
-    int active = judge(s, residual, &report->residual);
-    while (active > 0 && report->iterations < max_iterations) {
-        if (precondition(m, s, r, z, report->iterations == 0)
-            || lat_ghost_run(m, LAT_GHOST_EXTEND, &direction, 0, NULL))
+    if (!m->single)
+        lat_ghost_means(m, w->hop, (int)numbers, m->columns, w->mean);
+    return lat_ghost_run(m, LAT_GHOST_UPDATE, &update, 0, NULL);
+}
+
+static int run(work *w, long max_iterations, double watched, lat_ghost_report *report)
+{
+    memset(w->idle, 0, (size_t)w->m->units * sizeof *w->idle);
+    go_on(w);
+    if (lat_ghost_zero(w->m, w->x) || lat_ghost_zero(w->m, w->p)
+        || lat_ghost_copy(w->m, w->z, w->r))
+        return -1;
+    for (;; report->iterations++) {
+        if (precondition(w))
             return -1;
-        const int rc = iterate(m, s, x, r, p, z);
+        report->converged = !go_on(w);
+        if (watched > 0 && report->iterations > 0)
+            lat_progress("iteration %ld, residual %.2g", report->iterations, worst(w, watched));
+        if (report->converged || report->iterations >= max_iterations)
+            return 0;
+        const int rc = iterate(w);
         if (rc < 0)
             return -1;
         if ((report->indefinite = rc > 0))
             return 0;
-        report->iterations++;
-        active = judge(s, residual, &report->residual);
-        lat_progress("iteration %ld, residual %.2g", report->iterations, report->residual);
     }
-    report->converged = active == 0;
-    return 0;
+}
+
+int lat_ghost_cg(lat_ghost *m, double *x, double *r, lat_ghost_system *system, long max_iterations,
+                 double watched, lat_ghost_report *report)
+{
+    work w = {.m = m, .system = system, .x = x, .r = r};
+    *report = (lat_ghost_report){.iterations = 0};
+    int rc = lat_agree(m->lattice.comm, work_new(&w));
+    if (rc == 0)
+        rc = run(&w, max_iterations, watched, report);
+    report->residual = rc ? 0 : worst(&w, watched);
+    work_free(&w);
+    return rc;
 }
 
 int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long max_iterations,
                     lat_ghost_report *report)
 {
-    scalars s;
-    double *p = lat_ghost_vector(m, "conjugate gradients"),
-           *z = lat_ghost_vector(m, "conjugate gradients");
-    *report = (lat_ghost_report){.iterations = 0};
-    const lat_comm *comm = m->lattice.comm;
-    int rc = lat_agree(comm, scalars_new(m, &s) || !p || !z ? -1 : 0);
+    const size_t n = (size_t)(m->units * m->columns);
+    lat_ghost_system *system = lat_alloc(n, sizeof *system, "conjugate gradients");
+    double *bb = lat_alloc(n, sizeof *bb, "conjugate gradients");
+    int rc = lat_agree(m->lattice.comm, system && bb ? 0 : -1);
+    rc = rc ? rc : lat_ghost_dot(m, b, b, bb);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        system[i] = (lat_ghost_system){.active = true,
+                                       .target = residual * residual * bb[i],
+                                       .delta = INFINITY,
+                                       .rr = INFINITY};
     if (rc == 0)
-        rc = run(m, &s, x, b, p, z, residual, max_iterations, report);
-    scalars_free(&s);
-    lat_ghost_vector_free(m, p);
-    lat_ghost_vector_free(m, z);
+        rc = lat_ghost_cg(m, x, b, system, max_iterations, residual, report);
+    free(system);
+    free(bb);
     return rc;
 }

@@ -5,34 +5,41 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "grid/cuda_slices.cuh"
+#include "grid/cuda_device.cuh"
+#include "grid/cuda_grid.cuh"
 extern "C" {
 #include "base/error.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"
 }
 
-enum { LAT_GHOST_PACK = 8, THREADS = 128, CHUNK = 32, ADDERS = 128 };
+enum { LAT_GHOST_PACK = 8, THREADS = 128, CHUNK = 32, ADDERS = 128, FEW = 16 };
 
 /* lat_ghost_call, all of it on the device. */
 typedef struct call {
     const double *links, *in, *other;
     double *out, *also, *third;
-    const double *a, *b, *mean;
+    const double *factor, *mean; /* factor: a, or b; NULL: `few` has them, if `given` */
+    double few[FEW];
+    bool given;
     double *partial;
-    uint32_t first;      /* block */
+    const bool *idle;    /* units; NULL: none is */
     const double *plain; /* links as they were read */
     const lat_ghost_element *product;
     uint32_t products;
     double *array[6];
 } call;
 
+/* a, or b, of a unit and column. */
+static __device__ __forceinline__ double factor_of(const call &c, int i)
+{
+    return c.factor ? c.factor[i] : c.given ? c.few[i] : 0;
+}
+
 /* The unit of own block number `block`. */
 static __device__ __forceinline__ int unit_of(const lat_ghost_sites &s, uint32_t block)
 {
-    return s.time < 0           ? 0
-           : s.time == s.nd - 1 ? s.first + (int)block
-                                : (int)(block % (uint32_t)s.blocks);
+    return s.time < 0 ? 0 : s.time == s.nd - 1 ? (int)block : (int)(block % (uint32_t)s.blocks);
 }
 
 /* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
@@ -41,8 +48,29 @@ static __device__ __forceinline__ double diagonal_factor(int k)
     return sqrt(2.0 / (k * (k + 1)));
 }
 
+/* The sum over a block, in a fixed order; thread 0 has it. */
+static __device__ __forceinline__ double add_block(double sum)
+{
+    __shared__ double shared[THREADS / 32];
+#pragma unroll
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_down_sync(~0u, sum, d);
+    __syncthreads(); /* the sum before is read */
+    if (threadIdx.x % 32 == 0)
+        shared[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int i = 1; i < THREADS / 32; i++)
+            sum += shared[i];
+    return sum;
+}
+
 #define LAT_INLINE static __device__ __forceinline__
 #define V double
+#define VECTOR double
+#define REAL double
+#define LINK double
+#define COLOUR(v, c) ((v)[(c)*LAT_GHOST_PACK])
 #define UNROLL _Pragma("unroll")
 #define SIZE 2
 #define NAME(x) x##_2
@@ -57,6 +85,26 @@ static __device__ __forceinline__ double diagonal_factor(int k)
 #define SIZE 4
 #define NAME(x) x##_4
 #include "ghost_kernels.cuh"
+#undef SIZE
+#undef NAME
+#undef V
+#undef VECTOR
+#undef REAL
+#undef LINK
+#undef COLOUR
+#define V float
+#define VECTOR float
+#define REAL float
+#define LINK float
+#define COLOUR(v, c) ((v)[c])
+#define SIZE 2
+#define NAME(x) x##_single_2
+#include "ghost_single.cuh"
+#undef SIZE
+#undef NAME
+#define SIZE 3
+#define NAME(x) x##_single_3
+#include "ghost_single.cuh"
 
 /* sums[block][numbers] from partial[block][chunk][numbers]; a CUDA block is a number of a block. */
 static __global__ void __launch_bounds__(ADDERS)
@@ -77,61 +125,7 @@ static __global__ void __launch_bounds__(ADDERS)
         sums[(size_t)blockIdx.y * numbers + number] = shared[0];
 }
 
-/* ---- modes ---- */
-
-/* Products of 8 columns with 8 others: partial[block][columns][columns]; blockIdx.z: which. */
-static __global__ void __launch_bounds__(64)
-    gram(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c, int colours,
-         uint32_t chunk)
-{
-    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK),
-                   pack = (uint32_t)(colours * LAT_GHOST_PACK), p = blockIdx.z / (uint32_t)s.packs,
-                   q = blockIdx.z % (uint32_t)s.packs, i = threadIdx.x / LAT_GHOST_PACK,
-                   j = threadIdx.x % LAT_GHOST_PACK, from = blockIdx.x * chunk,
-                   to = from + chunk < s.block ? from + chunk : (uint32_t)s.block;
-    const size_t reals = (size_t)columns * (uint32_t)colours;
-    double sum = 0;
-    for (uint32_t site = from; site < to; site++) {
-        const size_t at = ((size_t)blockIdx.y * s.block + site) * reals;
-        const double *a = c.in + at + p * pack + i, *b = c.other + at + q * pack + j;
-        for (uint32_t k = 0; k < pack; k += LAT_GHOST_PACK)
-            sum += a[k] * b[k];
-    }
-    c.partial[(((size_t)blockIdx.y * gridDim.x + blockIdx.x) * columns + p * LAT_GHOST_PACK + i)
-                  * columns
-              + q * LAT_GHOST_PACK + j] = sum;
-}
-
-/* A colour of a site, of X, W and Q, or of M of these (blockIdx.z): a thread is a column. */
-static __global__ void __launch_bounds__(THREADS)
-    combine(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c, int colours)
-{
-    extern __shared__ double shared[]; /* [3][threads] */
-    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK), j = threadIdx.x % columns,
-                   own = threadIdx.x - j,
-                   n = blockIdx.x * (blockDim.x / columns) + threadIdx.x / columns,
-                   site = n / (uint32_t)colours, colour = n % (uint32_t)colours;
-    const bool there = site < s.block;
-    double *const *array = c.array + 3 * blockIdx.z;
-    const size_t at = (((size_t)blockIdx.y * s.block + site) * (uint32_t)s.packs
-                       + j / LAT_GHOST_PACK)
-                          * (uint32_t)(colours * LAT_GHOST_PACK)
-                      + colour * LAT_GHOST_PACK + j % LAT_GHOST_PACK;
-    for (int part = 0; part < 3; part++)
-        shared[part * (int)blockDim.x + (int)threadIdx.x] = there ? array[part][at] : 0;
-    __syncthreads();
-    double sum[3];
-    const double *a = c.a + (size_t)unit_of(s, blockIdx.y) * 3 * columns * columns + j;
-    for (int part = 0; part < 3; part++) {
-        sum[part] = 0;
-        for (uint32_t i = 0; i < columns; i++, a += columns)
-            sum[part] += *a * shared[part * (int)blockDim.x + (int)(own + i)];
-    }
-    if (there) {
-        array[0][at] = sum[0] + (sum[1] + sum[2]);
-        array[2][at] = sum[1] + sum[2];
-    }
-}
+#include "ghost_modes.cuh"
 
 /* ---- sources ---- */
 
@@ -154,8 +148,7 @@ static __global__ void __launch_bounds__(THREADS)
     double2 v = make_double2(1, 0);
     bool here = true;
     for (int i = 0, d = 0; i < s.nd; i++) {
-        const uint32_t extent = (uint32_t)s.dims[i],
-                       x = rest % extent + (i == s.nd - 1 ? (uint32_t)s.first : 0);
+        const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
         rest /= extent;
         if (i == s.time)
             continue;
@@ -179,14 +172,15 @@ struct lat_ghost_gpu {
     lat_ghost_sites s;
     cudaStream_t stream;
     lat_laplace_gpu *laplace;
-    lat_cuda_ghosts ghosts;
-    size_t held;                                      /* sites of a vector with ghosts */
-    double *links, *partial, *sums, *scalars, *plain; /* on the device */
-    double *gram, *coefficients;                      /* for modes */
+    double *links, *partial, *scalars, *plain;   /* on the device */
+    bool *idle;                                  /* of units, there */
+    double *host;                                /* where the device writes sums */
+    double *gram, *coefficients, *products_host; /* for modes */
     lat_ghost_element *product;
     size_t products;
     unsigned blocks, chunks;
-    int columns, reals;
+    int columns, reals; /* of a site */
+    size_t bytes;       /* of a vector */
 };
 
 /* At most so many chunks a block for products of columns with columns. */
@@ -199,66 +193,57 @@ static unsigned gram_chunk(const lat_ghost_gpu *g)
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "the Faddeev-Popov operator"); }
 
-static size_t slice_sites(const lat_ghost_gpu *g) { return g->s.block * g->s.blocks; }
-
-static int open(lat_ghost_gpu *g, const double *links)
+/* Bytes of the links: with the diagonal; of one column without it and in single precision. */
+static size_t link_bytes(const lat_ghost_sites *s)
 {
-    const lat_ghost_sites *s = &g->s;
-    const size_t bytes = g->held * (size_t)((s->directions + 1) * 2 * s->nc * s->nc)
-                         * sizeof(double),
-                 numbers = (size_t)(g->columns + g->reals), units = (size_t)s->units;
-    return lat_cuda_malloc((void **)&g->links, bytes, "links")
-                   || lat_cuda_malloc((void **)&g->partial,
-                                      (size_t)g->blocks * g->chunks * numbers * sizeof(double),
-                                      "partial sums")
-                   || lat_cuda_malloc((void **)&g->sums, g->blocks * numbers * sizeof(double),
-                                      "sums")
-                   || lat_cuda_malloc((void **)&g->scalars,
-                                      units * (size_t)(2 * g->columns + g->reals) * sizeof(double),
-                                      "scalars")
-                   || failed(cudaMemcpy(g->links, links, bytes, cudaMemcpyHostToDevice))
-               ? -1
-               : 0;
+    const size_t n = (size_t)s->nc, d = (size_t)s->directions;
+    return s->sites
+           * (s->single ? d * 2 * n * (n - 1) * sizeof(float)
+                        : (d + 1) * 2 * n * n * sizeof(double));
 }
 
-/* What the ranks open together. */
-static int open_shared(lat_ghost_gpu *g, lat_device *dev)
+static int open(lat_ghost_gpu *g, lat_device *dev, const double *links)
 {
     const lat_ghost_sites *s = &g->s;
-    lat_geometry geom = {s->nd, {1, 1, 1, 1}};
+    const size_t numbers = (size_t)(g->columns + g->reals) * g->blocks, units = (size_t)s->units;
+    lat_geometry geom = {s->single && s->time >= 0 ? s->nd - 1 : s->nd, {1, 1, 1, 1}};
     memcpy(geom.dims, s->dims, sizeof geom.dims);
-    if (s->halo
-        && lat_cuda_ghosts_open(dev, (int)(s->sites / slice_sites(g)),
-                                slice_sites(g) * (size_t)g->reals * sizeof(double),
-                                "ghosts of vectors", &g->ghosts))
-        return -1;
-    return (g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals)) ? 0 : -1;
+    return lat_cuda_malloc((void **)&g->links, link_bytes(s), "links")
+                   || lat_cuda_malloc((void **)&g->partial, g->chunks * numbers * sizeof(double),
+                                      "partial sums")
+                   || lat_cuda_malloc((void **)&g->scalars,
+                                      units * (size_t)(g->columns + g->reals) * sizeof(double),
+                                      "scalars")
+                   || lat_cuda_malloc((void **)&g->idle, units * sizeof *g->idle, "scalars")
+                   || failed(cudaMallocHost((void **)&g->host, numbers * sizeof(double)))
+                   || (links
+                       && failed(
+                           cudaMemcpy(g->links, links, link_bytes(s), cudaMemcpyHostToDevice)))
+                   || !(g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals, s->single,
+                                                         s->single ? s->units : 1))
+               ? -1
+               : 0;
 }
 
 lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links)
 {
     lat_ghost_gpu *g = (lat_ghost_gpu *)calloc(1, sizeof *g);
+    const int colours = s->nc * s->nc - 1;
     if (!g) {
         lat_fail("out of memory: the Faddeev-Popov operator");
         return NULL;
     }
     g->s = *s;
     g->stream = lat_cuda_device_of(dev)->stream;
-    g->columns = s->packs * LAT_GHOST_PACK;
-    g->reals = g->columns * (s->nc * s->nc - 1);
+    g->columns = s->single ? 1 : s->packs * LAT_GHOST_PACK;
+    g->reals = s->single ? (colours + 1) / 2 * 2 : g->columns * colours;
+    g->bytes = s->sites * (size_t)g->reals * (s->single ? sizeof(float) : sizeof(double));
     g->blocks = (unsigned)(s->sites / s->block);
-    g->chunks = (unsigned)((s->block + CHUNK - 1) / CHUNK);
-    g->held = s->sites + (s->halo ? 2 * slice_sites(g) : 0);
-    uint32_t stride = 1;
-    for (int i = 0; i < s->nd; i++) {
-        const bool cut = s->halo && i == s->nd - 1; /* the ghosts below lie behind those above */
-        g->s.back[i] = cut ? (uint32_t)s->sites + stride : ((uint32_t)s->dims[i] - 1) * stride;
-        stride *= (uint32_t)s->dims[i];
-    }
+    g->chunks = lat_cuda_blocks(s->block, s->single ? THREADS : CHUNK);
     int rc = 0;
-    if (g->held > UINT32_MAX / 2 || g->blocks > 65535)
+    if (s->sites > UINT32_MAX / 2 || g->blocks > 65535)
         rc = lat_fail("GPU: the Faddeev-Popov operator: too large a lattice");
-    if (lat_agree(dev->comm, rc ? rc : open(g, links)) == 0 && open_shared(g, dev) == 0)
+    if (rc == 0 && open(g, dev, links) == 0)
         return g;
     lat_ghost_gpu_free(g);
     return NULL;
@@ -270,11 +255,12 @@ void lat_ghost_gpu_free(lat_ghost_gpu *g)
         return;
     cudaStreamSynchronize(g->stream);
     lat_laplace_gpu_free(g->laplace);
-    lat_cuda_ghosts_close(&g->ghosts);
     cudaFree(g->links);
     cudaFree(g->partial);
-    cudaFree(g->sums);
     cudaFree(g->scalars);
+    cudaFree(g->idle);
+    cudaFreeHost(g->host);
+    cudaFreeHost(g->products_host);
     cudaFree(g->plain);
     cudaFree(g->gram);
     cudaFree(g->coefficients);
@@ -282,23 +268,19 @@ void lat_ghost_gpu_free(lat_ghost_gpu *g)
     free(g);
 }
 
-static size_t vector_bytes(const lat_ghost_gpu *g)
-{
-    return g->s.sites * (size_t)g->reals * sizeof(double);
-}
+float *lat_ghost_gpu_links(lat_ghost_gpu *g) { return (float *)g->links; }
 
 double *lat_ghost_gpu_vector(lat_ghost_gpu *g, const char *what)
 {
     void *v = NULL;
-    const size_t bytes = g->held * (size_t)g->reals * sizeof(double);
-    return lat_cuda_malloc(&v, bytes, what) ? NULL : (double *)v;
+    return lat_cuda_malloc(&v, g->bytes, what) ? NULL : (double *)v;
 }
 
 void lat_ghost_gpu_vector_free(double *v) { cudaFree(v); }
 
 static int copy(lat_ghost_gpu *g, void *to, const void *from)
 {
-    return failed(cudaMemcpyAsync(to, from, vector_bytes(g), cudaMemcpyDefault, g->stream));
+    return failed(cudaMemcpyAsync(to, from, g->bytes, cudaMemcpyDefault, g->stream));
 }
 
 int lat_ghost_gpu_put(lat_ghost_gpu *g, double *to, const double *host)
@@ -318,20 +300,27 @@ int lat_ghost_gpu_copy(lat_ghost_gpu *g, double *to, const double *from)
 
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, double *v)
 {
-    return failed(cudaMemsetAsync(v, 0, vector_bytes(g), g->stream));
+    return failed(cudaMemsetAsync(v, 0, g->bytes, g->stream));
 }
 
-/* Scalars of the host to *at on the device; NULL: none. */
-static const double *send(lat_ghost_gpu *g, const double *from, int each, double **at, int *rc)
+/* Scalars of the host to the device. */
+static const double *send(lat_ghost_gpu *g, const double *from, int each, double *to, int *rc)
 {
-    const size_t n = (size_t)g->s.units * (size_t)each;
-    double *to = *at;
+    const size_t bytes = (size_t)g->s.units * (size_t)each * sizeof *to;
     if (!from)
         return NULL;
-    *at += n;
-    *rc = *rc
-          || failed(cudaMemcpyAsync(to, from, n * sizeof *to, cudaMemcpyHostToDevice, g->stream));
+    *rc = *rc || failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, g->stream));
     return to;
+}
+
+static void set_factor(lat_ghost_gpu *g, const double *factor, call *k, int *rc)
+{
+    const int n = g->s.units * g->columns;
+    k->given = factor != NULL;
+    if (n > FEW)
+        k->factor = send(g, factor, g->columns, g->scalars, rc);
+    else if (factor)
+        memcpy(k->few, factor, (size_t)n * sizeof *factor);
 }
 
 /* Memory for products of columns with columns, and for coefficients, once they are asked for. */
@@ -341,24 +330,25 @@ static int reserve_modes(lat_ghost_gpu *g)
     if (g->gram)
         return 0;
     return lat_cuda_malloc((void **)&g->gram,
-                           (GRAM_CHUNKS + 1) * (size_t)g->blocks * square * sizeof(double),
-                           "products")
+                           GRAM_CHUNKS * (size_t)g->blocks * square * sizeof(double), "products")
+                   || failed(cudaMallocHost((void **)&g->products_host,
+                                            (size_t)g->blocks * square * sizeof(double)))
                    || lat_cuda_malloc((void **)&g->coefficients,
                                       3 * units * square * sizeof(double), "coefficients")
                ? -1
                : 0;
 }
 
-/* Sums of the chunks of each block, to the host. */
+/* Sums of the chunks of each block, by way of `pinned`, memory of the host. */
 static int add_up(lat_ghost_gpu *g, const double *partial, unsigned chunks, unsigned numbers,
-                  double *there, double *sums)
+                  double *pinned, double *sums)
 {
-    add_chunks<<<dim3(numbers, g->blocks), ADDERS, 0, g->stream>>>(partial, there, chunks);
-    cudaError_t e = cudaGetLastError();
-    e = e ? e
-          : cudaMemcpyAsync(sums, there, (size_t)g->blocks * numbers * sizeof *sums,
-                            cudaMemcpyDeviceToHost, g->stream);
-    return failed(e ? e : cudaStreamSynchronize(g->stream));
+    add_chunks<<<dim3(numbers, g->blocks), ADDERS, 0, g->stream>>>(partial, pinned, chunks);
+    const cudaError_t e = cudaGetLastError();
+    if (failed(e ? e : cudaStreamSynchronize(g->stream)))
+        return -1;
+    memcpy(sums, pinned, (size_t)g->blocks * numbers * sizeof *sums);
+    return 0;
 }
 
 static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *sums)
@@ -375,9 +365,7 @@ static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *sums)
     k.partial = g->gram;
     gram<<<dim3(chunks, g->blocks, packs * packs), 64, 0, g->stream>>>(*s, k, s->nc * s->nc - 1,
                                                                        chunk);
-    return failed(cudaGetLastError())
-                   || add_up(g, g->gram, chunks, square,
-                             g->gram + (size_t)GRAM_CHUNKS * g->blocks * square, sums)
+    return failed(cudaGetLastError()) || add_up(g, g->gram, chunks, square, g->products_host, sums)
                ? -1
                : 0;
 }
@@ -393,39 +381,35 @@ static int gpu_combine(lat_ghost_gpu *g, const lat_ghost_call *c)
     if (reserve_modes(g)
         || failed(cudaMemcpyAsync(g->coefficients, c->a, bytes, cudaMemcpyHostToDevice, g->stream)))
         return -1;
-    k.a = g->coefficients;
+    k.factor = g->coefficients;
     combine<<<dim3(lat_cuda_blocks(s->block * (unsigned)colours, (unsigned)each), g->blocks, 2),
               (unsigned)(each * g->columns), 3 * (size_t)(each * g->columns) * sizeof(double),
               g->stream>>>(*s, k, colours);
     return failed(cudaGetLastError());
 }
 
-/* The pass for `blocks` blocks from `first` on. */
-static int launch(const lat_ghost_gpu *g, lat_ghost_pass_name pass, call *k, unsigned first,
-                  unsigned blocks)
+static int launch(const lat_ghost_gpu *g, lat_ghost_pass_name pass, const call *k)
 {
-    const dim3 grid(g->chunks, blocks);
+    const dim3 grid(g->chunks, g->blocks);
     const unsigned threads = (unsigned)(THREADS / g->columns * g->columns);
     const lat_ghost_sites *s = &g->s;
-    if (!blocks)
-        return 0;
-    k->first = first;
+    if (s->single)
+        return failed(s->nc == 2 ? launch_single_2(*s, *k, pass, grid, g->stream)
+                                 : launch_single_3(*s, *k, pass, grid, g->stream));
     return failed(s->nc == 2   ? launch_2(*s, *k, pass, grid, threads, g->stream)
                   : s->nc == 3 ? launch_3(*s, *k, pass, grid, threads, g->stream)
                                : launch_4(*s, *k, pass, grid, threads, g->stream));
 }
 
-/* A pass that reads `in` at neighbours, on several ranks: the interior while faces travel, then the
- * first and the last slice. (All ranks meet in the sums that follow.) */
-static int launch_with_ghosts(lat_ghost_gpu *g, lat_ghost_pass_name pass, call *k)
+/* idle to the device; NULL where none is, as in a lattice of one unit. */
+static const bool *send_idle(lat_ghost_gpu *g, const bool *idle, int *rc)
 {
-    const unsigned face = (unsigned)g->s.blocks, last = g->blocks - face;
-    return lat_cuda_ghosts_begin(&g->ghosts, (void *)k->in)
-                   || launch(g, pass, k, face, last > face ? last - face : 0)
-                   || lat_cuda_ghosts_finish(&g->ghosts) || launch(g, pass, k, 0, face)
-                   || launch(g, pass, k, last, last ? face : 0)
-               ? -1
-               : 0;
+    if (!idle || g->s.units == 1)
+        return NULL;
+    *rc = *rc
+          || failed(cudaMemcpyAsync(g->idle, idle, (size_t)g->s.units * sizeof *idle,
+                                    cudaMemcpyHostToDevice, g->stream));
+    return g->idle;
 }
 
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
@@ -436,7 +420,6 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     if (pass == LAT_GHOST_COMBINE)
         return gpu_combine(g, c);
     int rc = 0;
-    double *at = g->scalars;
     call k;
     memset(&k, 0, sizeof k);
     k.links = g->links;
@@ -449,26 +432,25 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     k.plain = g->plain;
     k.product = g->product;
     k.products = (uint32_t)g->products;
-    k.a = send(g, c->a, g->columns, &at, &rc);
-    k.b = send(g, c->b, g->columns, &at, &rc);
-    k.mean = send(g, c->mean, g->reals, &at, &rc);
-    const bool neighbours = pass == LAT_GHOST_HOP || pass == LAT_GHOST_PLAIN;
-    if (rc
-        || (g->s.halo && neighbours ? launch_with_ghosts(g, pass, &k)
-                                    : launch(g, pass, &k, 0, g->blocks)))
+    set_factor(g, c->a ? c->a : c->b, &k, &rc);
+    k.mean = send(g, c->mean, g->reals, g->scalars + g->s.units * g->columns, &rc);
+    k.idle = send_idle(g, c->idle, &rc);
+    if (rc || launch(g, pass, &k))
         return -1;
-    return numbers ? add_up(g, g->partial, g->chunks, (unsigned)numbers, g->sums, sums) : 0;
+    return numbers ? add_up(g, g->partial, g->chunks, (unsigned)numbers, g->host, sums) : 0;
 }
 
-int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v)
+int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle)
 {
-    return lat_laplace_gpu_invert(g->laplace, v);
+    int rc = 0;
+    const bool *there = send_idle(g, idle, &rc);
+    return rc || lat_laplace_gpu_invert(g->laplace, v, there) ? -1 : 0;
 }
 
 int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
                         const double *links)
 {
-    const size_t bytes = g->held * (size_t)(g->s.directions * 2 * g->s.nc * g->s.nc)
+    const size_t bytes = g->s.sites * (size_t)(g->s.directions * 2 * g->s.nc * g->s.nc)
                          * sizeof(double);
     g->products = products;
     return lat_cuda_malloc((void **)&g->plain, bytes, "links")

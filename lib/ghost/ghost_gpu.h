@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ghost_gpu.h: the Faddeev-Popov operator on a GPU (ghost_gpu.cu; ghost_nocuda.c stands in): passes
+/* ghost_gpu.h: the Faddeev-Popov operator on a GPU (ghost_gpu.cu): passes
  * over vectors on the device, which lie as on the CPU (ghost.h); SU(2) to SU(LAT_GHOST_GPU_MOST).
- * Functions return 0 or a pointer, or -1 or NULL with lat_error set; every rank calls them. C and
- * C++. */
+ * On one rank. Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and C++. */
 #ifndef LAT_GHOST_GHOST_GPU_H
 #define LAT_GHOST_GHOST_GPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "common/geometry.h"
@@ -23,13 +23,16 @@ typedef struct lat_ghost_call {
     const double *in, *other;
     double *out, *also, *third;
     const double *a, *b, *mean; /* on the host */
+    const bool *idle;           /* of units, which are left out; NULL: none is */
     double *array[6];
+    const struct lat_newton_fields *newton; /* ghost_internal.h */
 } lat_ghost_call;
 
 /* hop:    out = M in; sums: <in, out> of columns; of out: [pack][colour][8]
  * shift:  out -= mean
- * update: x(out) += a p(in); r(also) -= a (q - mean), q(third) = r; <r, r>
+ * update: x(out) += a p(in); r(also) -= a (q - mean), q(third) = r
  * dot:    <in, other> of columns
+ * norms:  <in, other> of columns, then <in, in>
  * extend: out = in + b out
  * plain:  out = other - M in, or a in - M in, by the definition (plain.c); sums: <other, other>, or
  *         <in, in>, of columns; of out: [pack][colour][8]. On GPUs.
@@ -44,6 +47,7 @@ typedef enum {
     LAT_GHOST_SHIFT,
     LAT_GHOST_UPDATE,
     LAT_GHOST_DOT,
+    LAT_GHOST_NORMS,
     LAT_GHOST_EXTEND,
     LAT_GHOST_GRAM,
     LAT_GHOST_COMBINE,
@@ -57,17 +61,20 @@ typedef struct lat_ghost_sites {
     int nd, dims[LAT_MAX_DIMS], directions, direction[LAT_MAX_DIMS];
     double weight[LAT_MAX_DIMS];
     int nc, packs, units, time; /* time: the axis across which units are cut, or -1 */
-    int first;                  /* own slice across the last axis */
-    int halo;                   /* neighbours across it are on other ranks */
+    bool single;                /* one column in single precision: time is the last axis */
     size_t sites, block, blocks;
-    uint32_t back[LAT_MAX_DIMS]; /* lat_ghost_gpu_new's: from coordinate 0 to the site before */
 } lat_ghost_sites;
 
 typedef struct lat_ghost_gpu lat_ghost_gpu;
 
-/* Takes links[site][directions + 1][2 N N] of ghost_internal.h, with the ghosts. */
+/* Takes links[site][directions + 1][2 N N] of ghost_internal.h; NULL for one column in single
+ * precision, whose links are made at lat_ghost_gpu_links: [unit][direction][16 bytes of N - 1
+ * rows][site of a unit], without weights. */
 lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links);
 void lat_ghost_gpu_free(lat_ghost_gpu *g);
+float *lat_ghost_gpu_links(lat_ghost_gpu *g);
+struct lat_ghost;
+lat_ghost_gpu *lat_ghost_gpu_of(struct lat_ghost *m);
 
 /* A vector on the device; and copies of them, from and to the host, and on the device. */
 double *lat_ghost_gpu_vector(lat_ghost_gpu *g, const char *what);
@@ -88,8 +95,7 @@ typedef struct lat_ghost_element {
     double re, im;
 } lat_ghost_element;
 
-/* What the plain pass needs: those, and links[site][directions][2 N N] without weights, with the
- * ghosts. Once. */
+/* What the plain pass needs: those, and links[site][directions][2 N N] without weights. Once. */
 int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
                         const double *links);
 
@@ -108,8 +114,8 @@ typedef struct lat_ghost_sources {
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
                          const double *wave, size_t waves);
 
-/* v <- L^-1 v (fourier/laplace.h). */
-int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v);
+/* v <- L^-1 v (fourier/laplace.h), of units that are not idle (NULL: all). */
+int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle);
 
 #ifdef __cplusplus
 }

@@ -4,15 +4,17 @@
 #define LAT_GHOST_INTERNAL_H
 
 #include "fourier/laplace.h"
+#include "fourier/laplace_single.h"
 #include "ghost.h"
 #include "ghost_gpu.h"
 #include "lattice/iterate.h"
 
 struct lat_ghost {
-    lat_field lattice;           /* geometry in our order, and ranks, never NULL; no data */
-    int axis[LAT_MAX_DIMS];      /* of u, for each of ours */
-    int time;                    /* our axis across which units are cut, or -1 */
-    double weight[LAT_MAX_DIMS]; /* of our axes, 0 along time */
+    lat_field lattice;            /* geometry in our order, and ranks, never NULL; no data */
+    int axis[LAT_MAX_DIMS];       /* of u, for each of ours */
+    size_t natural[LAT_MAX_DIMS]; /* sites of u from one to the next along each of ours */
+    int time;                     /* our axis across which units are cut, or -1 */
+    double weight[LAT_MAX_DIMS];  /* of our axes, 0 along time */
     int nc, colours, packs, columns;
     int directions, direction[LAT_MAX_DIMS]; /* our axes with a weight, in rising order */
     int units;
@@ -23,6 +25,10 @@ struct lat_ghost {
      * sum of w_mu (U_mu(x) + U_mu(x-mu)) / 2 */
     double *links;
     lat_laplace *laplace;
+    bool single; /* one column in single precision, for Newton's method: see below */
+    float *lanes;
+    size_t groups; /* of 8 sites in a block */
+    lat_laplace_single *laplace_single;
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
     bool plain_there;   /* and what plain.c has sent */
     double *sums;       /* work space of lat_ghost_over */
@@ -32,7 +38,7 @@ struct lat_ghost {
 /* Reals of a vector at a site, and of a link. */
 static inline size_t lat_ghost_reals(const lat_ghost *m)
 {
-    return (size_t)m->columns * (size_t)m->colours;
+    return m->single ? ((size_t)m->colours + 1) / 2 * 2 : (size_t)m->columns * (size_t)m->colours;
 }
 static inline size_t lat_ghost_link(const lat_ghost *m)
 {
@@ -60,22 +66,34 @@ typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int uni
 int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
                    double *total);
 
-/* The passes over vectors of lat_ghost_pass_name: one text for each vector length (kernels.c),
- * chosen at run time. */
+/* The passes over vectors of lat_ghost_pass_name, for each vector length: one text for columns side
+ * by side (kernels.c), one for a column in single precision (single.c), chosen at run time. */
 typedef struct lat_ghost_kernels {
-    lat_ghost_pass *hop, *shift, *update, *dot, *extend, *gram, *combine;
+    lat_ghost_pass *hop, *shift, *update, *dot, *norms, *extend, *gram, *combine;
 } lat_ghost_kernels;
-extern const lat_ghost_kernels *lat_ghost_kernels_of(void);
+const lat_ghost_kernels *lat_ghost_wide_kernels(void);
+const lat_ghost_kernels *lat_ghost_single_kernels(void);
+static inline const lat_ghost_kernels *lat_ghost_kernels_of(const lat_ghost *m)
+{
+    return m->single ? lat_ghost_single_kernels() : lat_ghost_wide_kernels();
+}
 
 /* modes.c: out = other - a in. */
 extern lat_ghost_pass lat_ghost_defect;
+
+/* Its parts, on the CPU: memory for so many numbers a unit; the pass over the blocks first ..
+ * last-1 of this rank; the sums of all. */
+int lat_ghost_prepare(lat_ghost *m, size_t numbers);
+void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, size_t numbers,
+                      size_t first, size_t last);
+int lat_ghost_add_up(lat_ghost *m, size_t numbers, double *total);
 
 /* A pass on the device of m: lat_ghost_over, or the GPU's. */
 int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
                   double *total);
 
-/* v <- L^-1 v; v = 0; to = from: there, too. */
-int lat_ghost_invert(lat_ghost *m, double *v);
+/* v <- L^-1 v, of units that are not idle (NULL: all); v = 0; to = from: there, too. */
+int lat_ghost_invert(lat_ghost *m, double *v, const bool *idle);
 int lat_ghost_zero(lat_ghost *m, double *v);
 int lat_ghost_copy(lat_ghost *m, double *to, const double *from);
 
@@ -85,7 +103,77 @@ void lat_ghost_means(const lat_ghost *m, const double *sums, int stride, int off
 /* Faces to ghosts. */
 int lat_ghost_exchange(const lat_ghost *m, double *v);
 
-/* Like lat_ghost_apply without the projection; total: the numbers of `hop`. */
-int lat_ghost_hop(lat_ghost *m, double *out, double *in, double *total);
+/* Like lat_ghost_apply without the projection, of units that are not idle (NULL: all); total: the
+ * numbers of `hop`. */
+int lat_ghost_hop(lat_ghost *m, double *out, double *in, const bool *idle, double *total);
+
+/* ---- conjugate gradients (cg.c) ---------------------------------------------------------------
+ */
+
+/* Coefficients that the lowest Ritz value of L^-1 M is made of. */
+enum { LAT_GHOST_COEFFICIENTS = 60 };
+typedef struct lat_ghost_coefficients {
+    double alpha[LAT_GHOST_COEFFICIENTS], beta[LAT_GHOST_COEFFICIENTS];
+} lat_ghost_coefficients;
+
+/* M x = b of a column in a unit, where |x|_L < delta, |x|_L^2 being <x, L x> (Steihaug, SIAM J.
+ * Numer. Anal. 20 (1983) 626): a step that would leave the region, or along p with <p, M p> <= 0,
+ * ends on its boundary. */
+typedef struct lat_ghost_system {
+    bool active;   /* it is to be solved; then: it goes on */
+    double target; /* of |r|^2 */
+    double delta;  /* INFINITY: no bound, and the solve ends where <p, M p> <= 0; 0: 3 |L^-1 b|_L */
+    lat_ghost_coefficients *coefficients; /* of that many iterations; NULL: not asked for */
+    double rr;                            /* INFINITY; then |r|^2 */
+    /* what was found: */
+    double gain; /* <b, x> - <x, M x> / 2 */
+    double xx;   /* |x|_L^2 */
+    long iterations;
+    bool saddle, bound;                   /* <p, M p> <= 0; x is on the boundary */
+    double rz, xp, pp, step, along, beta; /* of the iteration */
+} lat_ghost_system;
+
+/* x from b = r, which becomes the residual, for system[unit * columns + column]; x is defined by
+ * it. watched: progress goes to the terminal, in units of this residual. 0, also where it has not
+ * converged. */
+int lat_ghost_cg(lat_ghost *m, double *x, double *r, lat_ghost_system *system, long max_iterations,
+                 double watched, lat_ghost_report *report);
+
+/* ---- one column in single precision -----------------------------------------------------------
+ *
+ * For SU(2) and SU(3), in one process. A vector is [site][colour] of float, the colours and one 0
+ * behind those of SU(2); its pointer is cast. Units lie one after the other: time is the last axis.
+ * On the CPU sites are in lanes, eight in natural order (`lanes`: [block][group of 8 sites]: first
+ * U_mu(x) of all directions, then U_mu(x-mu)^+, N - 1 rows of each, without weights; then the
+ * diagonal of M, Re H_aa, and Re and Im H_ab, a < b, row by row; [8] of each real). M's result is
+ * not projected: L^-1 takes the constants off. */
+static inline size_t lat_ghost_group_reals(const lat_ghost *m)
+{
+    const size_t n = (size_t)m->nc, link = 2 * n * (n - 1);
+    return 8 * (2 * (size_t)m->directions * link + n * n);
+}
+
+/* The operator without its links, which Newton's gradients bring. */
+lat_ghost *lat_ghost_new_single(lat_device *dev, const lat_field *u, const lat_condition *c);
+
+/* ---- Newton's method on the CPU (newton_site.c) ------------------------------------------------
+ */
+
+typedef struct lat_newton_fields {
+    const lat_field *u;
+    lat_field g[2];          /* before and after a step */
+    const int *now;          /* [units]: which of them a unit has */
+    int next;                /* 1: the gradient is that of the other one */
+    double *links;           /* [site of a vector][direction]: those that g transforms */
+    double *gradient, *step; /* vectors */
+} lat_newton_fields;
+
+/* rotate:   f.links
+ * gradient: f.gradient = A, and the links of the operator; sums: Re tr x, |A|^2
+ * step:     the other g = exp(a f.step) g */
+typedef struct lat_newton_kernels {
+    lat_ghost_pass *rotate, *gradient, *step;
+} lat_newton_kernels;
+const lat_newton_kernels *lat_newton_kernels_of(void);
 
 #endif

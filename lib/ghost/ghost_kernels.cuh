@@ -2,14 +2,14 @@
 /* ghost_kernels.cuh: passes over vectors for one N (template; ghost_gpu.cu expands it): SIZE is N,
  * NAME(x) gives names. A thread is a column of the sites of a chunk, one after the other. */
 #define COLOURS (SIZE * SIZE - 1)
-#define LINK (2 * SIZE * SIZE)
+#define ELEMENTS (2 * SIZE * SIZE)
 #include "hop_site.h"
 
 /* A link, 16 bytes at a time. */
-static __device__ __forceinline__ void NAME(load)(double u[LINK], const double *p)
+static __device__ __forceinline__ void NAME(load)(double u[ELEMENTS], const double *p)
 {
 #pragma unroll
-    for (int i = 0; i < LINK; i += 2) {
+    for (int i = 0; i < ELEMENTS; i += 2) {
         const double2 v = *(const double2 *)(p + i);
         u[i] = v.x;
         u[i + 1] = v.y;
@@ -23,16 +23,16 @@ static __device__ __forceinline__ void NAME(hop_site)(const lat_ghost_sites &s, 
                                                       double sum[COLOURS * LAT_GHOST_PACK])
 {
     const uint32_t reals = (uint32_t)(s.packs * COLOURS * LAT_GHOST_PACK),
-                   per = (uint32_t)((s.directions + 1) * LINK);
+                   per = (uint32_t)((s.directions + 1) * ELEMENTS);
     const double *here = in + (size_t)site * reals + offset;
-    double w[SIZE][SIZE][2], g[SIZE][SIZE][2], u[LINK];
+    double w[SIZE][SIZE][2], g[SIZE][SIZE][2], u[ELEMENTS];
 #pragma unroll
     for (int i = 0; i < SIZE; i++)
 #pragma unroll
         for (int k = i; k < SIZE; k++)
             g[i][k][0] = g[i][k][1] = 0;
     NAME(matrix)(SIZE, here, w);
-    NAME(load)(u, links + (size_t)site * per + (size_t)s.directions * LINK);
+    NAME(load)(u, links + (size_t)site * per + (size_t)s.directions * ELEMENTS);
     NAME(add)(SIZE, g, u, false, false, w);
     uint32_t stride = 1, rest = site;
     int d = 0;
@@ -40,19 +40,18 @@ static __device__ __forceinline__ void NAME(hop_site)(const lat_ghost_sites &s, 
     for (int i = 0; i < LAT_MAX_DIMS; i++) {
         if (i >= s.nd)
             break;
-        /* the ghosts above follow the last own slice, as any other; x does not reach its extent */
         const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
         const uint32_t up = x + 1 == extent ? site - x * stride : site + stride,
-                       down = x == 0 ? site + s.back[i] : site - stride;
+                       down = x == 0 ? site + (extent - 1) * stride : site - stride;
         rest /= extent;
         stride *= extent;
         if (i == s.time)
             continue;
         NAME(matrix)(SIZE, in + (size_t)up * reals + offset, w);
-        NAME(load)(u, links + (size_t)site * per + (size_t)d * LINK);
+        NAME(load)(u, links + (size_t)site * per + (size_t)d * ELEMENTS);
         NAME(add)(SIZE, g, u, false, true, w);
         NAME(matrix)(SIZE, in + (size_t)down * reals + offset, w);
-        NAME(load)(u, links + (size_t)down * per + (size_t)d * LINK);
+        NAME(load)(u, links + (size_t)down * per + (size_t)d * ELEMENTS);
         NAME(add)(SIZE, g, u, true, true, w);
         d++;
     }
@@ -66,7 +65,7 @@ static __device__ __noinline__ void NAME(plain_site)(const lat_ghost_sites &s, c
                                                      const double *lambda, double *dot, double *sum)
 {
     const uint32_t reals = (uint32_t)(s.packs * COLOURS * LAT_GHOST_PACK),
-                   per = (uint32_t)(s.directions * LINK);
+                   per = (uint32_t)(s.directions * ELEMENTS);
     double x[COLOURS], y[COLOURS], there[COLOURS];
     const size_t at = (size_t)site * reals + offset;
     for (int a = 0; a < COLOURS; a++) {
@@ -78,14 +77,14 @@ static __device__ __noinline__ void NAME(plain_site)(const lat_ghost_sites &s, c
     for (int i = 0, d = 0; i < s.nd; i++) {
         const uint32_t extent = (uint32_t)s.dims[i], at_axis = rest % extent;
         const uint32_t up = at_axis + 1 == extent ? site - at_axis * stride : site + stride,
-                       down = at_axis == 0 ? site + s.back[i] : site - stride;
+                       down = at_axis == 0 ? site + (extent - 1) * stride : site - stride;
         rest /= extent;
         stride *= extent;
         if (i == s.time)
             continue;
         for (int step = 0; step < 2; step++) {
             const uint32_t next = step ? down : up;
-            const double *u = c.plain + (size_t)(step ? down : site) * per + (size_t)d * LINK;
+            const double *u = c.plain + (size_t)(step ? down : site) * per + (size_t)d * ELEMENTS;
             for (int a = 0; a < COLOURS; a++)
                 there[a] = c.in[(size_t)next * reals + offset + (size_t)(a * LAT_GHOST_PACK)];
             for (uint32_t k = 0; k < c.products; k++) {
@@ -108,10 +107,11 @@ static __device__ __noinline__ void NAME(plain_site)(const lat_ghost_sites &s, c
     }
 }
 
-/* The other passes, at a site; `k` is that of a colour and column in a mean. */
+/* The other passes, at a site; `k` is that of a colour and column in a mean. Sums: two of norms. */
 template <lat_ghost_pass_name PASS>
-static __device__ __forceinline__ void NAME(pass_site)(const call &c, size_t at, double a, double b,
-                                                       const double *mean, double *sum)
+static __device__ __forceinline__ void NAME(pass_site)(const call &c, size_t at, double factor,
+                                                       const double *mean, double *sum,
+                                                       double *square)
 {
 #pragma unroll
     for (int k = 0; k < COLOURS * LAT_GHOST_PACK; k += LAT_GHOST_PACK) {
@@ -119,20 +119,21 @@ static __device__ __forceinline__ void NAME(pass_site)(const call &c, size_t at,
         if (PASS == LAT_GHOST_SHIFT)
             c.out[i] -= mean[k];
         if (PASS == LAT_GHOST_EXTEND)
-            c.out[i] = c.in[i] + b * c.out[i];
-        if (PASS == LAT_GHOST_DOT)
+            c.out[i] = c.in[i] + factor * c.out[i];
+        if (PASS == LAT_GHOST_DOT || PASS == LAT_GHOST_NORMS)
             *sum += c.in[i] * c.other[i];
+        if (PASS == LAT_GHOST_NORMS)
+            *square += c.in[i] * c.in[i];
         if (PASS == LAT_GHOST_DEFECT) {
-            const double r = c.other[i] - a * c.in[i];
+            const double r = c.other[i] - factor * c.in[i];
             c.out[i] = r;
             *sum += r * r;
         }
         if (PASS == LAT_GHOST_UPDATE) {
-            const double r = c.also[i] - a * (c.third[i] - mean[k]);
-            c.out[i] += a * c.in[i];
+            const double r = c.also[i] - factor * (c.third[i] - mean[k]);
+            c.out[i] += factor * c.in[i];
             c.also[i] = r;
             c.third[i] = r;
-            *sum += r * r;
         }
     }
 }
@@ -143,22 +144,21 @@ static __global__ void __launch_bounds__(THREADS)
     NAME(over)(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c)
 {
     constexpr bool HOP = PASS == LAT_GHOST_HOP || PASS == LAT_GHOST_PLAIN;
-    constexpr int EACH = HOP                        ? 1 + COLOURS
-                         : PASS == LAT_GHOST_DOT    ? 1
-                         : PASS == LAT_GHOST_UPDATE ? 1
-                                                    : PASS == LAT_GHOST_DEFECT;
+    constexpr int EACH = HOP                                                 ? 1 + COLOURS
+                         : PASS == LAT_GHOST_NORMS                           ? 2
+                         : PASS == LAT_GHOST_DOT || PASS == LAT_GHOST_DEFECT ? 1
+                                                                             : 0;
     __shared__ double shared[THREADS * (EACH ? EACH : 1)];
     const int columns = s.packs * LAT_GHOST_PACK, column = (int)threadIdx.x % columns,
               part = (int)threadIdx.x / columns, parts = (int)blockDim.x / columns,
               pack = column / LAT_GHOST_PACK, lane = column % LAT_GHOST_PACK;
-    const uint32_t block = blockIdx.y + c.first;
+    const uint32_t block = blockIdx.y;
     const int unit = unit_of(s, block);
     const uint32_t offset = (uint32_t)(pack * COLOURS * LAT_GHOST_PACK + lane),
                    reals = (uint32_t)(columns * COLOURS), from = blockIdx.x * CHUNK,
                    to = from + CHUNK < s.block ? from + CHUNK : (uint32_t)s.block,
                    first = block * (uint32_t)s.block;
-    const double a = c.a ? c.a[unit * columns + column] : 0,
-                 b = c.b ? c.b[unit * columns + column] : 0,
+    const double factor = factor_of(c, unit * columns + column),
                  *mean = c.mean ? c.mean + (size_t)unit * reals + offset : NULL;
     double dot = 0, sum[COLOURS * LAT_GHOST_PACK];
 #pragma unroll
@@ -166,27 +166,29 @@ static __global__ void __launch_bounds__(THREADS)
         sum[k] = 0;
     for (uint32_t site = first + from + (uint32_t)part; site < first + to; site += (uint32_t)parts)
         if (PASS == LAT_GHOST_PLAIN)
-            NAME(plain_site)(s, c, site, offset, c.a ? &a : NULL, &dot, sum);
+            NAME(plain_site)(s, c, site, offset, c.given ? &factor : NULL, &dot, sum);
         else if (HOP)
             NAME(hop_site)(s, c.links, c.in, c.out, site, offset, &dot, sum);
         else
-            NAME(pass_site)<PASS>(c, (size_t)site * reals + offset, a, b, mean, &dot);
+            NAME(pass_site)<PASS>(c, (size_t)site * reals + offset, factor, mean, &dot, sum);
     if (EACH == 0)
         return;
     shared[threadIdx.x] = dot;
-    if (HOP)
+    if (EACH > 1)
 #pragma unroll
-        for (int k = 0; k < COLOURS; k++)
+        for (int k = 0; k < EACH - 1; k++)
             shared[(k + 1) * (int)blockDim.x + (int)threadIdx.x] = sum[k * LAT_GHOST_PACK];
     __syncthreads();
-    /* number n < columns is a dot, columns + (pack COLOURS + colour) 8 + lane a sum */
+    /* number n < columns is a dot, columns + n a square, columns + (pack COLOURS + colour) 8 + lane
+     * a sum */
     double *to_sums = c.partial + ((size_t)block * gridDim.x + blockIdx.x) * (columns * EACH);
     for (int n = (int)threadIdx.x; n < columns * EACH; n += (int)blockDim.x) {
         const int m = n - columns, p = m / (COLOURS * LAT_GHOST_PACK),
                   colour = m / LAT_GHOST_PACK % COLOURS,
                   of = n < columns ? n
+                       : !HOP      ? m + (int)blockDim.x
                                    : (colour + 1) * (int)blockDim.x + p * LAT_GHOST_PACK
-                                         + m % LAT_GHOST_PACK;
+                                    + m % LAT_GHOST_PACK;
         double all = 0;
         for (int i = 0; i < parts; i++)
             all += shared[of + i * columns];
@@ -204,6 +206,7 @@ static cudaError_t NAME(launch)(const lat_ghost_sites &s, const call &c, lat_gho
         NAME(over)<LAT_GHOST_UPDATE><<<blocks, threads, 0, stream>>>(s, c);
         break;
     case LAT_GHOST_DOT: NAME(over)<LAT_GHOST_DOT><<<blocks, threads, 0, stream>>>(s, c); break;
+    case LAT_GHOST_NORMS: NAME(over)<LAT_GHOST_NORMS><<<blocks, threads, 0, stream>>>(s, c); break;
     case LAT_GHOST_EXTEND:
         NAME(over)<LAT_GHOST_EXTEND><<<blocks, threads, 0, stream>>>(s, c);
         break;
@@ -217,4 +220,4 @@ static cudaError_t NAME(launch)(const lat_ghost_sites &s, const call &c, lat_gho
     return cudaGetLastError();
 }
 #undef COLOURS
-#undef LINK
+#undef ELEMENTS

@@ -46,7 +46,7 @@ LAT_INLINE void NAME(site)(const lat_ghost *m, const lat_ghost_call *c, const la
         }
         NAME(project)
         (n, g, c->out + at->site * reals + offset, in + at->site * reals,
-         sums + p * LAT_GHOST_PACK + lane, sums + m->columns + offset);
+         (V *)(sums + p * LAT_GHOST_PACK + lane), sums + m->columns + offset);
     }
 }
 

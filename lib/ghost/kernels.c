@@ -17,20 +17,28 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 #else
 #define UNROLL_FEW _Pragma("GCC unroll 8")
 #endif
+#define VECTOR double
+#define REAL double
+#define LINK double
+#define COLOUR(v, c) (*(V *)((v) + (size_t)(c)*LAT_GHOST_PACK))
 #define V v2
 #define WIDTH 2
-#define NAME_(x, n) x##_v2_##n
+#define NAME_(x, n) x##_base_##n
 #include "hop_groups.h"
 #if defined(__x86_64__)
 #define V v4
 #define WIDTH 4
-#define NAME_(x, n) x##_v4_##n
+#define NAME_(x, n) x##_avx2_##n
 #include "hop_groups.h"
 #define V v8
 #define WIDTH 8
-#define NAME_(x, n) x##_v8_##n
+#define NAME_(x, n) x##_avx512_##n
 #include "hop_groups.h"
 #endif
+#undef COLOUR
+#undef LINK
+#undef REAL
+#undef VECTOR
 
 /* ---- vectors ----------------------------------------------------------------------------------
  */
@@ -53,7 +61,7 @@ LAT_INLINE void shift(const lat_ghost *m, const lat_ghost_call *c, int unit, siz
 }
 
 LAT_INLINE void update(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
-                       size_t to, double *sums)
+                       size_t to)
 {
     const double *mean = c->mean + (size_t)unit * lat_ghost_reals(m),
                  *factor = c->a + (size_t)unit * (size_t)m->columns;
@@ -65,7 +73,6 @@ LAT_INLINE void update(const lat_ghost *m, const lat_ghost_call *c, int unit, si
         put(c->out + at, get(c->out + at) + a * get(c->in + at));
         put(c->also + at, r);
         put(c->third + at, r);
-        put(sums + 8 * p, get(sums + 8 * p) + r * r);
     }
 }
 
@@ -75,6 +82,18 @@ LAT_INLINE void dot(const lat_ghost *m, const lat_ghost_call *c, int unit, size_
     (void)unit;
     EACH_PACK(m, from, to)
     put(sums + 8 * p, get(sums + 8 * p) + get(c->in + at) * get(c->other + at));
+}
+
+LAT_INLINE void norms(const lat_ghost *m, const lat_ghost_call *c, size_t from, size_t to,
+                      double *sums)
+{
+    double *squares = sums + m->columns;
+    EACH_PACK(m, from, to)
+    {
+        const v8 a = get(c->in + at);
+        put(sums + 8 * p, get(sums + 8 * p) + a * get(c->other + at));
+        put(squares + 8 * p, get(squares + 8 * p) + a * a);
+    }
 }
 
 LAT_INLINE void extend(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
@@ -143,12 +162,12 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
 /* ---- for each vector length -------------------------------------------------------------------
  */
 
-#define HOP(v) \
+#define HOP(isa) \
     switch (m->nc) { \
-    case 2: hop_sites_##v##_2(m, c, from, to, sums, 2); break; \
-    case 3: hop_sites_##v##_3(m, c, from, to, sums, 3); break; \
-    case 4: hop_sites_##v##_4(m, c, from, to, sums, 4); break; \
-    default: hop_sites_##v##_any(m, c, from, to, sums, m->nc); \
+    case 2: hop_sites_##isa##_2(m, c, from, to, sums, 2); break; \
+    case 3: hop_sites_##isa##_3(m, c, from, to, sums, 3); break; \
+    case 4: hop_sites_##isa##_4(m, c, from, to, sums, 4); break; \
+    default: hop_sites_##isa##_any(m, c, from, to, sums, m->nc); \
     }
 
 #define PASS(name, isa, attribute, ...) \
@@ -159,24 +178,22 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
         __VA_ARGS__; \
     }
 
-#define EXPAND(isa, v, attribute) \
-    PASS(hop, isa, attribute, HOP(v)) \
+#define EXPAND(isa, attribute) \
+    PASS(hop, isa, attribute, HOP(isa)) \
     PASS(shift, isa, attribute, shift(m, c, unit, from, to)) \
-    PASS(update, isa, attribute, update(m, c, unit, from, to, sums)) \
+    PASS(update, isa, attribute, update(m, c, unit, from, to)) \
     PASS(dot, isa, attribute, dot(m, c, unit, from, to, sums)) \
+    PASS(norms, isa, attribute, norms(m, c, from, to, sums)) \
     PASS(extend, isa, attribute, extend(m, c, unit, from, to)) \
     PASS(gram, isa, attribute, gram(m, c, unit, from, to, sums)) \
     PASS(combine, isa, attribute, combine(m, c, unit, from, to)) \
-    static const lat_ghost_kernels kernels_##isa = { \
-        hop_##isa, shift_##isa, update_##isa, dot_##isa, extend_##isa, gram_##isa, combine_##isa};
+    static const lat_ghost_kernels kernels_##isa = {hop_##isa,  shift_##isa,  update_##isa, \
+                                                    dot_##isa,  norms_##isa,  extend_##isa, \
+                                                    gram_##isa, combine_##isa};
 
-EXPAND(base, v2, )
-#if defined(__x86_64__)
-EXPAND(avx2, v4, __attribute__((target("avx2"))))
-EXPAND(avx512, v8, __attribute__((target("avx512f,avx512dq,avx512vl,avx2"))))
-#endif
+LAT_ISA_EXPAND(EXPAND, "")
 
-const lat_ghost_kernels *lat_ghost_kernels_of(void)
+const lat_ghost_kernels *lat_ghost_wide_kernels(void)
 {
     static const lat_ghost_kernels *const all[] = LAT_ISA_EACH(&kernels_, );
     return all[lat_isa_widest()];

@@ -248,7 +248,8 @@ static int iterate(space *s, const lat_ghost_modes *wanted, lat_ghost_report *re
         lat_progress("iteration %ld, lowest eigenvalue %.8g, %d of %d left, residual %.2g",
                      report->iterations, s->value[0], left, wanted->modes * s->m->units,
                      report->residual);
-        rc = lat_ghost_invert(s->m, s->array[1]) || lat_ghost_apply(s->m, s->array[4], s->array[1])
+        rc = lat_ghost_invert(s->m, s->array[1], NULL)
+             || lat_ghost_apply(s->m, s->array[4], s->array[1])
              || ritz(s, report->iterations == 0 ? 2 : 3);
     }
     report->converged = rc == 0 && left == 0;
@@ -257,7 +258,7 @@ static int iterate(space *s, const lat_ghost_modes *wanted, lat_ghost_report *re
 
 static int begin(space *s, const lat_ghost_modes *wanted)
 {
-    if (start(s, wanted->seed) || lat_ghost_invert(s->m, s->array[0])
+    if (start(s, wanted->seed) || lat_ghost_invert(s->m, s->array[0], NULL)
         || lat_ghost_apply(s->m, s->array[3], s->array[0]))
         return -1;
     for (int i = 1; i < 6; i++)

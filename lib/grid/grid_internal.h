@@ -33,7 +33,7 @@ typedef struct lat_grid_ops {
 
 extern const lat_grid_ops lat_grid_cpu, lat_grid_gpu;
 
-/* lat_device_begin, _open, _close and _end of the CPU and of GPUs (cuda_device.cu, or nocuda.c). */
+/* lat_device_begin, _open, _close and _end of the CPU and of GPUs (cuda_device.cu). */
 lat_device *lat_device_cpu(const lat_device_options *options, const lat_comm *comm);
 bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm);
 bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm);

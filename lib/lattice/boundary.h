@@ -9,7 +9,8 @@
 #ifndef LAT_BOUNDARY_H
 #define LAT_BOUNDARY_H
 
-#include "header.h"
+#include "fermion.h"
+#include "field.h"
 
 #define LAT_ANTIPERIODIC "ANTIPERIODIC"
 #define LAT_OPEN "OPEN"
@@ -44,5 +45,10 @@ static inline bool lat_boundary_none(unsigned open, int mu, const double *reals,
 /* 0, or -1 where an axis other than `except` (-1: any) is open. The sentence begins with `name`
  * (NULL: nothing), and `who` needs all links: "momenta", say. */
 int lat_boundary_closed(const lat_header *head, int except, const char *who, const char *name);
+
+/* Quarks with open time are zero on the first and the last slice. Are these columns? True for other
+ * boundaries. 0, or -1 with a sentence that begins with `name`. All ranks call it. */
+int lat_boundary_check_quarks(const lat_fermion *action, const lat_field *x, int columns,
+                              const int *column, const char *name);
 
 #endif

@@ -119,7 +119,10 @@ int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residua
 int lat_lanczos_vectors(lat_search *w);
 int lat_ritz_vectors(const lat_search *w);
 
-/* w->norm, from Lanczos of its own. */
+/* survey.c: w->norm, a bound of |A|, and *a, where some twice as many eigenvalues of B end as are
+ * wanted, from Lanczos in the first of `room` vectors v; or the norm alone, in vectors of its own.
+ */
+int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a);
 int lat_lanczos_norm(lat_search *w);
 
 /* The lowest (x, B x), |x| = 1, in the complement of n orthonormal vectors, where |B x - (x, B x)

@@ -21,6 +21,7 @@
 #ifndef LAT_OVERLAP_OVERLAP_H
 #define LAT_OVERLAP_OVERLAP_H
 
+#include "certify/plain_overlap.h"
 #include "dirac/temporal.h"
 #include "lattice/fermion.h"
 #include "sign.h"
@@ -95,5 +96,9 @@ double lat_overlap_bound(const lat_overlap *o);
 /* | |sign(H) v| / |v| - 1 | of a random v: above a few times the bound, modes or interval are not
  * the ones of these links. -1 with a sentence where it is. */
 int lat_overlap_verify(lat_overlap *o, double *defect);
+
+/* The operator by code that shares nothing with it but the low modes and the interval; with a
+ * forced interval, its series, too (certify/plain_overlap.h). Borrows the links. */
+lat_plain_overlap *lat_overlap_plain(const lat_overlap *o, const lat_field *links, double delta);
 
 #endif

@@ -5,6 +5,7 @@
 #define LAT_QUARK_KINEMATICS_H
 
 #include <stdbool.h>
+#include "amputation.h"
 #include "legs.h"
 #include "lattice/header.h"
 

@@ -165,7 +165,7 @@ static void unfilter_rest(const unsigned char *planes, size_t count, size_t i, i
 
 #if defined(__x86_64__)
 
-#define VECTOR __attribute__((target("avx2"), always_inline)) static inline
+#define VECTOR LAT_TARGET_AVX2("") __attribute__((always_inline)) static inline
 
 /* Two halves of 16 bytes, in which the instructions work apart. */
 typedef uint8_t bytes __attribute__((vector_size(32)));
@@ -265,8 +265,8 @@ TRANSPOSE_AND_BACK(4, words, (in_turn4(v, w), in_turn4(w, v), in_turn4(v, w), in
 
 /* As many reals as vectors take; returns how many. */
 #define IN_VECTORS(name, side, call) \
-    __attribute__((target("avx2"))) static size_t name(const unsigned char *from, size_t count, \
-                                                       unsigned char *to) \
+    LAT_TARGET_AVX2("") \
+    static size_t name(const unsigned char *from, size_t count, unsigned char *to) \
     { \
         size_t i = 0; \
         for (; i + side <= count; i += side) \

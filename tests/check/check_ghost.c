@@ -523,7 +523,8 @@ static void same_parts(lat_device *dev, const setting *s)
     for (size_t k = 0; k < s->numbers; k++)
         CHECK(fabs(here[k] - dot[k]) <= 20 * n * (300 + sqrt(n)) * weight * EPS,
               "%s: <x, M x> of column %zu is %.17g, %.17g", s->name, k, dot[k], here[k]);
-    need(lat_ghost_invert(s->m, x) == 0 && lat_ghost_invert(m, v) == 0, "the Laplacian");
+    need(lat_ghost_invert(s->m, x, NULL) == 0 && lat_ghost_invert(m, v, NULL) == 0,
+         "the Laplacian");
     /* Two transforms, sums along lines, of numbers below 1. */
     const double inverse = off(s, m, v, x);
     CHECK(inverse <= 16 * extents / least * EPS, "%s: L^-1 is off by %g, at most %g expected",

@@ -18,8 +18,7 @@
 #include "ghost/ghost_internal.h"
 #include "lattice/transform.h"
 #include "measure/measure.h"
-#include "newton/newton_internal.h"
-#include "newton/newton_lanes.h"
+#include "ghost/newton_internal.h"
 #include "site/random.h"
 
 /* Lattices that are cut into boxes and others, with all lengths of vectors; extents whose
@@ -95,150 +94,122 @@ static lat_gauge_state measured(const setting *s)
 /* ---- the operator -----------------------------------------------------------------------------
  */
 
-/* The colour of lib/ghost for each component: that is i w^a T^a, so components are w^a / sqrt 2. */
-static const int colour[4][8] = {[2] = {1, 0, 2}, [3] = {1, 0, 4, 3, 6, 5, 2, 7}};
-
-/* Where a site of the lattice is among the rows of its slice, and of all slices. */
-static size_t row_of(const setting *s, const int x[LAT_MAX_DIMS])
+/* A random number for each colour of each site, in rows of both operators: of column 0 in double,
+ * and rounded to the column in single. */
+static void fill(const setting *s, const lat_ghost *m, double *v, float *row)
 {
-    const lat_geometry *geom = &s->u.head.geom;
-    size_t in = 0, stride = 1;
-    for (int mu = 0; mu < geom->nd; mu++)
-        if (mu != s->c.time) {
-            in += (size_t)x[mu] * stride;
-            stride *= (size_t)geom->dims[mu];
+    const lat_ghost *single = s->n->m;
+    memset(v, 0, m->sites * lat_ghost_reals(m) * sizeof *v);
+    memset(row, 0, m->sites * lat_ghost_reals(single) * sizeof *row);
+    for (size_t i = 0; i < m->sites; i++)
+        for (int a = 0; a < m->colours; a++) {
+            uint32_t word[4];
+            lat_random(3, i, (uint32_t)a, 0, 0, word);
+            const float value = (float)(word[0] * 0x1p-31 - 1);
+            v[lat_ghost_site(m, i) * lat_ghost_reals(m) + (size_t)(8 * a)] = (double)value;
+            row[lat_ghost_site(single, i) * lat_ghost_reals(single) + (size_t)a] = value;
         }
-    return in + (s->c.time < 0 ? 0 : (size_t)x[s->c.time]) * stride;
 }
 
-/* A random element of the algebra at each site, without constants in each slice: to rows and to
- * column 0 of a vector of lib/ghost. */
-static void fill(const setting *s, const lat_ghost *m, float *rows, double *v)
+/* The largest difference of two such, without the mean of each colour in each unit. */
+static double off(const setting *s, const lat_ghost *m, const double *v, const float *row)
 {
-    const int nc = s->u.head.nc, algebra = lat_newton_algebra(nc), row = lat_newton_row(nc);
-    const size_t sites = lat_volume(&s->u.head.geom), each = sites / (size_t)s->units;
-    for (size_t i = 0; i < sites * (size_t)row; i++) {
-        uint32_t word[4];
-        lat_random(3, i, 0, 0, 0, word);
-        rows[i] = (int)(i % (size_t)row) < algebra ? (float)(word[0] * 0x1p-31 - 1) : 0;
-    }
-    for (int unit = 0; unit < s->units; unit++)
-        for (int a = 0; a < algebra; a++) {
-            float *of = rows + (size_t)unit * each * (size_t)row + a;
-            double sum = 0;
-            for (size_t i = 0; i < each; i++)
-                sum += (double)of[i * (size_t)row];
-            for (size_t i = 0; i < each; i++)
-                of[i * (size_t)row] -= (float)(sum / (double)each);
-        }
-    memset(v, 0, m->held * lat_ghost_reals(m) * sizeof *v);
-    for (size_t i = 0; i < sites; i++) {
-        int x[LAT_MAX_DIMS];
-        lat_coordinates(&s->u.head.geom, i, x);
-        for (int a = 0; a < algebra; a++)
-            v[lat_ghost_site(m, i) * lat_ghost_reals(m) + (size_t)(8 * colour[nc][a])] = (double)
-                rows[row_of(s, x) * (size_t)row + (size_t)a];
-    }
+    const lat_ghost *single = s->n->m;
+    const size_t each = m->sites / (size_t)s->units;
+    double mean[64][8] = {{0}}, most = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < m->sites; i++)
+            for (int a = 0; a < m->colours; a++) {
+                const size_t at = lat_ghost_site(single, i);
+                const double d = (double)row[at * lat_ghost_reals(single) + (size_t)a]
+                                 - v[lat_ghost_site(m, i) * lat_ghost_reals(m) + (size_t)(8 * a)];
+                if (pass == 0)
+                    mean[at / each][a] += d / (double)each;
+                else
+                    most = fmax(most, fabs(d - mean[at / each][a]));
+            }
+    return most;
+}
+
+typedef int operation(lat_ghost *m, double *out, double *in);
+
+static int apply(lat_ghost *m, double *out, double *in)
+{
+    double *total = lat_alloc((size_t)m->units * (size_t)m->columns + lat_ghost_reals(m) * 64,
+                              sizeof *total, "sums");
+    const int rc = total ? lat_ghost_hop(m, out, in, NULL, total) : -1;
+    free(total);
+    return rc;
+}
+
+static int invert(lat_ghost *m, double *out, double *in)
+{
+    return lat_ghost_copy(m, out, in) || lat_ghost_invert(m, out, NULL) ? -1 : 0;
+}
+
+/* Of random vectors, for the operator with the links that g transforms. */
+static double compare(setting *s, const lat_ghost *m_of, operation *f)
+{
+    lat_ghost *m = (lat_ghost *)m_of, *single = s->n->m;
+    double *p = lat_ghost_vector(m, "a vector"), *q = lat_ghost_vector(m, "a vector"),
+           *there = lat_ghost_vector(single, "a vector"),
+           *out = lat_ghost_vector(single, "a vector"), sums[2 * 64];
+    float *row = lat_alloc(m->sites * lat_ghost_reals(single), sizeof *row, "a vector");
+    need(p && q && there && out && row, "vectors");
+    for (int i = 0; i < s->units; i++)
+        s->n->idle[i] = false, s->n->now[i] = 0;
+    fill(s, m, p, row);
+    need(s->n->side->begin(s->n, NULL, 0, &s->g, 0) == 0
+             && s->n->side->gradient(s->n, false, sums) == 0
+             && lat_ghost_put(single, there, (double *)row) == 0 && f(m, q, p) == 0
+             && f(single, out, there) == 0 && lat_ghost_get(single, (double *)row, out) == 0,
+         "both");
+    const double most = off(s, m, q, row);
+    lat_ghost_vector_free(single, there), lat_ghost_vector_free(single, out);
+    free(p), free(q), free(row);
+    return most;
+}
+
+/* In double, on the CPU, of the links that g transforms. */
+static lat_ghost *plain_operator(const setting *s)
+{
+    lat_field v = rotated(s);
+    lat_ghost *m = lat_ghost_new(&v, &s->c, 1);
+    need(m != NULL, "an operator");
+    lat_field_free(&v);
+    return m;
 }
 
 static void operators(void)
 {
-    device_case(device, "M is that of lib/ghost, of links that g transforms");
+    device_case(device, "M in single is that in double, of links that g transforms");
     for (int i = 0; i < CASES; i++) {
         setting s;
         setting_of(&s, i, ROUGH);
-        const int nc = s.u.head.nc, algebra = lat_newton_algebra(nc), row = lat_newton_row(nc);
-        const size_t sites = lat_volume(&s.u.head.geom);
         lat_transform_random(&s.g, 5, 0);
-        lat_field v = rotated(&s);
-        lat_ghost *m = lat_ghost_new(&v, &s.c, 1);
-        need(m != NULL, "an operator");
-        float *in = lat_alloc(sites * (size_t)row, sizeof *in, "rows"),
-              *out = lat_alloc(sites * (size_t)row, sizeof *out, "rows");
-        double *p = lat_ghost_vector(m, "a vector"), *q = lat_ghost_vector(m, "a vector");
-        need(in && out && p && q, "vectors");
-        fill(&s, m, in, p);
-        need(lat_ghost_apply(m, q, p) == 0 && lat_newton_apply(s.n, &s.g, out, in) == 0, "M");
-        /* lib/ghost takes the constants off its result: so does this. */
-        double largest = 0, mean[64][8] = {{0}};
-        for (size_t j = 0; j < sites; j++)
-            for (int a = 0; a < algebra; a++)
-                mean[j / (sites / (size_t)s.units)][a] += (double)out[j * (size_t)row + (size_t)a]
-                                                          / (double)(sites / (size_t)s.units);
-        for (size_t j = 0; j < sites; j++) {
-            int x[LAT_MAX_DIMS];
-            lat_coordinates(&s.u.head.geom, j, x);
-            const size_t at = row_of(&s, x);
-            for (int a = 0; a < algebra; a++) {
-                const double ours = (double)out[at * (size_t)row + (size_t)a]
-                                    - mean[at / (sites / (size_t)s.units)][a],
-                             theirs = q[lat_ghost_site(m, j) * lat_ghost_reals(m)
-                                        + (size_t)(8 * colour[nc][a])];
-                largest = fmax(largest, fabs(ours - theirs));
-            }
-        }
+        lat_ghost *m = plain_operator(&s);
         /* A sum over 2 nd + 1 products of matrices of single precision, each of some ten roundings
          * of numbers up to 2 W. */
-        const double bound = 100 * 2 * lat_condition_weights(&s.c) * 0x1p-24;
+        const double largest = compare(&s, m, apply),
+                     bound = 100 * 2 * lat_condition_weights(&s.c) * 0x1p-24;
         CHECK(largest < bound, "%s: M differs by %.2g, bound %.2g", s.name, largest, bound);
-        free(in), free(out), free(p), free(q);
         lat_ghost_free(m);
-        lat_field_free(&v);
         setting_free(&s);
     }
 }
 
-/* Rows, in the lattice of slots: L z must be v without its mean. */
 static void preconditioners(void)
 {
-    device_case(device, "L L^-1 v is v without its mean, and v . L^-1 v that of the vectors");
+    device_case(device, "L^-1 in single is that in double");
     for (int i = 0; i < CASES; i++) {
         setting s;
         setting_of(&s, i, ROUGH);
-        const int row = lat_newton_row(s.u.head.nc);
-        const size_t sites = lat_volume(&s.u.head.geom) / (size_t)s.units,
-                     reals = sites * (size_t)row;
-        lat_geometry slot = {0, {1, 1, 1, 1}};
-        double weight[LAT_MAX_DIMS], dot[64];
-        for (int mu = 0; mu < s.u.head.geom.nd; mu++)
-            if (mu != s.c.time) {
-                weight[slot.nd] = s.c.weight[mu];
-                slot.dims[slot.nd++] = s.u.head.geom.dims[mu];
-            }
-        float *z = lat_alloc(reals * (size_t)s.units, sizeof *z, "rows");
-        double *v = lat_alloc(reals * (size_t)s.units, sizeof *v, "rows");
-        need(z && v, "rows");
-        for (size_t k = 0; k < reals * (size_t)s.units; k++) {
-            uint32_t word[4];
-            lat_random(5, k, 0, 0, 0, word);
-            z[k] = (float)(word[0] * 0x1p-31 - 1);
-            v[k] = (double)z[k];
-        }
-        need(lat_newton_precondition(s.n, z, dot) == 0, "L^-1");
-        for (int unit = 0; unit < s.units; unit++) {
-            const float *of = z + (size_t)unit * reals;
-            const double *from = v + (size_t)unit * reals;
-            double mean[8] = {0}, largest = 0, sum = 0;
-            for (size_t k = 0; k < reals; k++)
-                mean[k % (size_t)row] += from[k] / (double)sites;
-            for (size_t k = 0; k < reals; k++) {
-                const size_t x = k / (size_t)row, c = k % (size_t)row;
-                double lz = 0;
-                for (int mu = 0; mu < slot.nd; mu++)
-                    lz += weight[mu]
-                          * (2 * (double)of[k]
-                             - (double)of[lat_neighbour(&slot, x, mu, 1) * (size_t)row + c]
-                             - (double)of[lat_neighbour(&slot, x, mu, -1) * (size_t)row + c]);
-                largest = fmax(largest, fabs(lz - from[k] + mean[c]));
-                sum += from[k] * (double)of[k];
-            }
-            /* As in laplacians(). */
-            const double bound = 0x1p-24 * 64 * (double)sites;
-            CHECK(largest < bound, "%s: L z - v is %.2g, bound %.2g", s.name, largest, bound);
-            CHECK(fabs(sum - dot[unit]) < 1e-5 * fabs(sum), "%s: %.8g, found %.8g", s.name, sum,
-                  dot[unit]);
-        }
-        free(z), free(v);
+        lat_ghost *m = plain_operator(&s);
+        /* As in laplacians(). */
+        const double largest = compare(&s, m, invert),
+                     bound = 0x1p-24 * 64 * lat_ghost_unit_sites(m);
+        CHECK(largest < bound, "%s: L^-1 differs by %.2g, bound %.2g", s.name, largest, bound);
+        lat_ghost_free(m);
         setting_free(&s);
     }
 }
