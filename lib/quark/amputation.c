@@ -160,7 +160,7 @@ static void load_left(int nc, const double *leg, cd *m)
                            * (leg[2 * (i * n + j)] - leg[2 * (i * n + j) + 1] * I);
 }
 
-/* The inverse legs of a pair, and room for two matrices. */
+/* The inverse legs of a pair, and memory for two matrices. */
 typedef struct amputation {
     int nc, n;
     cd *left, *right, *g, *h;

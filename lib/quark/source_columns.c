@@ -52,8 +52,8 @@ static void phase(const lat_source *s, const int *x, int axes, double z[2])
     double angle = 0;
     for (int mu = 0; mu < axes; mu++) {
         /* n x / L without its whole part: exact for whole n. */
-        const double turns = s->n[mu] * x[mu] / s->geom.dims[mu];
-        angle += turns - floor(turns);
+        const double cycles = s->n[mu] * x[mu] / s->geom.dims[mu];
+        angle += cycles - floor(cycles);
     }
     z[0] = cos(2 * M_PI * angle);
     z[1] = sin(2 * M_PI * angle);
