@@ -129,13 +129,13 @@ cflags := -std=gnu11 -g -fno-math-errno -fno-trapping-math -ffp-contract=$(if $(
   -Wall -Wextra -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wvla \
   -Wpointer-arith -Wwrite-strings -Wno-psabi \
   $(if $(filter 1,$(WERROR)),-Werror) $(if $(openmp),,-Wno-unknown-pragmas) $(if $(filter 1,$(DEBUG)),-O0,-O2)
-sanitizers := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
-# (gcc warns of what the sanitizers add.)
-san := $(if $(sanitizers),-Wno-error $(sanitizers) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ldflags := -Wl,--as-needed $(openmp) $(sanitizers)
-ldlibs := $(libs)
 # $(call optimise,LEVEL,SAN): what debuggers and sanitizers leave of it.
 optimise = $(if $(filter 1,$(DEBUG)),,$(if $(filter 1,$(2)),-O1,$(1)))
+sanitizers := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined)
+# (gcc warns of what the sanitizers add. -O2 takes the compiler two thirds longer.)
+san := $(if $(sanitizers),$(call optimise,-O1) -Wno-error $(sanitizers) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ldflags := -Wl,--as-needed $(openmp) $(sanitizers)
+ldlibs := $(libs)
 
 # What was compiled with other flags is compiled again. What the machine has is the business of few files; what is
 # linked, and with what, depends on it.
@@ -174,8 +174,8 @@ $(B)/plan: $(B)/flags $(B)/found
 $(B)/said: $(tools)
 	@$(if $(call one_letter,s),,printf 'built %s in %s/\n' '$(notdir $(tools))' '$(BIN)' | fold -s -w 100;) touch $@
 
-# Each tool is the one main of its name.
-$(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(B)/$(m:.c=.o)))
+# A tool is the main lat-NAME.c and the files NAME_*.c beside it.
+$(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(patsubst %.c,$(B)/%.o,$(m) $(wildcard $(subst lat-,,$(m:.c=_*.c))))))
 # cuFFT is looked for when it is asked for: lat-gluon starts without it.
 $(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(no_cufft),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
 $(tools): $(liblat)

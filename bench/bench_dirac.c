@@ -206,7 +206,7 @@ static void once(bed *b, work what)
     lat_scalar dot[12];
     int rc = 0;
     switch (what) {
-    case HOP: rc = b->d->ops->hop(b->d, false, p, 0, NULL, 1, b->f[1], b->f[0], NULL); break;
+    case HOP: rc = b->d->ops->hop(b->d, false, p, 0, NULL, 1, b->f[1], b->f[0]); break;
     case SCHUR: rc = b->d->ops->apply(b->d, direct, p, b->f[1], b->f[0], NULL); break;
     case CG: { /* q = S p, |q|^2; r -= alpha S^+ q, |r|^2; x += alpha p, p = r + beta p */
         const lat_dirac_end first = {.norm = norm}, second = {.add = &small, .norm = norm};

@@ -148,8 +148,8 @@ static void once(const line *l, const setting *s, lat_parity parity)
     lat_dfield *const in = parity == LAT_ODD ? s->out : s->in;
     int rc = -1;
     switch (l->work) {
-    case HOP: rc = s->d->ops->hop(s->d, false, &p, 0, NULL, 1, s->out, in, NULL); break;
-    case SUM: rc = s->d->ops->hop(s->d, false, &p, 1, s->in, -0.02, s->out, in, NULL); break;
+    case HOP: rc = s->d->ops->hop(s->d, false, &p, 0, NULL, 1, s->out, in); break;
+    case SUM: rc = s->d->ops->hop(s->d, false, &p, 1, s->in, -0.02, s->out, in); break;
     case CLOVER:
         rc = s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_ASYMMETRIC, LAT_PLAIN}, &p, s->out,
                               s->in, NULL);

@@ -71,8 +71,7 @@ static void leave(setting *s)
 static void hops(const setting *s, long n)
 {
     for (long i = 0; i < n; i++)
-        if (s->d->ops->hop(s->d, false, i % 2 ? &s->odd : &s->even, 0, NULL, 0.125, s->x, s->x,
-                           NULL))
+        if (s->d->ops->hop(s->d, false, i % 2 ? &s->odd : &s->even, 0, NULL, 0.125, s->x, s->x))
             bench_stop();
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench_heatbath: speed of heat bath and overrelaxation, `make bench-heatbath`.
  *
- * SU(2), SU(3), SU(3) with 18 reals, SU(4) and SU(6) in single and double on one thread, SU(3) on
+ * SU(2), SU(3), SU(4) and SU(6) in single and double on one thread, SU(3) on
  * all, and on a GPU where there is one: first the answer is checked (overrelaxation leaves the
  * action, heat bath sweeps keep links in SU(N)), then sweeps are timed. GB/s are by the count of
  * the generation paper's table 1: 19 links loaded and one stored for an update, SU(3) with 12 reals
- * a link and with 18; what caches serve again counts each time. Beside them stand the copy
+ * a link; what caches serve again counts each time. Beside them stand the copy
  * bandwidth of the same run, and a plain scalar loop over the same site functions in natural order,
  * links with all their rows, in double.
  *
@@ -110,8 +110,6 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
 
 static const char *const names[] = {"heatbath", "overrelax"};
 
-static bool all_rows; /* of SU(3) links are kept */
-
 /* extent^4, rough links. */
 static lat_field rough(int extent, int nc, lat_real real)
 {
@@ -124,14 +122,14 @@ static lat_field rough(int extent, int nc, lat_real real)
 static lat_generator *start(lat_device *on, lat_field *u)
 {
     const int nc = u->head.nc;
-    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1, all_rows};
+    const lat_action action = {nc == 2 ? 2.4 : nc == 3 ? 6.0 : nc == 4 ? 10.9 : 25.05, 1};
     lat_generator *gen = lat_generate_open(on, u, u->head.real, &action);
     if (!gen || check(gen, u, u->head.real))
         exit(*lat_error() ? lat_report(LAT_FAILED) : 1);
     return gen;
 }
 
-static double reals_of(int nc) { return nc == 2 ? 4 : nc == 3 && !all_rows ? 12 : 2 * nc * nc; }
+static double reals_of(int nc) { return nc == 2 ? 4 : nc == 3 ? 12 : 2 * nc * nc; }
 
 /* A row; `where`: threads, or the GPU. */
 static void print_row(const lat_field *u, int k, const char *where, double seconds, double copy)
@@ -207,24 +205,21 @@ static void all_gpu(int nc)
 {
     static const struct {
         int extent, nc;
-    } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, -3}, {32, 2},
-                 {32, 4}, {16, 5}, {16, 6}, {16, 8},  {8, 16}};
+    } lines[] = {{32, 3}, {48, 3}, {16, 3}, {32, 2}, {32, 4}, {16, 5}, {16, 6}, {16, 8}, {8, 16}};
     if (!gpu_device()) {
         printf("no GPU: %s\n", lat_error());
         return;
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        all_rows = lines[i].nc < 0;
         for (int p = 4; p <= 8; p += 4)
-            if (!nc || nc == abs(lines[i].nc))
-                bench_gpu(lines[i].extent, abs(lines[i].nc), (lat_real)p);
+            if (!nc || nc == lines[i].nc)
+                bench_gpu(lines[i].extent, lines[i].nc, (lat_real)p);
     }
-    all_rows = false;
 }
 
 static void all_cpu(int extent, int nc)
 {
-    static const int groups[] = {2, 3, -3, 4, 6};
+    static const int groups[] = {2, 3, 4, 6};
     const int most = bench_most_threads();
     double reference[2];
     lat_field u = rough(extent, 3, LAT_F64);
@@ -234,14 +229,12 @@ static void all_cpu(int extent, int nc)
                names[k], 1, (double)lat_field_matrices(&u) / reference[k] * 1e-6);
     lat_field_free(&u);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        const int group = abs(groups[g]);
-        all_rows = groups[g] < 0;
+        const int group = groups[g];
         for (int p = 4; p <= 8; p += 4)
-            for (int n = 1; (!nc || nc == group) && n <= (groups[g] == 3 ? most : 1);
+            for (int n = 1; (!nc || nc == group) && n <= (group == 3 ? most : 1);
                  n = n < most ? most : most + 1)
                 bench(extent, group, (lat_real)p, n, reference);
     }
-    all_rows = false;
     bench_threads(most);
 }
 

@@ -25,7 +25,7 @@
 #include "base/isa.h"
 #include "bench.h"
 #include "grid/bandwidth.h"
-#include "overlap/plain_overlap.h"
+#include "overlap/overlap.h"
 
 enum { SAMPLES = 7, LOW_MODES = 32, COLUMNS = 12, DEGREE = 40, SMALL = 4 };
 static const double LOWER = .4, UPPER = 8.5; /* of H, on links near 1 */
@@ -161,7 +161,7 @@ static void check(lat_device *on, lat_storage storage, int columns, lat_sign_ser
     const lat_spinor_part p = part_of(&b);
     const int last = columns - 1;
     lat_spinor_space *s = b.o.space;
-    lat_plain_overlap *m = lat_plain_overlap_new(&u, &b.o, 1e-12);
+    lat_plain_overlap *m = lat_overlap_plain(&b.o, &u, 1e-12);
     need(m && lat_spinor_get(s, b.in, last, &x, 0) == 0
              && lat_plain_overlap_apply(m, &x, 1, list, &y) == 0
              && lat_overlap_apply(&b.o, LAT_OVERLAP_D, 0, &p, b.out, b.in) == 0

@@ -9,8 +9,8 @@
  * at beta = 6.0.
  * Point sources, antiperiodic in t, |b - M x|/|b| <= 1e-10 of the full operator in double, which
  * the outer precision computes. Links, operator and sources are on the GPU before the clock begins;
- * the solution stays there. LAT_TEMPORAL=never: in the gauge that links have. Must and aim are 1.2
- * and 1.6 times, with twelve sources 1.5 and 2.1 times, as fast as QUDA's best on the same card. */
+ * the solution stays there. Must and aim are 1.2 and 1.6 times, with twelve sources 1.5 and 2.1
+ * times, as fast as QUDA's best on the same card. */
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -107,10 +107,7 @@ static lat_field spinors(const lat_field *u, int columns)
 static void measure(const line *l, const lat_field *u, double delta)
 {
     const lat_fermion f = fermion_of(l);
-    const lat_wilson_options o = {.columns = l->columns,
-                                  .form = l->form,
-                                  .inner = l->inner,
-                                  .gauge_given = !bench_temporal()};
+    const lat_wilson_options o = {.columns = l->columns, .form = l->form, .inner = l->inner};
     lat_wilson *w = lat_wilson_open(dev, u, &f, &o);
     lat_field b = spinors(u, l->columns), x = spinors(u, l->columns);
     lat_solve_report report[12];

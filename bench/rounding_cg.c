@@ -111,12 +111,12 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
     const lat_dirac_ops *ops = l->d->ops;
     const lat_spinor_ops *algebra = l->space->ops;
     round_field(l, p, in);
-    if (ops->hop(l->d, dagger, &even, 0, NULL, -.5, l->between, in, NULL)
+    if (ops->hop(l->d, dagger, &even, 0, NULL, -.5, l->between, in)
         || ops->diagonal(l->d, true, dagger, &even, l->between, l->between))
         return -1;
     round_field(l, &even, l->between);
     if (ops->diagonal(l->d, false, dagger, p, l->diagonal, in)
-        || ops->hop(l->d, dagger, p, 1, l->diagonal, .5, l->sum, l->between, NULL))
+        || ops->hop(l->d, dagger, p, 1, l->diagonal, .5, l->sum, l->between))
         return -1;
     const bool adds = lat_dirac_adds(end);
     const lat_scalar one = {1, 0}, zero = {0, 0}, *const old = adds ? &one : &zero,

@@ -8,11 +8,10 @@ cuda_flags := -std=c++17 -O3 -Ilib -ftz=true -prec-div=false -prec-sqrt=false -X
   -diag-suppress 550 \
   -DLAT_CUDA_ARCH='"$(gpu_arch)$(if $(gpu_ptx), and by PTX $(firstword $(gpu_ptx)) and later)"'
 
-# lib/FOLDER/*_kernels.cu makes lib/FOLDER/kernels_N_SIZE[_all].o: of N, and of reals of SIZE bytes.
+# lib/FOLDER/*_kernels.cu makes lib/FOLDER/kernels_N_SIZE.o: of N, and of reals of SIZE bytes.
 C := build/cuda
 gpu_fix_obj := $(foreach s,4 8,$(gpu_fix:%=$(C)/lib/fix/kernels_%_$(s).o))
-gpu_link_obj := $(foreach s,4 8,$(gpu_links:%=$(C)/lib/generate/kernels_%_$(s).o)) \
-  $(foreach s,4 8,$(C)/lib/generate/kernels_3_$(s)_all.o)
+gpu_link_obj := $(foreach s,4 8,$(gpu_links:%=$(C)/lib/generate/kernels_%_$(s).o))
 gpu_flow_obj := $(gpu_flow:%=$(C)/lib/flow/kernels_%_8.o)
 gpu_kernel_obj := $(gpu_fix_obj) $(gpu_link_obj) $(gpu_flow_obj)
 $(gpu_fix_obj): lib/fix/fix_kernels.cu
@@ -34,22 +33,20 @@ $(gpu_obj): $(C)/%.o: %.cu $(C)/flags | $(B)/plan
 	@mkdir -p $(@D)
 	$(call nvcc_compile,$(gpu_code_few)) $<
 
-# Of such an object: kernels N SIZE [all].
+# Of such an object: kernels N SIZE.
 gpu_words = $(subst _, ,$(basename $(notdir $@)))
 gpu_n = $(word 2,$(gpu_words))
 gpu_size = $(word 3,$(gpu_words))
-gpu_all = $(word 4,$(gpu_words))
 gpu_source = $(filter %_kernels.cu,$^)
-gpu_flags = $(if $(filter 2 3,$(gpu_n)),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(gpu_n) -DLAT_SIZE=$(gpu_size) \
-  $(if $(gpu_all),-DLAT_LINK_ROWS=$(gpu_n) -DLAT_ALL_ROWS)
-gpu_what = SU($(gpu_n))$(comma) $(if $(filter 4,$(gpu_size)),single,double)$(if $(gpu_all),$(comma) all rows)
+gpu_flags = $(if $(filter 2 3,$(gpu_n)),$(gpu_code_few),$(gpu_code_many)) -DLAT_N=$(gpu_n) -DLAT_SIZE=$(gpu_size)
+gpu_what = SU($(gpu_n))$(comma) $(if $(filter 4,$(gpu_size)),single,double)
 $(gpu_kernel_obj): $(C)/flags | $(B)/plan
 	$(call line,NVCC,$(gpu_source): $(gpu_what))
 	@mkdir -p $(@D)
 	$(call nvcc_compile,$(gpu_flags)) $(gpu_source)
 
 # Residuals and links in the temporal gauge: the bits of the CPU.
-$(addprefix $(C)/lib/dirac/,plain_gpu.o temporal_gpu.o): cuda_flags += -fmad=false
+$(addprefix $(C)/lib/,certify/plain_gpu.o dirac/temporal_gpu.o): cuda_flags += -fmad=false
 
 gpu_tables := $(addprefix $(C)/lib/,fix/fix_gpu.o generate/generate_gpu.o flow/flow_gpu.o)
 $(gpu_tables): $(C)/groups

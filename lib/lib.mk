@@ -4,15 +4,10 @@ include lib/lanes.mk lib/cuda.mk
 
 layers := $(patsubst %,lib/%,$(shell awk '/^[a-z]/ { print $$1 }' lib/LAYERS))
 lib_folders := $(layers) $(patsubst %/,%,$(wildcard $(addsuffix /*/,$(layers))))
-lib_all := $(wildcard $(addsuffix /*.c,$(lib_folders)))
-# What stands in for what is not built, or is not built itself.
-lib_skip := $(lane_sources) \
-  $(if $(no_mpi),lib/comm/comm_mpi.c,lib/comm/nompi.c) \
-  $(if $(no_fftw),lib/fourier/laplace.c lib/gluon/propagator.c,lib/fourier/laplace_nofftw.c) \
-  $(if $(no_fftwf),lib/fourier/laplace_single.c,lib/fourier/laplace_single_nofftw.c) \
-  $(if $(no_cuda),,$(filter %nocuda.c,$(lib_all))) \
-  $(if $(no_cufft),,lib/fourier/fourier_nocuda.c)
-lib_src := $(sort $(filter-out $(lib_skip),$(lib_all)))
+# Where something is missing, lib/not_built.c stands in.
+lib_skip := $(lane_sources) $(if $(no_mpi),lib/comm/comm_mpi.c) $(if $(no_fftwf),lib/fourier/laplace_single.c) \
+  $(if $(no_fftw),lib/fourier/laplace.c lib/gluon/propagator.c)
+lib_src := lib/not_built.c $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_folders)))))
 lib_obj := $(lib_src:%.c=$(B)/%.o) $(lane_obj) $(cuda_obj)
 liblat := $(B)/liblat.a
 
@@ -25,20 +20,22 @@ $(liblat): $(lib_obj) $(B)/found $(lib_folders)
 lib_objects = $(1:%=$(B)/lib/%.o)
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-unrolled := measure/measure_plaquette quark/contract_baryons quark/gauss quark/plain dirac/host_lanes \
+unrolled := measure/measure_plaquette quark/contract_baryons quark/gauss certify/plain dirac/host_lanes \
   stream/stream_blocks stream/stream_reduced lattice/reals lattice/rotate ghost/kernels \
   ghost/single ghost/newton_site ghost/plain
 $(call lib_objects,$(unrolled)): cflags += $(call optimise,-O3,$(SAN))
 # Links, columns of ghosts, and residuals are the same bits whatever vectors they were in.
-same_bits := lattice/rotate ghost/kernels quark/plain dirac/temporal
+same_bits := lattice/rotate ghost/kernels certify/plain dirac/temporal
 $(call lib_objects,$(same_bits)): cflags += -ffp-contract=off
 
 # How this was built, and with which libraries.
-of_build := base/build stream/deflate comm/comm_mpi formats/fmt_prop_hdf5 formats/hdf5_library
+of_build := not_built base/build stream/deflate comm/comm_mpi formats/fmt_prop_hdf5 formats/hdf5_library
 $(call lib_objects,$(of_build)): $(B)/found
 $(call lib_objects,base/build): cflags += \
   -DLAT_BUILD='"$(notdir $(CC)), $(if $(openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_NO_CUDA='"$(no_cuda)"' -DLAT_NO_CUFFT='"$(no_cufft)"' -DLAT_NO_HDF5='"$(no_hdf5)"' -DLAT_NO_MPI='"$(no_mpi)"'
+$(call lib_objects,not_built): cflags += $(if $(no_cuda),,-DLAT_HAS_CUDA) $(if $(no_cufft),,-DLAT_HAS_CUFFT) \
+  $(if $(no_fftw),,-DLAT_HAS_FFTW) $(if $(no_fftwf),,-DLAT_HAS_FFTWF) $(if $(no_mpi),,-DLAT_HAS_MPI)
 $(call lib_objects,stream/deflate): cflags += $(if $(no_deflate),,-DLAT_LIBDEFLATE)
 $(call lib_objects,comm/comm_mpi): cflags += $(mpi_cflags)
 ifeq ($(no_hdf5),)

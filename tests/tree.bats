@@ -49,9 +49,29 @@ layers() {
     local name allowed bad=0
     while read -r name allowed; do
         # shellcheck disable=SC2086 # a list of words
-        only "lib/$name" $allowed || bad=1
+        only "lib/$name" "$name" $allowed || bad=1
     done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
     return "$bad"
+}
+
+# What a folder may include, and what these may, and so on.
+all_below() {
+    local name allowed folder
+    while read -r name allowed; do
+        [ "$name" = "$1" ] || continue
+        for folder in $allowed; do
+            echo "$folder"
+            all_below "$folder"
+        done
+    done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
+}
+
+@test "code that certifies sees no operator and no solver, however far below" {
+    run all_below certify
+    [ "${#lines[@]}" -gt 5 ]
+    for folder in dirac solve modes overlap ghost fix generate; do
+        [[ " ${lines[*]} " != *" $folder "* ]] || { echo "certify includes $folder"; return 1; }
+    done
 }
 
 @test "tools include only lib, and nothing of each other but what lies beside them" {
@@ -63,21 +83,22 @@ layers() {
     local header name bad=0
     while read -r header; do
         name=${header#"$ROOT/lib/"}
-        ! grep -rn "include \"$name\"" "$ROOT/lib" "$ROOT/tools" || { echo "$name is for its folder alone"; bad=1; }
+        ! grep -rn "include \"$name\"" "$ROOT/lib" "$ROOT/tools" | grep -v -e "^$ROOT/lib/${name%%/*}/" -e "^$ROOT/lib/not_built.c:" || { echo "$name is for its folder alone"; bad=1; }
     done < <(find "$ROOT/lib" -name '*_internal.h')
     return "$bad"
 }
 
-@test "every folder of lib has a README of a screen" {
+@test "every folder of lib has a README of at most 60 lines, a screen" {
     local name
     for name in $(layers); do
         [ -e "$ROOT/lib/$name/README.md" ] || { echo "lib/$name has none"; return 1; }
-        [ "$(wc -l < "$ROOT/lib/$name/README.md")" -le 40 ] || { echo "lib/$name/README.md: more than a screen"; return 1; }
+        [ "$(wc -l < "$ROOT/lib/$name/README.md")" -le 60 ] || { echo "lib/$name/README.md: more than a screen"; return 1; }
     done
 }
 
 @test "no C file includes CUDA, and none but the MPI communicator includes MPI" {
-    run -1 grep -rlE '#include *<(cuda|mpi)[^>]*>' "$ROOT/lib" "$ROOT/tools" --include='*.[ch]' --exclude='comm_mpi.c'
+    run -1 grep -rnE '^ *# *include *[<"](cuda|cufft|cub|mpi)[a-z_/]*\.(h|cuh)[>"]' "$ROOT"/{lib,tools,bench} --include='*.[ch]' \
+        --exclude=comm_mpi.c
 }
 
 @test "no tool asks the preprocessor which backends were built" {
@@ -108,4 +129,56 @@ layers() {
     local ask='(\[ |cmp |diff |grep |near |lat-)'
     run -1 bash -o pipefail -c "cd '$ROOT/tests' && grep -nE '^ +(! |$ask.* && $ask)' *.bats long/*.bats | grep -vE '\|\||&& (return 1|continue)'"
     [ -z "$output" ]
+}
+
+@test "the size gates of make lint see functions, parameters, files and lines that are too large, and no others" {
+    mkdir -p tests lib tools bench
+    ln -s "$ROOT/tests/gates" tests
+    run -0 tests/gates
+    {
+        printf '#ifdef A\nint a(void)\n{\n#ifdef B\n    if (1) {\n#else\n    {\n#endif\n    }\n}\n#else\n'
+        printf 'int f(int a, int b, int c, int d, int e, int g, int h, int i, int (*j)(int, int))\n{\n'
+        yes '    a++; /* } */' | head -n 58
+        printf '    return "}";\n}\n#endif\nstatic const int list[] = {\n'
+        yes '    1,' | head -n 80
+        printf '};\n'
+    } >lib/a.c
+    {
+        printf 'template <class T> struct x {\n    T t;\n};\nstruct y {\n    void operator()(int i) const\n    {\n'
+        yes '        i++;' | head -n 58
+        printf '    }\n};\nstatic __device__ x<int> LAT_(g)(int i = 1)\n{\n'
+        yes '    i++;' | head -n 57
+        printf '}\n%0101d\n' 0
+        yes '' | head -n 375
+    } >bench/b.cu
+    tests/gates | grep -v ': layout' | tee found
+    diff found - <<'END'
+gates: bench/b.cu: operator(): 61 lines, expected at most 60
+gates: bench/b.cu: 502 lines, expected at most 500
+gates: bench/b.cu:127: 101 columns, expected at most 100
+gates: lib/a.c: f: 62 lines, expected at most 60
+gates: lib/a.c: f: 9 parameters, expected at most 8
+END
+}
+
+@test "no word that the glossary has retired is in code or docs, except where it says why" {
+    local words passes word file bad=0
+    # The rows of its last table: words, and what may stay: phrases without a slash, folders with one.
+    while IFS='|' read -r _ words _ passes _; do
+        local skip=(-e '^docs/glossary.md') phrases=()
+        # shellcheck disable=SC2016 # backquotes
+        while read -r word; do
+            case $word in
+            */*) skip+=(-e "^$word/") ;;
+            *) phrases+=(-e "s/${word// /[ _]}//Ig") ;;
+            esac
+        done < <(grep -oE '`[^`]+`' <<< "$passes" | tr -d '`')
+        for word in ${words//,/ }; do
+            (cd "$ROOT" && grep -rniE "(^|[^a-z])${word}(s|ed|ing)?([^a-z]|$)" lib tools docs README.md CONTRIBUTING.md \
+                --include='*.c' --include='*.h' --include='*.cu' --include='*.cuh' --include='*.md' --include='*.scd') |
+                grep -v "${skip[@]}" | sed -E -e 's/^([^:]+:[0-9]+:)/\1 /' "${phrases[@]}" |
+                grep -iE "(^|[^a-z])${word}(s|ed|ing)?([^a-z]|$)" && { echo "$word: see docs/glossary.md"; bad=1; }
+        done
+    done < <(sed -n '/^## Words that we do not use/,$p' "$ROOT/docs/glossary.md" | grep -E '^\| [a-z]' | grep -v '^| not ')
+    return "$bad"
 }

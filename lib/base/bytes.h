@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bytes.h: integers of 32 and 64 bits at any address, aligned or not, in a given byte order: little
- * (le) or big (be) endian, whatever that of the machine is. */
+ * (le) or big (be) endian, whatever the machine's own order is. */
 #ifndef LAT_BYTES_H
 #define LAT_BYTES_H
 

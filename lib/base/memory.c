@@ -31,7 +31,7 @@ void *lat_alloc(size_t count, size_t size, const char *what)
     return p;
 }
 
-/* Room doubles where it is full: at 0, 1, 2, 4, .. elements. */
+/* The capacity doubles when it is full: at 0, 1, 2, 4, .. elements. */
 void *lat_grow(void *list, long count, size_t size, const char *what)
 {
     const bool full = (count & (count - 1)) == 0;

@@ -14,7 +14,7 @@
  * are undefined. The caller frees it by free(). */
 void *lat_alloc(size_t count, size_t size, const char *what);
 
-/* The list with room for one element more, number `count`, which is zero; the list may have moved.
+/* The list with space for one element more, number `count`, which is zero; the list may have moved.
  * It was made by lat_grow alone, one element after the other, or is NULL with count 0. NULL, with
  * lat_error set ("out of memory: WHAT"), without memory: the list stays as it was. The caller frees
  * it by free(). */

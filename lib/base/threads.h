@@ -23,15 +23,16 @@ void lat_threads_share(double work, double least);
 
 /* Makes idle threads sleep after some 10 us.
  *
- * Those of GNU's OpenMP spin for milliseconds first, and take the processor from threads that work
- * where processes share processors: a run beside another one was 20 times slower (bench/history).
- * libgomp reads how long they spin (GOMP_SPINCOUNT) when it is loaded, before main. So this
- * function sets GOMP_SPINCOUNT=2000 and executes the program once more, with the same arguments,
- * under its own path: it does not return then, and the process keeps its number and its name.
+ * Threads of GNU's OpenMP spin for milliseconds first, and take the processor from threads that
+ * work where processes share processors: a run beside another one was 20 times slower
+ * (bench/history). libgomp reads how long they spin (GOMP_SPINCOUNT) when it is loaded, before
+ * main. So this function sets GOMP_SPINCOUNT=2000 and executes the program once more, with the same
+ * arguments, under its own path: it does not return then, and the process keeps its number and its
+ * name.
  *
  * It returns, and nothing has happened, where
  *   - GOMP_SPINCOUNT or OMP_WAIT_POLICY is in the environment: by the user, or by the first call;
- *   - the program has no OpenMP, or that of LLVM, whose threads yield;
+ *   - the program has no OpenMP, or LLVM's OpenMP, whose threads yield;
  *   - lat_program_path finds no path or the program cannot be executed: only speed is lost.
  *
  * Call it first in main: before threads, before descriptors that are not to be inherited.

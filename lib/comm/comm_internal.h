@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm_internal.h: between start.c, comm_mpi.c (or nompi.c), launch.c and
+/* comm_internal.h: between start.c, comm_mpi.c, launch.c and
  * launch_rank0.c. */
 #ifndef LAT_COMM_INTERNAL_H
 #define LAT_COMM_INTERNAL_H
 
 #include "comm.h"
 
-/* ---- comm_mpi.c, nompi.c --------------------------------------------------------------------- */
+/* ---- comm_mpi.c ------------------------------------------------------------------------------ */
 
 /* Initialises MPI and joins the other ranks; NULL with lat_error set. */
 const lat_comm *lat_comm_mpi(void);

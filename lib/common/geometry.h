@@ -20,7 +20,7 @@ typedef struct lat_geometry {
 size_t lat_volume(const lat_geometry *geom);
 
 /* Fails unless 1 <= nd <= 4, every extent is in 1..65535 and volume * 4 * 2 * 16 * 16 * 8
- * bytes fit in a signed 64-bit number. `name` is that of the file, for the sentence. */
+ * bytes fit in a signed 64-bit number. `name` names the file, for the sentence. */
 int lat_geometry_check(const lat_geometry *geom, const char *name);
 
 /* Coordinates of the site with a natural index, and the index of the site with coordinates; unused

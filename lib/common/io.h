@@ -16,7 +16,7 @@
  *   - a symbolic link to nothing: refused, as cp does;
  *   - a symbolic link or FIFO of another user in a folder that everybody may write to: refused;
  *   - write-protected: refused, although rename could replace it;
- *   - a regular file: the new one gets its permissions. A new FILE gets those of umask.
+ *   - a regular file: the new one gets its permissions. A new FILE gets the permissions of umask.
  *
  * Two open outputs are never one file, whatever their names; stdout is not two outputs; no output
  * is written directly to a file that is open as an input ("lat-x f >> f" would never end); and
@@ -73,7 +73,7 @@ int64_t lat_input_size(const lat_input *in);
 ssize_t lat_input_peek(lat_input *in, void *buf, size_t n);
 
 /* Waits until n bytes have arrived, or the end of the input; *arrived: how many there are. They
- * stay unread, in a buffer that grows with them. Of a regular file *arrived is what is left of it,
+ * stay unread, in a buffer that grows with them. For a regular file *arrived is what is left of it,
  * and nothing is buffered. */
 int lat_input_wait(lat_input *in, uint64_t n, uint64_t *arrived);
 

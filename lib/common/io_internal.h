@@ -104,7 +104,7 @@ struct lat_output {
     unsigned char *buf;  /* BUFFER bytes, `used` of them not written yet */
     size_t used;
     uint64_t position;           /* of the next byte that is written to the file */
-    bool repositioned;           /* `position` is not that of the descriptor */
+    bool repositioned;           /* `position` is not the descriptor's */
     _Atomic uint64_t synced;     /* writing to the disk has begun up to here */
     _Atomic uint64_t written_at; /* bytes written by lat_output_write_at */
     void *attached;

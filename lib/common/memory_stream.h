@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As open_memstream(3). That of glibc drops bytes for which it finds no memory, and neither ferror
+/* Like open_memstream(3). glibc's own drops bytes for which it finds no memory, and neither ferror
  * nor fclose reports it. */
 typedef struct lat_memory_stream {
     char *text; /* after lat_memory_stream_close: n bytes and a zero, to be freed */

@@ -8,19 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-#include "base/build.h"
 #include "comm/comm.h"
 #include "base/error.h"
 #include "io.h"
-#include "base/isa.h"
 #include "base/threads.h"
 #include "options_internal.h"
 #include "progress.h"
@@ -28,7 +23,6 @@
 
 #define MAX_THREADS 4096
 #define PROGRESS 10 /* seconds, for a plain --progress */
-#define WIDTH 79    /* of --help */
 
 lat_common lat_opts;
 
@@ -98,17 +92,6 @@ static struct {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-static void __attribute__((noreturn)) exit_failed(void) { exit(lat_report(LAT_FAILED)); }
-
-static void *require(void *p)
-{
-    if (!p) {
-        lat_fail("out of memory: the command line");
-        exit_failed();
-    }
-    return p;
-}
-
 void lat_usage(const char *format, ...)
 {
     char *sentence;
@@ -116,7 +99,7 @@ void lat_usage(const char *format, ...)
 
     va_start(ap, format);
     if (vasprintf(&sentence, format, ap) < 0)
-        sentence = require(NULL);
+        sentence = lat_option_require(NULL);
     va_end(ap);
     lat_error_clear();
     lat_fail_usage("%s", sentence);
@@ -138,30 +121,7 @@ static void record(const lat_option *o, const char *text)
     }
 }
 
-/* ---- help ------------------------------------------------------------------------------------ */
-
-/* True if "      --name=choices" fits in a line of --help; otherwise the choices go to its text. */
-static bool choices_fit(const lat_option *o)
-{
-    return strlen(o->name) + strlen(o->arg) + 9 <= WIDTH;
-}
-
-static char *help_text(const lat_option *o)
-{
-    bool list = o->type == LAT_OPT_CHOICE && !choices_fit(o);
-    char value[256], *choices = list ? require(lat_option_choices(o->arg)) : NULL, *text;
-    const char *help = o->help ? o->help : "";
-
-    lat_option_default(o, value, sizeof value);
-    if (strstr(help, "default"))
-        value[0] = '\0'; /* the text says it */
-    if (asprintf(&text, "%s%s%s%s%s%s", help, list ? ": " : "", list ? choices : "",
-                 *value ? " (default " : "", value, *value ? ")" : "")
-        < 0)
-        text = NULL;
-    free(choices);
-    return require(text);
-}
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_entry(struct argp_option entry) { run.argp[run.entries++] = entry; }
 
@@ -178,7 +138,7 @@ static void add_row(const lat_option *o, int group)
         return;
     }
     row *r = &run.rows[run.count];
-    const char *arg = o->type == LAT_OPT_CHOICE && !choices_fit(o) ? "CHOICE" : o->arg;
+    const char *arg = o->type == LAT_OPT_CHOICE && !lat_option_fits(o) ? "CHOICE" : o->arg;
 
     r->option = o;
     r->key = o->key ? o->key : KEY_ROW + run.count;
@@ -187,7 +147,7 @@ static void add_row(const lat_option *o, int group)
         (struct argp_option){.name = o->name,
                              .key = r->key,
                              .group = group,
-                             .doc = help_text(o),
+                             .doc = lat_option_help(o),
                              .arg = o->type == LAT_OPT_FLAG ? NULL
                                     : arg                   ? arg
                                                             : "VALUE",
@@ -246,8 +206,8 @@ static void add_options(const lat_tool *tool)
     int lines = 0;
     while (tool->options && tool->options[lines].type != LAT_OPT_END)
         lines++;
-    run.rows = require(calloc((size_t)lines + COMMONS, sizeof *run.rows));
-    run.argp = require(calloc((size_t)lines + COMMONS + 16, sizeof *run.argp));
+    run.rows = lat_option_require(calloc((size_t)lines + COMMONS, sizeof *run.rows));
+    run.argp = lat_option_require(calloc((size_t)lines + COMMONS + 16, sizeof *run.argp));
     for (int i = 0; i < lines; i++)
         add_row(&tool->options[i], i + 1); /* a group each keeps argp from sorting them */
     run.own = run.count;
@@ -261,89 +221,15 @@ static void add_options(const lat_tool *tool)
     add_about();
 }
 
-/* Prints a line of the example; a long one continues after a "|", or after a backslash. */
-static void example_line(FILE *f, const char *line, size_t n)
-{
-    size_t width = WIDTH - 2;
-    const char *indent = "  ";
-
-    while (n > width) {
-        size_t cut = 0, pipe = 0;
-
-        for (size_t i = 1; i + 2 <= width; i++)
-            if (line[i] == ' ') {
-                cut = i;
-                if (line[i - 1] == '|')
-                    pipe = i;
-            }
-        if (!cut)
-            break;
-        fprintf(f, "%s%.*s%s\n", indent, (int)(pipe ? pipe : cut), line, pipe ? "" : " \\");
-        line += (pipe ? pipe : cut) + 1;
-        n -= (pipe ? pipe : cut) + 1;
-        indent = "      ";
-        width = WIDTH - 6;
-    }
-    fprintf(f, "%s%.*s\n", indent, (int)n, line);
-}
-
-/* argp prints what stands before \v above the options, and what follows below them. */
-static char *description(const lat_tool *tool)
-{
-    const char *p = tool->example;
-    size_t n;
-    lat_memory_stream m;
-    FILE *f = require(lat_memory_stream_open(&m));
-
-    fputs(tool->summary, f);
-    if (p && *p) {
-        fputs("\vExample:\n", f);
-        for (;; p += n + 1) {
-            n = strcspn(p, "\n");
-            example_line(f, p, n);
-            if (!p[n] || !p[n + 1])
-                break;
-        }
-    }
-    return require(lat_memory_stream_close(f, &m) == 0 ? m.text : NULL);
-}
-
-static void __attribute__((noreturn)) exit_printed(void)
-{
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        lat_fail("<stdout>: cannot be written: %s", strerror(errno));
-        exit_failed();
-    }
-    exit(LAT_DONE);
-}
-
 static void __attribute__((noreturn)) print_help(unsigned what)
 {
     char format[64];
 
     snprintf(format, sizeof format, "no-dup-args-note,header-col=0,doc-opt-col=0,rmargin=%d",
-             WIDTH);
+             LAT_HELP_WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
     argp_help(&run.parser, stdout, what, (char *)(uintptr_t)run.tool->name);
-    exit_printed();
-}
-
-static const char *build_facts(void)
-{
-    static char text[1024];
-
-    snprintf(text, sizeof text,
-             "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nHDF5: %s (%s%s)\nMPI: %s%s%s\n",
-             lat_built_with, __VERSION__, zlibVersion(), *lat_no_cuda ? "no (" : "yes", lat_no_cuda,
-             *lat_no_cuda ? ")" : "", *lat_no_hdf5 ? "no" : "yes", lat_no_hdf5, lat_hdf5_name,
-             *lat_no_mpi ? "no (" : "yes", lat_no_mpi, *lat_no_mpi ? ")" : "");
-    return text;
-}
-
-static void __attribute__((noreturn)) print_version(void)
-{
-    printf("%s %s\n%s", run.tool->name, LAT_VERSION, build_facts());
-    exit_printed();
+    lat_options_printed();
 }
 
 /* One option in columns: group, letter, name, type, argument, choices, help. */
@@ -381,7 +267,7 @@ static void __attribute__((noreturn)) print_table(void)
             printf("heading\t%s\n", run.argp[i].name + (*run.argp[i].name == '\n'));
         else if (run.argp[i].key && !(run.argp[i].flags & OPTION_HIDDEN))
             print_entry(&run.argp[i]);
-    exit_printed();
+    lat_options_printed();
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */
@@ -420,7 +306,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
     if (key == KEY_USAGE)
         print_help(ARGP_HELP_USAGE);
     if (key == 'V' || key == KEY_VERSION)
-        print_version();
+        lat_options_version(run.tool->name);
     if (key == KEY_TABLE)
         print_table();
     if (key >= '0' && key <= '9') {
@@ -428,27 +314,6 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
-}
-
-/* Too many or too few FILEs; -i counts as one. */
-static void check_files(const lat_tool *tool)
-{
-    bool input = (tool->common & LAT_HAS_INPUT) && lat_opt_given("input");
-    int n = lat_opts.nfiles + input;
-
-    if (input && lat_opts.nfiles > 0)
-        lat_usage("expected one input, found -i '%.80s' and '%.80s'", lat_opts.input,
-                  lat_opts.files[0]);
-    if (n > tool->max_files && tool->max_files == 0 && !input)
-        lat_usage("expected no arguments beside options, found '%.80s'", lat_opts.files[0]);
-    if (lat_opts.nfiles > tool->max_files)
-        lat_usage("expected at most %d argument%s, found %d, the last '%.80s'", tool->max_files,
-                  tool->max_files == 1 ? "" : "s", lat_opts.nfiles,
-                  lat_opts.files[lat_opts.nfiles - 1]);
-    if (n < tool->min_files)
-        lat_usage("expected %s%d argument%s (%s), found %d",
-                  tool->min_files < tool->max_files ? "at least " : "", tool->min_files,
-                  tool->min_files == 1 ? "" : "s", tool->args, n);
 }
 
 /* Sets lat_opts.input and .output for io.h: NULL for stdin and stdout. */
@@ -487,22 +352,10 @@ static void set_threads(void)
 #endif
 }
 
-/* Refuses an unknown word, which would mean the widest vectors: a run that is to be repeated bit
- * for bit would not be. */
-static void check_lanes(void)
-{
-    const char *choice = getenv(LAT_ISA_VARIABLE);
-
-    for (lat_isa isa = LAT_ISA_BASE; choice && *choice && strcmp(choice, lat_isa_name(isa)) != 0;
-         isa++)
-        if (isa == LAT_ISA_AVX512)
-            lat_usage(LAT_ISA_VARIABLE ": expected base, avx2 or avx512, found '%.80s'", choice);
-}
-
 /* argv with the tool's name as argv[0], which getopt prints. To be freed. */
 static char **with_tool_name(const lat_tool *tool, int argc, char **argv)
 {
-    char **copy = require(calloc((size_t)argc + 2, sizeof *copy));
+    char **copy = lat_option_require(calloc((size_t)argc + 2, sizeof *copy));
 
     copy[0] = (char *)(uintptr_t)tool->name;
     for (int i = 1; i < argc; i++)
@@ -515,11 +368,13 @@ static void set_up(const lat_tool *tool, int argc)
     run.tool = tool;
     lat_tool_name = tool->name;
     lat_opts = (lat_common){.store = LAT_STORE_AUTO, .threads = default_threads()};
-    lat_opts.files = require(calloc((size_t)argc + 1, sizeof *lat_opts.files));
-    run.arguments = require(lat_memory_stream_open(&run.memory));
+    lat_opts.files = lat_option_require(calloc((size_t)argc + 1, sizeof *lat_opts.files));
+    run.arguments = lat_option_require(lat_memory_stream_open(&run.memory));
     add_options(tool);
-    run.parser = (struct argp){
-        .options = run.argp, .parser = parse_one, .args_doc = tool->args, .doc = description(tool)};
+    run.parser = (struct argp){.options = run.argp,
+                               .parser = parse_one,
+                               .args_doc = tool->args,
+                               .doc = lat_tool_description(tool)};
 }
 
 /* "-gauge", with one dash, is a mistake for "--gauge", not -g -a -u -g -e. */
@@ -535,19 +390,6 @@ static void refuse_single_dashes(int argc, char **argv)
     }
 }
 
-/* Matrices of SU(16) and buffers of pipes are on the stack. A stack that ends below them is a
- * crash.
- */
-#define STACK_KIB 512
-static void check_stack(void)
-{
-    struct rlimit r;
-    if (getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur < (rlim_t)STACK_KIB << 10) {
-        lat_fail("the stack is limited to %llu KiB, expected at least %d (ulimit -s)",
-                 (unsigned long long)r.rlim_cur >> 10, STACK_KIB);
-        exit_failed();
-    }
-}
 
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
@@ -563,23 +405,21 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
                     NULL);
     free(args);
     if (rc == ENOMEM)
-        require(NULL);
+        lat_option_require(NULL);
     if (rc) { /* getopt has printed the first line */
         fprintf(stderr, "Try '%s --help' for more information.\n", tool->name);
         exit(LAT_USAGE);
     }
     if (lat_memory_stream_close(run.arguments, &run.memory) < 0)
-        require(NULL);
+        lat_option_require(NULL);
     lat_opts.arguments = run.memory.text;
-    check_stack();
-    check_files(tool);
-    check_lanes();
+    lat_options_check(tool);
     set_files(tool);
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();
     lat_opts.comm = tool->start ? tool->start((int)lat_opts.ranks, argv) : &lat_comm_self;
     if (!lat_opts.comm)
-        exit_failed();
+        exit(lat_report(LAT_FAILED));
     set_threads();
     lat_verbose("%d rank%s, %d on this host, %ld thread%s each", lat_opts.comm->size,
                 lat_opts.comm->size > 1 ? "s" : "", lat_opts.comm->host_size, lat_opts.threads,
@@ -601,28 +441,6 @@ unsigned lat_output_flags(void)
     /* mpirun gives rank 0 a terminal as stdout. */
     return (lat_opts.force || lat_comm_external ? LAT_OUTPUT_FORCE : 0)
            | (lat_opts.no_clobber ? LAT_OUTPUT_NO_CLOBBER : 0);
-}
-
-void lat_usage_if_input(const char *option, const char *path)
-{
-    struct stat in, other;
-    if (!path)
-        return;
-    const int rc = lat_opts.input ? stat(lat_opts.input, &in) : fstat(STDIN_FILENO, &in);
-    if (rc == 0 && S_ISREG(in.st_mode) && stat(path, &other) == 0 && in.st_ino == other.st_ino
-        && in.st_dev == other.st_dev)
-        lat_usage("--%s %s is the input as well", option, path);
-}
-
-void lat_usage_if_stdin_twice(const char *const *others, int count)
-{
-    int standard = !lat_opts.input;
-    for (int i = 1; i < lat_opts.nfiles; i++)
-        standard += !strcmp(lat_opts.files[i], "-");
-    for (int i = 0; i < count; i++)
-        standard += others[i] && !strcmp(others[i], "-");
-    if (standard > 1)
-        lat_usage("only one of the inputs can be stdin");
 }
 
 char *lat_options_text(bool limits)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options_internal.h: values of options, between options.c and options_values.c. */
+/* options_internal.h: between options.c, options_values.c, options_help.c and options_check.c. */
 #ifndef LAT_OPTIONS_INTERNAL_H
 #define LAT_OPTIONS_INTERNAL_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "options.h"
 
@@ -17,5 +18,31 @@ char *lat_option_choices(const char *choices);
 
 /* Prints the text quoted for a shell, on one line. */
 void lat_option_quote(FILE *f, const char *text);
+
+/* ---- options_help.c -------------------------------------------------------------------------- */
+
+#define LAT_HELP_WIDTH 79
+
+/* p, or the end of the program where it is NULL. */
+void *lat_option_require(void *p);
+
+/* True if "      --name=choices" fits in a line of --help; otherwise the choices go to its text. */
+bool lat_option_fits(const lat_option *o);
+
+/* The text of an option, with its choices and its default; what argp prints above and below the
+ * options. To be freed. */
+char *lat_option_help(const lat_option *o);
+char *lat_tool_description(const lat_tool *tool);
+
+/* Prints the version and how it was built; ends a program that has printed what it was asked for.
+ */
+void lat_options_version(const char *name) __attribute__((noreturn));
+void lat_options_printed(void) __attribute__((noreturn));
+
+/* ---- options_check.c ------------------------------------------------------------------------- */
+
+/* Too many or too few FILEs, a stack that is too small, unknown vector lengths: ends the program.
+ */
+void lat_options_check(const lat_tool *tool);
 
 #endif

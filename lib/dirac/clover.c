@@ -53,10 +53,16 @@ static matrix times(int n, const matrix *a, bool dag_a, const matrix *b, bool da
     return p;
 }
 
-static void add_leaf(int n, matrix *s, const matrix *a, bool dag_a, const matrix *b, bool dag_b,
-                     const matrix *c, bool dag_c, const matrix *d, bool dag_d)
+/* A link, or its adjoint, on a path. */
+typedef struct step {
+    const matrix *u;
+    bool adjoint;
+} step;
+
+static void add_leaf(int n, matrix *s, step a, step b, step c, step d)
 {
-    const matrix ab = times(n, a, dag_a, b, dag_b), cd_ = times(n, c, dag_c, d, dag_d),
+    const matrix ab = times(n, a.u, a.adjoint, b.u, b.adjoint),
+                 cd_ = times(n, c.u, c.adjoint, d.u, d.adjoint),
                  p = times(n, &ab, false, &cd_, false);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
@@ -81,10 +87,14 @@ static matrix leaves(const lat_field *u, size_t x, int mu, int nu)
                  v_down_right = link_at(u, down_right, nu);
     matrix s;
     memset(&s, 0, sizeof s);
-    add_leaf(n, &s, &m, false, &v_right, false, &m_up, true, &v, true);
-    add_leaf(n, &s, &v, false, &m_up_left, true, &v_left, true, &m_left, false);
-    add_leaf(n, &s, &m_left, true, &v_down_left, true, &m_down_left, false, &v_down, false);
-    add_leaf(n, &s, &v_down, true, &m_down, false, &v_down_right, false, &m, true);
+    add_leaf(n, &s, (step){&m, false}, (step){&v_right, false}, (step){&m_up, true},
+             (step){&v, true});
+    add_leaf(n, &s, (step){&v, false}, (step){&m_up_left, true}, (step){&v_left, true},
+             (step){&m_left, false});
+    add_leaf(n, &s, (step){&m_left, true}, (step){&v_down_left, true}, (step){&m_down_left, false},
+             (step){&v_down, false});
+    add_leaf(n, &s, (step){&v_down, true}, (step){&m_down, false}, (step){&v_down_right, false},
+             (step){&m, true});
     return s;
 }
 

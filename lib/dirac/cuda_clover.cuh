@@ -190,68 +190,88 @@ template <int P> DEVICE void store_clover(char *field, uint32_t i, const double 
     encode<P>(group, i % 32, c, 72, unit);
 }
 
+/* c: A of one chirality (half 1: gamma5 = -1) from b and e, the colour matrices of sigma F by axis.
+ */
+static __device__ void set_block(const lat_clover_args &a, int half, const double b[3][18],
+                                 const double e[3][18], lat_complex c[6][6])
+{
+    for (int s = 0; s < 2; s++)
+        for (int r = 0; r < 2; r++)
+            for (int k = 0; k < 9; k++) {
+                double g[3][2];
+                for (int m = 0; m < 3; m++)
+                    for (int q = 0; q < 2; q++)
+                        g[m][q] = b[m][2 * k + q] + (half ? -1 : 1) * e[m][2 * k + q];
+                /* sigma.g: ((gz, gx - i gy), (gx + i gy, -gz)) */
+                const double y = r ? 1 : -1; /* column 1: - i gy = (gy.im, -gy.re) */
+                lat_complex v;
+                if (s == r)
+                    v = lat_complex{s ? -g[2][0] : g[2][0], s ? -g[2][1] : g[2][1]};
+                else
+                    v = lat_complex{g[0][0] + y * g[1][1], g[0][1] - y * g[1][0]};
+                const int row = 3 * s + k / 3, column = 3 * r + k % 3;
+                const double own = row % 3 < a.colours ? a.scalar : 1;
+                c[row][column] = lat_complex{(row == column ? own : 0) - v.re / 2, -v.im / 2};
+            }
+}
+
+/* d = c^2 + twist^2 */
+static __device__ void square_block(const lat_clover_args &a, const lat_complex c[6][6],
+                                    lat_complex d[6][6])
+{
+    for (int r = 0; r < 6; r++)
+        for (int q = 0; q < 6; q++) {
+            d[r][q] = lat_complex{r == q && r % 3 < a.colours ? a.twist * a.twist : 0, 0};
+            for (int k = 0; k < 6; k++) {
+                d[r][q].re += c[r][k].re * c[k][q].re - c[r][k].im * c[k][q].im;
+                d[r][q].im += c[r][k].re * c[k][q].im + c[r][k].im * c[k][q].re;
+            }
+        }
+}
+
+/* Both blocks of a site and their inverses; logarithms of their determinants, and how many are
+ * negative, are added. */
+static __device__ void make_blocks(const lat_clover_args &a, const uint32_t x[4], double *packed,
+                                   double *inverse, double *log_det, double *negative)
+{
+    double b[3][18], e[3][18], f[18];
+    for (int m = 0; m < 3; m++) {
+        const int k = m == 0 ? 1 : 0, l = m == 2 ? 1 : 2; /* yz, xz, xy */
+        field_strength(a.sites, a.u, x, k, l, a.traceless, f);
+        for (int q = 0; q < 18; q++)
+            b[m][q] = (m == 1 ? 1 : -1) * a.c_s * f[q];
+        field_strength(a.sites, a.u, x, m, 3, a.traceless, f);
+        for (int q = 0; q < 18; q++)
+            e[m][q] = a.c_t * f[q];
+    }
+    for (int half = 0; half < 2; half++) {
+        lat_complex c[6][6], d[6][6];
+        set_block(a, half, b, e, c);
+        pack_hermitian(packed + 36 * half, c);
+        if (a.twist != 0) { /* of C + i twist and its conjugate together */
+            square_block(a, c, d);
+            *log_det += log(invert(d)) / 2;
+            pack_hermitian(inverse + 36 * half, d);
+            continue;
+        }
+        const double det = invert(c);
+        if (det == 0)
+            atomicMin(a.bad, 2 * (unsigned long long)natural_of(a.sites, x) + (unsigned)half);
+        *negative += det < 0;
+        *log_det += log(fabs(det));
+        pack_hermitian(inverse + 36 * half, c);
+    }
+}
+
 template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_args a)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     double log_det = 0, negative = 0;
     if (i < a.sites.half) {
         uint32_t x[4];
+        double packed[72], inverse[72];
         coordinates_of(a.sites, i, a.parity, x);
-        double b[3][18], e[3][18], f[18], packed[72], inverse[72];
-        for (int m = 0; m < 3; m++) {
-            const int k = m == 0 ? 1 : 0, l = m == 2 ? 1 : 2; /* yz, xz, xy */
-            field_strength(a.sites, a.u, x, k, l, a.traceless, f);
-            for (int q = 0; q < 18; q++)
-                b[m][q] = (m == 1 ? 1 : -1) * a.c_s * f[q];
-            field_strength(a.sites, a.u, x, m, 3, a.traceless, f);
-            for (int q = 0; q < 18; q++)
-                e[m][q] = a.c_t * f[q];
-        }
-        for (int half = 0; half < 2; half++) {
-            lat_complex c[6][6], d[6][6];
-            for (int s = 0; s < 2; s++)
-                for (int r = 0; r < 2; r++)
-                    for (int k = 0; k < 9; k++) {
-                        double g[3][2];
-                        for (int m = 0; m < 3; m++)
-                            for (int q = 0; q < 2; q++)
-                                g[m][q] = b[m][2 * k + q] + (half ? -1 : 1) * e[m][2 * k + q];
-                        /* sigma.g: ((gz, gx - i gy), (gx + i gy, -gz)) */
-                        const double y = r ? 1 : -1; /* column 1: - i gy = (gy.im, -gy.re) */
-                        lat_complex v;
-                        if (s == r)
-                            v = lat_complex{s ? -g[2][0] : g[2][0], s ? -g[2][1] : g[2][1]};
-                        else
-                            v = lat_complex{g[0][0] + y * g[1][1], g[0][1] - y * g[1][0]};
-                        const int row = 3 * s + k / 3, column = 3 * r + k % 3;
-                        const double own = row % 3 < a.colours ? a.scalar : 1;
-                        c[row][column] = lat_complex{(row == column ? own : 0) - v.re / 2,
-                                                     -v.im / 2};
-                    }
-            pack_hermitian(packed + 36 * half, c);
-            if (a.twist != 0) {
-                for (int r = 0; r < 6; r++)
-                    for (int q = 0; q < 6; q++) {
-                        d[r][q] = lat_complex{r == q && r % 3 < a.colours ? a.twist * a.twist : 0,
-                                              0};
-                        for (int k = 0; k < 6; k++) {
-                            d[r][q].re += c[r][k].re * c[k][q].re - c[r][k].im * c[k][q].im;
-                            d[r][q].im += c[r][k].re * c[k][q].im + c[r][k].im * c[k][q].re;
-                        }
-                    }
-                /* of C + i twist and its conjugate together */
-                log_det += log(invert(d)) / 2;
-                pack_hermitian(inverse + 36 * half, d);
-            } else {
-                const double det = invert(c);
-                if (det == 0)
-                    atomicMin(a.bad,
-                              2 * (unsigned long long)natural_of(a.sites, x) + (unsigned)half);
-                negative += det < 0;
-                log_det += log(fabs(det));
-                pack_hermitian(inverse + 36 * half, c);
-            }
-        }
+        make_blocks(a, x, packed, inverse, &log_det, &negative);
         store_clover<P>(a.clover, i, packed);
         store_clover<P>(a.inverse, i, inverse);
     }

@@ -97,16 +97,24 @@ static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
     return grid->halo ? (uint32_t)grid->slab.first * s->sites.slice : 0;
 }
 
+/* Bytes of a group of spinors. */
+size_t lat_gpu_group_bytes(lat_storage storage);
+
+/* Of the table of spinor.h (spinor_space_gpu.cu). */
+lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
+void lat_gpu_close(lat_spinor_space *space);
+int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+                const int *object);
+int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+                const int *object);
+int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+
 /* For a space's opening (sums_gpu.cu, faces_gpu.cu): what sums need, of so many columns, and what
  * several ranks need, nothing on one. Closing frees either, whole or in part. */
 int lat_gpu_sums_open(lat_gpu_space *s, int columns);
 void lat_gpu_sums_close(lat_gpu_space *s);
 int lat_gpu_faces_open(lat_gpu_space *s);
 void lat_gpu_faces_close(lat_gpu_space *s);
-
-/* Matrices of a host field in double on the device, [held][18] in natural order, ghosts behind them
- * (temporal_gpu.cu). */
-int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all);
 
 /* Links there, of `held` sites, go to the gauge of the space, if it has one. unit: those of t are 1
  * but on the lattice's last slice. */

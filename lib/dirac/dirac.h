@@ -116,7 +116,8 @@ typedef struct lat_dirac_options {
     bool traceless; /* F without its trace */
     bool in_turn;   /* exchange ghosts, then compute, without overlap: to compare; the same bits.
                      * LAT_HALO=first in the environment sets it, too */
-    const double *there; /* on one GPU: the links, if they are there already (plain_gpu.h) */
+    const double
+        *there; /* on one GPU: the links, if they are there already (certify/plain_gpu.h) */
 } lat_dirac_options;
 
 typedef struct lat_dirac {
@@ -145,7 +146,7 @@ typedef struct lat_dirac_ops {
     /* a chi + b D in (dagger: D^+) on the part's sites, D the sum in brackets with w; chi NULL:
      * b D in. */
     int (*hop)(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a, const lat_dfield *chi,
-               double b, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+               double b, lat_dfield *out, lat_dfield *in);
 
     /* A in, or A^-1 in (dagger: A^+). In place if out is in. */
     int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,

@@ -273,8 +273,7 @@ static lat_hop_call call_of(lat_dirac_kind kind)
 static bool has_blocks(const lat_cpu_dirac *c) { return c->d.clover || c->d.fermion.twist != 0; }
 
 static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
-                   const lat_dirac_end *end)
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
 {
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     hop h[2];
@@ -287,7 +286,7 @@ static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a
         h[n].call.a = a;
         h[n++].call.b = b * c->w;
     }
-    return run(c, p, h, n, end);
+    return run(c, p, h, n, NULL);
 }
 
 /* ---- M --------------------------------------------------------------------------------------- */
@@ -412,7 +411,7 @@ static int cpu_prepare(lat_dirac *d, lat_dirac_form form, const lat_spinor_part 
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
     if (check_system(form, p) || cpu_diagonal(d, true, false, &other, c->tmp, b)
-        || cpu_hop(d, false, p, 1, b, .5, rhs, c->tmp, NULL))
+        || cpu_hop(d, false, p, 1, b, .5, rhs, c->tmp))
         return -1;
     return form == LAT_SYMMETRIC ? cpu_diagonal(d, true, false, p, rhs, rhs) : 0;
 }
@@ -423,7 +422,7 @@ static int cpu_reconstruct(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
     /* To tmp first: x is read at neighbours. */
-    if (check_system(LAT_SYMMETRIC, p) || cpu_hop(d, false, &other, 1, b, .5, c->tmp, x, NULL))
+    if (check_system(LAT_SYMMETRIC, p) || cpu_hop(d, false, &other, 1, b, .5, c->tmp, x))
         return -1;
     return cpu_diagonal(d, true, false, &other, x, c->tmp);
 }

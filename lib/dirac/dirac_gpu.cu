@@ -51,11 +51,12 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 /* Numbers of a column that an end asks for. */
 static int numbers_of(const lat_dirac_end *end) { return lat_sum_numbers(lat_dirac_sums(end)); }
 
-/* In which order the hop takes its sites. Results do not depend on it. */
+/* In which order the hop takes its sites, and whether by way of tiles. Results do not depend on it.
+ */
 static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 {
     const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;
-    a->tiles = single ? a->columns > 1 && s->sites.across == 1 : a->columns > 6;
+    a->tiles = a->columns > (single ? 1 : 6) && (single || s->sites.half >= LAT_CUDA_TILED_SITES);
     if (s->sites.strip) {
         a->sites.strip = lat_cuda_strip(s->sites.extent[2] / 2, a->columns);
         a->sites.by_strip = lat_cuda_divide_by(a->sites.strip);
@@ -160,11 +161,10 @@ static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_spinor_part *p, const 
 }
 
 static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in,
-                   const lat_dirac_end *end)
+                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
 {
     const hop_job j = {0, dagger, false, b, a, ONE, ONE, chi, in, out, NULL};
-    return run_hop(of(d), j, p, end);
+    return run_hop(of(d), j, p, NULL);
 }
 
 /* ---- the diagonal part ----------------------------------------------------------------------- */

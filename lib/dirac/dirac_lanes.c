@@ -40,9 +40,7 @@ typedef enum { TO_FIRST, TO_SECOND, TO_FIRST_ONCE } fetch_to;
 #include "grid/lanes_double.h"
 #include "dirac_lanes_sweeps.h"
 
-#define JOIN_(lanes, n) lat_dirac_##lanes##_##n
-#define JOIN(lanes, n) JOIN_(lanes, n)
-const lat_dirac_lanes JOIN(LAT_LANES, LAT_N)[] = {
+const lat_dirac_lanes LAT_LANES_OF(lat_dirac_lanes)[] = {
     {LAT_N, 4, BYTES / 4, hop_f, diagonal_f, axpby_f, axpys_f, dots_f, products_f, combine_f, cg_f,
      bicgstab_f, shadow_of_f, sum_f},
     {LAT_N, 8, BYTES / 8, hop_d, diagonal_d, axpby_d, axpys_d, dots_d, products_d, combine_d, cg_d,

@@ -136,11 +136,4 @@ typedef struct lat_dirac_lanes {
     lat_sum_blocks *sum;
 } lat_dirac_lanes;
 
-/* By N: in single, then in double (dirac_lanes_table.c). */
-extern const lat_dirac_lanes *const lat_dirac_base[LAT_DIRAC_MOST + 1];
-#if defined(__x86_64__)
-extern const lat_dirac_lanes *const lat_dirac_avx2[LAT_DIRAC_MOST + 1];
-extern const lat_dirac_lanes *const lat_dirac_avx512[LAT_DIRAC_MOST + 1];
-#endif
-
 #endif

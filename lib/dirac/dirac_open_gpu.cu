@@ -9,7 +9,7 @@
 extern "C" {
 #include "base/error.h"
 #include "links.h"
-#include "staging.h"
+#include "grid/staging.h"
 #include "temporal.h"
 extern const lat_dirac_ops lat_dirac_gpu;
 }
@@ -136,7 +136,7 @@ static int bring(const lat_cuda_device *dev, const lat_field *u, const double *t
 {
     const size_t bytes = lat_field_held(u) * LAT_STAGE_LINK * sizeof(double);
     if (!there)
-        return lat_gpu_upload(dev, u, all);
+        return lat_cuda_upload_links(dev, u, all);
     return lat_cuda_malloc((void **)all, bytes, "the links")
                    || failed(
                        cudaMemcpyAsync(*all, there, bytes, cudaMemcpyDeviceToDevice, dev->stream))

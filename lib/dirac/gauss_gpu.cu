@@ -9,7 +9,7 @@ extern "C" {
 #include "base/memory.h"
 #include "base/threads.h"
 #include "gauss_gpu.h"
-#include "staging.h"
+#include "grid/staging.h"
 }
 
 #define THREADS 192

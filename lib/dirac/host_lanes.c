@@ -422,40 +422,29 @@ LAT_INLINE double follows_of(const lat_field *u, int n, size_t first, size_t cou
 /* ---- vector lengths -------------------------------------------------------------------------- */
 
 /* N known to the compiler. */
-#define VARIANT(isa, ...) \
-    __VA_ARGS__ static void put_##isa(const lat_host_spinors *t, const int64_t *site, int64_t b) \
+#define VARIANT(isa, attribute) \
+    attribute static void put_##isa(const lat_host_spinors *t, const int64_t *site, int64_t b) \
     { \
         t->nc == 3 ? put_of(t, 3, site, b) : put_of(t, 2, site, b); \
     } \
-    __VA_ARGS__ static void get_##isa(const lat_host_spinors *t, const int64_t *site, int64_t b) \
+    attribute static void get_##isa(const lat_host_spinors *t, const int64_t *site, int64_t b) \
     { \
         t->nc == 3 ? get_of(t, 3, site, b) : get_of(t, 2, site, b); \
     } \
-    __VA_ARGS__ static unsigned links_##isa(const lat_host_links *t, const int64_t *site, \
-                                            int64_t b) \
+    attribute static unsigned links_##isa(const lat_host_links *t, const int64_t *site, int64_t b) \
     { \
         return t->u->head.nc == 3 ? links_of(t, 3, site, b) : links_of(t, 2, site, b); \
     } \
-    __VA_ARGS__ static double follows_##isa(const lat_field *u, int nc, size_t first, \
-                                            size_t count) \
+    attribute static double follows_##isa(const lat_field *u, int nc, size_t first, size_t count) \
     { \
         return nc == 3 ? follows_of(u, 3, first, count) : follows_of(u, 2, first, count); \
-    }
+    } \
+    static const lat_host_lanes lanes_##isa = {put_##isa, get_##isa, links_##isa, follows_##isa};
 
-VARIANT(base)
-#if defined(__x86_64__)
-VARIANT(avx2, __attribute__((target("avx2,fma"))))
-VARIANT(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))))
-#endif
+LAT_ISA_EXPAND(VARIANT, LAT_FMA)
 
 const lat_host_lanes *lat_host_lanes_widest(void)
 {
-    static const lat_host_lanes lanes[] = {
-        [LAT_ISA_BASE] = {put_base, get_base, links_base, follows_base},
-#if defined(__x86_64__)
-        [LAT_ISA_AVX2] = {put_avx2, get_avx2, links_avx2, follows_avx2},
-        [LAT_ISA_AVX512] = {put_avx512, get_avx512, links_avx512, follows_avx512},
-#endif
-    };
-    return &lanes[lat_isa_widest()];
+    static const lat_host_lanes *const lanes[] = LAT_ISA_EACH(&lanes_, );
+    return lanes[lat_isa_widest()];
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mirror.h: the bytes of a host field of spinors, on a GPU: [site][object][spin][colour][re, im] in
  * double, natural order, basis and gauge of the host. Solutions are gathered there, batch after
- * batch, certified (plain_gpu.h), and go to the host piece by piece when they are written. On one
- * rank, of SU(3). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and C++. */
+ * batch, certified (certify/plain_gpu.h), and go to the host piece by piece when they are written.
+ * On one rank, of SU(3). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and
+ * C++. */
 #ifndef LAT_DIRAC_MIRROR_H
 #define LAT_DIRAC_MIRROR_H
 
+#include "base/async.h"
 #include "lattice/field.h"
 #include "spinor.h"
 
@@ -27,9 +29,9 @@ bool lat_mirror_fits(const lat_mirror *m, const lat_header *head);
 int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p,
                     const lat_dfield *x, const int *object);
 
-/* Somebody else reads it, in a thread: lat_mirror_take waits until it is given back. */
-int lat_mirror_lend(lat_mirror *m);
-void lat_mirror_give_back(lat_mirror *m);
+/* `reader` will read it: from here on lat_mirror_take waits for that first, and fails where it has.
+ */
+int lat_mirror_lend(lat_mirror *m, lat_async *reader);
 
 /* To the host, in order, as lat_stream_put_from wants it: after lat_mirror_begin each call has the
  * n bytes from `from` on, none of which is across a multiple of LAT_MIRROR_PIECE. They stay until a

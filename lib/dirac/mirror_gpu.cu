@@ -2,7 +2,6 @@
 /* mirror_gpu.cu: host fields of spinors on a GPU, mirror.h. */
 #include "cuda_dirac.cuh"
 #include "cuda_pack.cuh"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "grid/cuda_fetch.cuh"
@@ -11,7 +10,7 @@ extern "C" {
 #include "base/error.h"
 #include "base/threads.h"
 #include "mirror.h"
-#include "staging.h"
+#include "grid/staging.h"
 #include "temporal.h"
 }
 
@@ -23,9 +22,7 @@ struct lat_mirror {
     const lat_cuda_device *dev;
     size_t bytes, sites, objects;
     double *data;
-    pthread_mutex_t lock;
-    pthread_cond_t change;
-    bool lent;
+    lat_async *reader; /* or NULL */
     lat_fetch fetch;
 };
 
@@ -46,8 +43,6 @@ lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head)
     m->bytes = lat_header_bytes(head);
     m->sites = lat_volume(&head->geom);
     m->objects = lat_header_objects(head);
-    pthread_mutex_init(&m->lock, NULL);
-    pthread_cond_init(&m->change, NULL);
     if (lat_cuda_malloc((void **)&m->data, m->bytes, "solutions") == 0)
         return m;
     lat_mirror_close(m);
@@ -60,8 +55,6 @@ void lat_mirror_close(lat_mirror *m)
         return;
     lat_fetch_close(&m->fetch);
     cudaFree(m->data);
-    pthread_mutex_destroy(&m->lock);
-    pthread_cond_destroy(&m->change);
     free(m);
 }
 
@@ -71,30 +64,10 @@ bool lat_mirror_fits(const lat_mirror *m, const lat_header *head)
            && lat_header_objects(head) == m->objects;
 }
 
-int lat_mirror_lend(lat_mirror *m)
+int lat_mirror_lend(lat_mirror *m, lat_async *reader)
 {
-    if (failed(cudaStreamSynchronize(m->dev->stream)))
-        return -1;
-    pthread_mutex_lock(&m->lock);
-    m->lent = true;
-    pthread_mutex_unlock(&m->lock);
-    return 0;
-}
-
-void lat_mirror_give_back(lat_mirror *m)
-{
-    pthread_mutex_lock(&m->lock);
-    m->lent = false;
-    pthread_cond_signal(&m->change);
-    pthread_mutex_unlock(&m->lock);
-}
-
-static void wait_for_mirror(lat_mirror *m)
-{
-    pthread_mutex_lock(&m->lock);
-    while (m->lent)
-        pthread_cond_wait(&m->change, &m->lock);
-    pthread_mutex_unlock(&m->lock);
+    m->reader = reader;
+    return failed(cudaStreamSynchronize(m->dev->stream));
 }
 
 int lat_mirror_take(lat_mirror *m, lat_spinor_space *space, const lat_spinor_part *p,
@@ -104,7 +77,8 @@ int lat_mirror_take(lat_mirror *m, lat_spinor_space *space, const lat_spinor_par
     const double *const g = space->temporal ? (const double *)space->temporal->device : NULL;
     if (space->grid->spec.storage != LAT_STORAGE_DOUBLE || space->nc != 3)
         return lat_fail("solutions: expected spinors of SU(3) in double");
-    wait_for_mirror(m);
+    if (m->reader && lat_async_wait(m->reader) < 0)
+        return -1;
     for (int i = 0; i < p->columns; i++) {
         const int c = p->column[i];
         unpack_spinors<LAT_STORAGE_DOUBLE>

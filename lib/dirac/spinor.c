@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spinor.c: spaces of spinors: what devices share. */
 #include "spinor.h"
+#include "grid/staging.h"
 
 #include <math.h>
 #include "base/error.h"
@@ -110,4 +111,14 @@ int lat_spinor_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_fie
     int by_column[LAT_SPINOR_COLUMNS];
     const lat_spinor_part p = one_of(&column, object, by_column);
     return s->ops->get(s, &p, x, host, by_column);
+}
+
+void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size_t count,
+                           double *to)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        lat_spinor_draw(seed, first + i, column, nc, to + LAT_STAGE_SPINOR * i);
+        lat_stage_widen(nc, 4, to + LAT_STAGE_SPINOR * i);
+    }
 }

@@ -170,6 +170,10 @@ lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what);
 /* The numbers of `random` at a site, in the basis of host fields: [8 nc]. */
 void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor);
 
+/* Of sites first .. first+count-1, with 3 colours: [count][24] (grid/staging.h). */
+void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size_t count,
+                           double *to);
+
 /* put and get of one column. */
 int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
                    int object);

@@ -37,6 +37,26 @@ void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int number
 /* And over slices and ranks, to s->total[active column][numbers]; one thread. */
 int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers);
 
+/* Runs a pass over the part's blocks, and adds up its numbers: to s->total. */
+int lat_cpu_pass(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_blocks *fn,
+                 lat_pass *pass);
+
+/* Numbers k, k + 1 of each active column in s->total. */
+static inline void lat_cpu_read_dot(const lat_spinor_space *s, const lat_spinor_part *p,
+                                    int numbers, int k, lat_scalar *dot)
+{
+    for (int i = 0; dot && i < p->columns; i++) {
+        const double *v = ((const lat_cpu_spinors *)s)->total + i * numbers + k;
+        dot[p->column[i]] = (lat_scalar){v[0], v[1]};
+    }
+}
+
+/* Of the table of spinor.h. */
+int lat_cpu_products(lat_spinor_space *s, const lat_spinor_part *p, int n,
+                     const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot);
+int lat_cpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+                    const lat_dfield *const *w, lat_dfield *y);
+
 /* Where blocks of a parity begin and end. */
 void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *end);
 

@@ -250,9 +250,10 @@ static void LAT_(sum)(const void *v, size_t pitch, const int32_t *block, int64_t
  * a column are `pitch` vectors of doubles apart. Loads are shared, and operations are those of
  * product(). */
 LAT_HOST_DEVICE void LAT_(products_of)(const lat_pass *p, int j, int terms, int i, int columns,
-                                       const int32_t *block, int64_t n, size_t pitch, doubles *to)
+                                       const int32_t *block, int64_t n, doubles *to)
 {
     enum { VECTORS = LAT_WIDTH * 8 / BYTES };
+    const size_t pitch = (size_t)p->terms * 2 * VECTORS;
     for (int64_t k = 0; k < n; k++) {
         const LAT_T *x[2], *y[2];
         LAT_T q[2][2][4];
@@ -297,13 +298,13 @@ static void LAT_(products)(const lat_pass *p, const int32_t *block, int64_t n, d
                 doubles *at = sum + (size_t)i * pitch + (size_t)j * 2 * VECTORS;
                 const bool two = j + 1 < p->terms, both = i + 1 < p->columns;
                 if (two && both)
-                    LAT_(products_of)(p, j, 2, i, 2, block + k, run, pitch, at);
+                    LAT_(products_of)(p, j, 2, i, 2, block + k, run, at);
                 else if (two)
-                    LAT_(products_of)(p, j, 2, i, 1, block + k, run, pitch, at);
+                    LAT_(products_of)(p, j, 2, i, 1, block + k, run, at);
                 else if (both)
-                    LAT_(products_of)(p, j, 1, i, 2, block + k, run, pitch, at);
+                    LAT_(products_of)(p, j, 1, i, 2, block + k, run, at);
                 else
-                    LAT_(products_of)(p, j, 1, i, 1, block + k, run, pitch, at);
+                    LAT_(products_of)(p, j, 1, i, 1, block + k, run, at);
             }
     }
 }

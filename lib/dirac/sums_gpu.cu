@@ -6,6 +6,7 @@
 #include <atomic>
 #include <stdlib.h>
 #include <string.h>
+#include "grid/cuda_reduce.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
@@ -47,10 +48,11 @@ void lat_gpu_sums_close(lat_gpu_space *s)
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 typedef struct adder {
-    const double *partial; /* [block of a number][arrays] */
+    double *partial; /* [block of a number][arrays] */
     double *slice_sum, *sum, *flag, call;
     unsigned *arrived;
-    uint32_t groups, arrays, slices, per_slice; /* groups of a parity, of a number, of a slice */
+    uint32_t groups, arrays, slices; /* groups of a parity, of a number; slices */
+    uint32_t across, y, z;           /* groups side by side in x, in y; planes of a slice */
     /* Several ranks: sums of slices to all windows, from `first` on of `all`; or to the host. */
     uint32_t ranks, first, all;
     size_t packets; /* of this call, in windows */
@@ -118,6 +120,16 @@ static __global__ void take_steps(const __grid_constant__ adder a)
     take_step(a, (int)threadIdx.x, a.partial + (int)threadIdx.x * a.numbers);
 }
 
+/* By the first warp of a block: the sum of n numbers of the second cache, in pairs; for thread 0.
+ */
+static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
+{
+    double sum[1];
+    lat_cuda_add_pairs<1, 0>(sum, n,
+                             [&](uint32_t i, double w[1]) { w[0] = __ldcg(v + i * stride); });
+    return sum[0];
+}
+
 /* By the last block of a number: its slices to all ranks. Thread 0 returns the sum of all. */
 static __device__ double add_ranks(const adder &a, uint32_t number)
 {
@@ -130,52 +142,63 @@ static __device__ double add_ranks(const adder &a, uint32_t number)
         while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
     __syncthreads();
-    double v = 0;
-    for (uint32_t t = 0; t < a.all && threadIdx.x == 0; t++)
-        v += get_packet(a.mine + at + t * sizeof(double2)).x;
-    return v;
+    double v[1] = {0};
+    if (threadIdx.x < 32)
+        lat_cuda_add_pairs<1, 0>(v, a.all, [&](uint32_t t, double w[1]) {
+            w[0] = get_packet(a.mine + at + t * sizeof(double2)).x;
+        });
+    return v[0];
+}
+
+/* By a block: the groups of a slice, of all parities, in pairs over y, then over z (grid/reduce.h);
+ * for thread 0. */
+static __device__ double add_slice(const adder &a, double *p)
+{
+    const uint32_t warp = threadIdx.x / 32, plane = a.across * a.y;
+    double v[1];
+    for (uint32_t z = warp; z < a.z; z += 8) {
+        lat_cuda_add_pairs<1, 0>(v, a.y, [&](uint32_t y, double w[1]) {
+            const double *row = p + z * plane + y * a.across;
+            for (uint32_t j = 0; j < a.across; j++)
+                for (uint32_t side = 0; side < a.arrays; side += a.groups)
+                    w[0] += row[side + j];
+        });
+        __syncwarp(); /* all groups of the plane are read */
+        if (threadIdx.x % 32 == 0)
+            __stcg(p + z * plane, v[0]);
+    }
+    __syncthreads();
+    return warp == 0 ? add_pairs(p, a.z, plane) : 0;
 }
 
 /* blockIdx.x: the slice; blockIdx.y: the number. The last block of a number adds up its slices. */
 static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__ adder a)
 {
-    __shared__ double warp[8];
-    __shared__ bool last; /* is the block the last one: for all threads, */
-    bool final = false;   /* and for thread 0, as nobody else is to read `last` without a barrier */
-    const double *const p = a.partial + (size_t)blockIdx.y * a.arrays;
-    double v = 0;
+    __shared__ bool last;
+    double *const slices = a.slice_sum + (size_t)blockIdx.y * a.slices;
     WAIT_FOR_GRID();
-    for (uint32_t side = 0; side < a.arrays; side += a.groups)
-        for (uint32_t g = threadIdx.x; g < a.per_slice; g += 256)
-            v += p[side + blockIdx.x * a.per_slice + g];
-    for (int d = 16; d; d /= 2)
-        v += __shfl_down_sync(~0u, v, d);
-    if (threadIdx.x % 32 == 0)
-        warp[threadIdx.x / 32] = v;
-    __syncthreads();
+    double v = add_slice(a, a.partial + (size_t)blockIdx.y * a.arrays
+                                + (size_t)blockIdx.x * a.z * a.y * a.across);
     if (threadIdx.x == 0) {
-        for (int k = 1; k < 8; k++)
-            v += warp[k];
-        __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + blockIdx.x, v);
+        __stcg(slices + blockIdx.x, v);
         __threadfence();
-        last = final = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
-        if (final) {
-            __threadfence();
-            v = 0;
-            for (uint32_t t = 0; t < a.slices; t++) {
-                const double of_slice = __ldcg(a.slice_sum + (size_t)blockIdx.y * a.slices + t);
-                v += of_slice;
-                if (a.host)
-                    a.host[(size_t)blockIdx.y * a.slices + t] = of_slice;
-            }
-        }
+        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+        __threadfence();
     }
-    if (a.ranks > 1) {
+    __syncthreads();
+    if (!last)
+        return;
+    for (uint32_t t = threadIdx.x; a.host && t < a.slices; t += 256)
+        a.host[(size_t)blockIdx.y * a.slices + t] = __ldcg(slices + t);
+    if (a.host) {
+        __threadfence_system();
         __syncthreads();
-        if (last)
-            v = add_ranks(a, blockIdx.y);
     }
-    if (final) {
+    if (a.ranks > 1)
+        v = add_ranks(a, blockIdx.y);
+    else if (threadIdx.x < 32)
+        v = add_pairs(slices, a.slices, 1);
+    if (threadIdx.x == 0) {
         if (a.step)
             finish_column(a, v);
         else
@@ -215,15 +238,12 @@ static __global__ void __launch_bounds__(256)
     if (!last)
         return;
     __threadfence();
-    if (k == 0 && number < count) {
-        v = 0;
-        for (uint32_t t = 0; t < a.slices; t++) {
-            const double of_slice = __ldcg(a.slice_sum + (size_t)number * a.slices + t);
-            v += of_slice;
-            if (a.host)
-                a.host[(size_t)number * a.slices + t] = of_slice;
-        }
-        *(volatile double *)(a.sum + number) = v;
+    for (uint32_t t = k; a.host && t < a.slices && number < count; t += 8)
+        a.host[(size_t)number * a.slices + t] = __ldcg(a.slice_sum + (size_t)number * a.slices + t);
+    for (uint32_t n = blockIdx.y * 32 + k; n < blockIdx.y * 32 + 32 && n < count; n += 8) {
+        v = add_pairs(a.slice_sum + (size_t)n * a.slices, a.slices, 1);
+        if (lane == 0)
+            *(volatile double *)(a.sum + n) = v;
     }
     for (uint32_t n = blockIdx.y * 32; a.ranks > 1 && n < blockIdx.y * 32 + 32 && n < count; n++) {
         __syncthreads();
@@ -280,9 +300,17 @@ static adder next_adder(lat_gpu_space *s)
 static adder adder_of(lat_gpu_space *s, int arrays)
 {
     adder a = next_adder(s);
+    const lat_hop_sites *sites = &s->sites;
     a.groups = s->groups;
     a.arrays = (uint32_t)arrays;
-    a.per_slice = s->groups / a.slices;
+    if (sites->brick[0] * sites->brick[1] == 32) { /* groups are bricks */
+        a.across = sites->across;
+        a.y = sites->extent[1] / sites->brick[1];
+        a.z = sites->extent[2];
+    } else { /* one after the other */
+        a.across = s->groups / a.slices;
+        a.y = a.z = 1;
+    }
     return a;
 }
 

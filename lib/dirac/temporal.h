@@ -29,8 +29,8 @@ typedef struct lat_temporal {
 
 /* *t of four-dimensional links of SU(2) or SU(3), whose ghosts are up to date, on their ranks; NULL
  * where links are not unitary to single precision, and where all of t is one slice. `there`: on one
- * GPU the links, if they are there already (plain_gpu.h), or NULL; the same bits. All ranks call
- * it: 0, or -1 with lat_error set. To be closed after the spaces that have it. */
+ * GPU the links, if they are there already (certify/plain_gpu.h), or NULL; the same bits. All ranks
+ * call it: 0, or -1 with lat_error set. To be closed after the spaces that have it. */
 int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, lat_temporal **t);
 void lat_temporal_close(lat_temporal *t); /* NULL is allowed */
 

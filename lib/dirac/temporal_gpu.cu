@@ -8,30 +8,13 @@
 extern "C" {
 #include "base/error.h"
 #include "site/sun.h"
-#include "staging.h"
+#include "grid/staging.h"
 #include "temporal.h"
 }
 
 #define THREADS 128
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "links"); }
-
-int lat_gpu_upload(const lat_cuda_device *dev, const lat_field *u, double **all)
-{
-    const size_t n = lat_field_held(u), link = LAT_STAGE_LINK * sizeof(double);
-    if (lat_cuda_malloc((void **)all, n * link, "the links"))
-        return -1;
-    return lat_cuda_staged(
-        dev, true, n, LAT_CUDA_STAGE / link, "links",
-        [&](size_t at, size_t count, int b) {
-            lat_stage_links(u, at, count, (double *)dev->pinned[b]);
-            return true;
-        },
-        [&](size_t at, size_t count, int b) {
-            return cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, dev->pinned[b], count * link,
-                                   cudaMemcpyHostToDevice, dev->stream);
-        });
-}
 
 /* u[site][mu][18] of `held` sites, ghosts behind own ones, become G(x) U_mu(x) G(x+mu)^+,
  * g[site][18] (temporal.h). unit: links of t are 1 but on the last of `slices` slices of the
@@ -78,7 +61,7 @@ int lat_gpu_turn_links(const lat_gpu_space *s, bool unit, size_t held, double *a
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
 {
     double *g = NULL;
-    const int rc = lat_gpu_upload(lat_cuda_device_of(dev), &t->g, &g);
+    const int rc = lat_cuda_upload_links(lat_cuda_device_of(dev), &t->g, &g);
     t->device = g;
     lat_field_free(&t->g);
     return rc;

@@ -17,7 +17,7 @@
 
 typedef struct lat_sweep {
     lat_update update;
-    const double *omega; /* [copies] 1: relaxation; below 2. Of relaxations, else NULL */
+    const double *omega; /* [copies] 1: relaxation; below 2. For relaxations, else NULL */
     double stochastic;   /* of stochastic relaxation: the probability that a hit (SU2) or a site
                             (SUN) is microcanonical */
     double temperature;
@@ -73,7 +73,7 @@ struct lat_fixer {
 };
 
 extern const lat_fix_ops lat_fix_cpu;
-extern const lat_fix_ops lat_fix_gpu; /* fix_gpu.cu, or fix_nocuda.c where that was not built */
+extern const lat_fix_ops lat_fix_gpu; /* fix_gpu.cu */
 
 static inline lat_fixer *lat_fix_open(lat_device *dev, const lat_field *u, const lat_condition *c,
                                       lat_real real, int copies)

@@ -20,12 +20,13 @@
 #include "fix_state.h"
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"
+#include "grid/lanes.h"
 #include "grid/reduce.h"
 #include "site/sun.h"
 
 typedef struct cpu {
     lat_fixer fixer;
-    const lat_lane_ops *ops;
+    const lat_fix_lanes *ops;
     lat_condition condition;
     lat_grid *grid;
     lat_dfield *u, *g;    /* links at both ends of a site; a member a copy */
@@ -38,7 +39,7 @@ typedef struct cpu {
     double *theta;        /* [copies][slices] */
 } cpu;
 
-static const lat_lane_ops *const *const tables[] = LAT_ISA_EACH(lat_lanes_, );
+LAT_LANES_TABLE(lat_fix_lanes, LAT_CPU_FIX_MOST);
 
 static lat_lane_work unit_work(const cpu *c, int unit)
 {
@@ -189,7 +190,7 @@ static lat_fixer *cpu_open(lat_device *dev, const lat_field *u, const lat_condit
         return NULL;
     }
     c->fixer = (lat_fixer){&lat_fix_cpu, dev};
-    c->ops = &tables[lat_isa_widest()][nc][lat_storage_of(real)];
+    c->ops = &lat_fix_lanes_table[lat_isa_widest()][nc][lat_storage_of(real)];
     c->condition = *condition;
     int rc = open_fields(c, u, real, copies) || open_lists(c) ? -1 : 0;
     for (int i = 0; i < copies && rc == 0; i++)

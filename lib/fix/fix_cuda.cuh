@@ -54,7 +54,7 @@ typedef struct lat_cuda_how {
 } lat_cuda_how;
 
 typedef struct lat_cuda_ops {
-    /* Visits the sites of one parity. */
+    /* Updates the sites of one parity. */
     cudaError_t (*half)(const lat_cuda_work *w, const lat_cuda_how *how, int parity, cudaStream_t);
     /* Functional, theta and the largest theta (grid/cuda_reduce.cuh), after half sweep `number`. */
     cudaError_t (*state)(const lat_cuda_work *w, const lat_cuda_sums *sums, uint32_t number,

@@ -10,8 +10,5 @@
 #include "grid/lanes_double.h"
 #include "fix_lane_sweeps.h"
 
-#define JOIN_(lanes, n) lat_lanes_##lanes##_##n
-#define JOIN(lanes, n) JOIN_(lanes, n)
-
-const lat_lane_ops JOIN(LAT_LANES, LAT_N)[] = {{LAT_N, 4, BYTES / 4, sweep_f, state_f},
-                                               {LAT_N, 8, BYTES / 8, sweep_d, state_d}};
+const lat_fix_lanes LAT_LANES_OF(lat_fix_lanes)[] = {{LAT_N, 4, BYTES / 4, sweep_f, state_f},
+                                                     {LAT_N, 8, BYTES / 8, sweep_d, state_d}};

@@ -3,7 +3,7 @@
  * how many blocks. */
 
 /* `batch` copies of a slice share a block, and the links that it reads in its cache. */
-template <int P, int R, int D, int C, int VISIT>
+template <int P, int R, int D, int C, int UPDATE>
 static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
                                 cudaStream_t stream)
 {
@@ -17,13 +17,13 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
     const dim3 block(x, y), grid(2 * h.face_blocks + inner, (unsigned)how->nrows);
     if (grid.x == 0)
         return cudaSuccess;
-    return lat_cuda_start(w->overlap, LAT_(half) < P, R, D, C, VISIT >, grid, block, stream, *w, h,
+    return lat_cuda_start(w->overlap, LAT_(half) < P, R, D, C, UPDATE >, grid, block, stream, *w, h,
                           parity);
 }
 
 #if LAT_N <= 3
 /* For what matters most: SU(3) links of four directions. */
-template <int P, int D, int VISIT>
+template <int P, int D, int UPDATE>
 static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how *how, int parity,
                                       cudaStream_t stream)
 {
@@ -33,16 +33,16 @@ static cudaError_t LAT_(launch_tuned)(const lat_cuda_work *w, const lat_cuda_how
                <= (uint64_t)w->processors * LAT_CUDA_SMALL_SITES) {
         const dim3 block(SMALL_THREADS, 1),
             grid(lat_cuda_blocks(w->half, SMALL_THREADS), (unsigned)how->nrows);
-        return lat_cuda_start(w->overlap, LAT_(half_small) < P, D, VISIT >, grid, block, stream, *w,
-                              *how, parity);
+        return lat_cuda_start(w->overlap, LAT_(half_small) < P, D, UPDATE >, grid, block, stream,
+                              *w, *how, parity);
     }
 #if LAT_SIZE == 4
     if constexpr (P == LAT_LINEAR && D == 4)
         if (how->batch > 1)
-            return LAT_(launch)<P, FEW, D, 2, VISIT>(w, how, parity, stream);
+            return LAT_(launch)<P, FEW, D, 2, UPDATE>(w, how, parity, stream);
 #endif
 #endif
-    return LAT_(launch)<P, FEW, D, 1, VISIT>(w, how, parity, stream);
+    return LAT_(launch)<P, FEW, D, 1, UPDATE>(w, how, parity, stream);
 }
 
 template <int P, int D>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fix_sweeps.cuh: half sweeps (template; after fix_fields.cuh). A thread is a site: its links and
- * the neighbours' g make its local problem, a visit makes a new g of that, which goes back to
+ * the neighbours' g make its local problem, a site update makes a new g from it, which goes back to
  * memory, from a face to the neighbouring rank's ghost too. */
 
 /* Threads of a block, one copy or several, and how many such blocks a processor takes: so many
@@ -9,12 +9,12 @@
 #define BLOCK 128
 #if LAT_N <= 3
 #define BLOCK_MOST 256
-#define BOUNDS(copies, visit) \
+#define BOUNDS(copies, update) \
     __launch_bounds__(BLOCK_MOST, \
-                      (copies) > 1 || (LAT_SIZE == 8 && (visit) == LAT_UPDATE_HEATBATH) ? 1 : 2)
+                      (copies) > 1 || (LAT_SIZE == 8 && (update) == LAT_UPDATE_HEATBATH) ? 1 : 2)
 #else
 #define BLOCK_MOST 128
-#define BOUNDS(copies, visit) __launch_bounds__(BLOCK_MOST, LAT_SIZE == 4 && (visit) >= 0 ? 3 : 2)
+#define BOUNDS(copies, update) __launch_bounds__(BLOCK_MOST, LAT_SIZE == 4 && (update) >= 0 ? 3 : 2)
 #endif
 
 /* ---- the local problem ---- */
@@ -134,7 +134,7 @@ static __device__ __forceinline__ void LAT_(rotate_by)(LAT_(problem) < LAT_ABELI
 }
 #endif
 
-/* ---- a visit ---- */
+/* ---- a site update ---- */
 
 /* What *g, the site's, becomes: an update of site/update.h. */
 #define CASE(NAME, call) \
@@ -144,10 +144,11 @@ static __device__ __forceinline__ void LAT_(rotate_by)(LAT_(problem) < LAT_ABELI
 #define LINEAR(NAME, linear, abelian, ...) CASE(NAME, linear)
 #define ABELIAN(NAME, linear, abelian, ...) CASE(NAME, abelian)
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
-                                                   const LAT_(problem) < LAT_LINEAR > &l,
-                                                   lat_update update, LAT_T omega,
-                                                   const lat_cuda_how &how, const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(update_site)(LAT_(m) *g,
+                                                         const LAT_(problem) < LAT_LINEAR > &l,
+                                                         lat_update update, LAT_T omega,
+                                                         const lat_cuda_how &how,
+                                                         const LAT_(rng) *d)
 {
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
     const LAT_(m) *const x = &l.x;
@@ -158,10 +159,11 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
 
 #if LAT_N <= LAT_ABELIAN_MOST
 template <int R>
-static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
-                                                   const LAT_(problem) < LAT_ABELIAN > &l,
-                                                   lat_update update, LAT_T omega,
-                                                   const lat_cuda_how &how, const LAT_(rng) *d)
+static __device__ __forceinline__ void LAT_(update_site)(LAT_(m) *g,
+                                                         const LAT_(problem) < LAT_ABELIAN > &l,
+                                                         lat_update update, LAT_T omega,
+                                                         const lat_cuda_how &how,
+                                                         const LAT_(rng) *d)
 {
     constexpr int count = COUNT(R);
     const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
@@ -175,8 +177,8 @@ static __device__ __forceinline__ void LAT_(visit)(LAT_(m) *g,
 #undef LINEAR
 #undef ABELIAN
 
-/* The rest of a visit, once the links have been added up. */
-template <int P, int R, int VISIT>
+/* The rest of a site update, once the links have been added up. */
+template <int P, int R, int UPDATE>
 static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l, LAT_V *mine,
                                                          const lat_cuda_how &how, int64_t site,
                                                          int copy)
@@ -189,29 +191,29 @@ static __device__ __forceinline__ void LAT_(finish_site)(LAT_(problem) < P > *l,
     LAT_(complete)(own);
     LAT_(rotate_by)<R>(l, own);
     memcpy(&h, own, sizeof h);
-    LAT_(visit)<R>(&h, *l, VISIT >= 0 ? (lat_update)VISIT : how.update, omega, how, &rng);
+    LAT_(update_site)<R>(&h, *l, UPDATE >= 0 ? (lat_update)UPDATE : how.update, omega, how, &rng);
     LAT_(store)<FEW>(mine, (const LAT_T *)&h);
 }
 
 /* ---- a half sweep ---- */
 
 /* The site for this thread (lat_cuda_site_of). */
-static __device__ __forceinline__ uint32_t LAT_(site_to_visit)(const lat_cuda_work &w,
-                                                               const lat_cuda_how &how, int parity,
-                                                               int *side)
+static __device__ __forceinline__ uint32_t LAT_(site_to_update)(const lat_cuda_work &w,
+                                                                const lat_cuda_how &how, int parity,
+                                                                int *side)
 {
     const uint32_t i = lat_cuda_site_of(w, how.face_blocks, 0, how.spread, parity, side);
     return LAT_(in_strips)(w, i, *side);
 }
 
-/* One parity. VISIT: the update, or -1 for how.update. A thread visits its site in C copies. */
-template <int P, int R, int D, int C, int VISIT>
-static __global__ void BOUNDS(C, VISIT)
+/* One parity. UPDATE: the update, or -1 for how.update. A thread updates its site in C copies. */
+template <int P, int R, int D, int C, int UPDATE>
+static __global__ void BOUNDS(C, UPDATE)
     LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how,
                int parity)
 {
     int side, copy[C];
-    const uint32_t i = LAT_(site_to_visit)(w, how, parity, &side);
+    const uint32_t i = LAT_(site_to_update)(w, how, parity, &side);
     const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.batch + threadIdx.y * C;
     copy[0] = unit[0].copy;
     const bool busy = i < w.half && copy[0] >= 0, face = side >= 0 && w.peers.direct;
@@ -227,7 +229,7 @@ static __global__ void BOUNDS(C, VISIT)
     const int64_t site = lat_cuda_site(w, p, unit[0].from);
     WAIT_FOR_GRID();
     if (face) {
-        /* The ghost of the half sweep before has come. So the neighbour has visited its face there,
+        /* The ghost of the half sweep before has come. So the neighbour has updated its face there,
          * which has read the ghost that this block is to write: there is nothing else to be waited
          * for. */
         if (threadIdx.x == 0 && threadIdx.y == 0)
@@ -243,7 +245,7 @@ static __global__ void BOUNDS(C, VISIT)
         for (int c = 0; c < C; c++)
             if (c == 0 || copy[c] != copy[0]) {
                 LAT_V *mine = v.g[c] + lat_cuda_at(i, CHUNKS(FEW));
-                LAT_(finish_site)<P, R, VISIT>(l + c, mine, how, site, copy[c]);
+                LAT_(finish_site)<P, R, UPDATE>(l + c, mine, how, site, copy[c]);
                 if (face) {
                     LAT_V *there = lat_cuda_ghost<LAT_V>(
                         w, w.peers, side, (uint64_t)copy[c] * (uint64_t)w.slots + (uint64_t)slice,
@@ -299,7 +301,7 @@ template <int CH> static __device__ __forceinline__ void LAT_(from_shared)(LAT_T
         LAT_(unpack)(m + c * PER, p[c * SMALL_THREADS], PER);
 }
 
-template <int P, int D, int VISIT>
+template <int P, int D, int UPDATE>
 static __global__ void __launch_bounds__(SMALL_THREADS)
     LAT_(half_small)(const __grid_constant__ lat_cuda_work w,
                      const __grid_constant__ lat_cuda_how how, int parity)
@@ -343,7 +345,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
         LAT_(from_shared)<CH>(h, gs + (2 * mu + 1) * STEP);
         LAT_(take)<R>(&l, n, h, (LAT_T)1);
     }
-    LAT_(finish_site)<P, R, VISIT>(&l, v.g[0] + lat_cuda_at(i, CH), how,
-                                   lat_cuda_site(w, p, unit.from), unit.copy);
+    LAT_(finish_site)<P, R, UPDATE>(&l, v.g[0] + lat_cuda_at(i, CH), how,
+                                    lat_cuda_site(w, p, unit.from), unit.copy);
 }
 #endif

@@ -3,6 +3,7 @@
  * (template; after fix_fields.cuh): N > 4. Links have all their rows, and the weights of
  * directions in them. What fix_sweeps.cuh says of faces and strips holds here, too. */
 #include "grid/cuda_tile.cuh"
+#include "grid/cuda_tile_hits.cuh"
 
 /* Warps that a processor takes at least: so many registers a thread may have. */
 #define WARPS_A_PROCESSOR (LAT_SIZE == 4 ? SHARE > 2 ? 8 : 16 : LAT_N <= 7 ? 12 : 8)
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void LAT_(local_problem)(LAT_(c) (*x)[LAT_N],
     LAT_(add_times_staged)<false, false, C, STAGED>(x, buffer, mine, k, t);
 }
 
-/* ---- a visit ---- */
+/* ---- a site update ---- */
 
 static __device__ __forceinline__ bool LAT_(of_whole_element)(lat_update update)
 {
@@ -109,11 +110,9 @@ static __device__ __forceinline__ void LAT_(tile_overrelax)(LAT_(c) (*row)[LAT_N
  * columns of the local problem, which are destroyed. x and y, in shared memory, are scratch; x
  * has g, staged last by LAT_(local_problem). */
 template <int C>
-static __device__ __forceinline__ void LAT_(tile_visit)(LAT_(c) (*row)[LAT_N],
-                                                        LAT_(c) (*column)[LAT_N], const LAT_V *mine,
-                                                        const LAT_(tile) < C > &t,
-                                                        const LAT_(hits) &hits, lat_update update,
-                                                        LAT_(c) *x, LAT_(c) *y)
+static __device__ __forceinline__ void LAT_(tile_update)(
+    LAT_(c) (*row)[LAT_N], LAT_(c) (*column)[LAT_N], const LAT_V *mine, const LAT_(tile) < C > &t,
+    const LAT_(hits) &hits, lat_update update, LAT_(c) *x, LAT_(c) *y)
 {
     const bool whole = LAT_(of_whole_element)(update);
     const LAT_T omega = hits.omega;
@@ -210,7 +209,7 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
     const LAT_(hits) hits = {HOW(how).beta, omega, HOW(how).stochastic, &rng};
     LAT_V *const mine = v.g[0] + lat_cuda_at(i, CHUNKS(LAT_N));
-    LAT_(tile_visit)<SHARE>(row, m, mine, t, hits, how.update, x, y);
+    LAT_(tile_update)<SHARE>(row, m, mine, t, hits, how.update, x, y);
     if (there && t.stores && !nobody)
 #pragma unroll
         for (int c = 0; c < SHARE; c++) {

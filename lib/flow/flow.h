@@ -32,7 +32,7 @@ typedef struct lat_flow_how {
 
 typedef struct lat_flow lat_flow;
 
-/* A field in double whose links are in SU(N) to rounding: those of other fields are replaced by the
+/* A field in double whose links are in SU(N) to rounding: other links are replaced by the
  * nearest ones. The header states no plaquette then. */
 int lat_flow_prepare(lat_field *u);
 
@@ -59,9 +59,9 @@ const char *lat_flow_description(const lat_flow *f);
 long lat_flow_steps(const lat_flow *f);
 long lat_flow_rejected(const lat_flow *f);
 
-/* Of the links as they are: action densities (docs/conventions.md) by plaquettes, and by the clover
- * of the planes with the last direction and without it; topological charge, NaN unless there are
- * four dimensions. */
+/* From the links as they are: action densities (docs/conventions.md) by plaquettes, and by the
+ * clover of the planes with the last direction and without it; topological charge, NaN unless there
+ * are four dimensions. */
 typedef struct lat_flow_measured {
     double plaquette, temporal, spatial, charge;
 } lat_flow_measured;

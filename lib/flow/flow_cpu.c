@@ -11,13 +11,14 @@
 #include "flow_lanes.h"
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"
+#include "grid/lanes.h"
 #include "grid/reduce.h"
 
-static const lat_flow_ops *const *const tables[] = LAT_ISA_EACH(lat_flow_, );
+LAT_LANES_TABLE(lat_flow_lanes, LAT_CPU_FLOW_MOST);
 
 typedef struct cpu {
     lat_flow flow;
-    const lat_flow_ops *ops;
+    const lat_flow_lanes *ops;
     lat_dfield *start, *plane, *y, *again;
     lat_flow_work work;
     double *sum; /* [slices][LAT_FLOW_NUMBERS] */
@@ -94,7 +95,7 @@ static lat_flow *cpu_open(lat_device *dev, const lat_field *u, const lat_flow_ho
         return NULL;
     }
     c->flow.how = *how;
-    c->ops = tables[lat_isa_widest()][u->head.nc];
+    c->ops = lat_flow_lanes_table[lat_isa_widest()][u->head.nc];
     if (open_fields(c, dev, u) == 0)
         return &c->flow;
     cpu_close(&c->flow);

@@ -12,7 +12,7 @@
  * above and below (side mu). */
 enum { LAT_FLOW_MU_UP, LAT_FLOW_MU_DOWN, LAT_FLOW_NU_UP, LAT_FLOW_NU_DOWN, LAT_FLOW_STAPLES };
 
-/* Of each site: sum of N - Re tr U_p over its plaquettes in positive directions; sum of tr F^2 of
+/* For each site: sum of N - Re tr U_p over its plaquettes in positive directions; sum of tr F^2 of
  * the planes with the last direction and of the others; charge times 4 pi^2, in four dimensions. */
 enum { LAT_FLOW_NUMBERS = 4 };
 
@@ -38,7 +38,7 @@ typedef struct lat_flow_device {
 } lat_flow_device;
 
 extern const lat_flow_device lat_flow_cpu;
-extern const lat_flow_device lat_flow_gpu; /* or flow_nocuda.c */
+extern const lat_flow_device lat_flow_gpu;
 
 /* The device's own struct begins with it; it sets the first three. */
 struct lat_flow {

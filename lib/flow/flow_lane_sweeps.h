@@ -110,7 +110,8 @@ APART void LAT_(above)(const lat_flow_work *w, const LAT_(sites) *at, int mu, in
     const LAT_(m) b = LAT_(load_next)(&w->u, at, nu, mu), c = LAT_(load_next)(&w->u, at, mu, nu);
     const LAT_(m) up = LAT_(load_next)(&w->plane, at, nu, own),
                   right = LAT_(load_next)(&w->plane, at, mu, other);
-    LAT_(paths_above)(s, w->c0, w->c1, &a, &b, &c, &l, &up, &right);
+    const LAT_(path_weights) c01 = {(LAT_S)w->c0, (LAT_S)w->c1};
+    LAT_(paths_above)(s, c01, &a, &b, &c, &l, &up, &right);
 }
 
 /* Those below, a^+ b c with a = U_nu(y), b = U_mu(y), c = U_nu(y+mu), y = x - nu, in the lanes of
@@ -122,7 +123,8 @@ APART void LAT_(below)(const lat_flow_work *w, const LAT_(sites) *y, int mu, int
     const LAT_(m) b = LAT_(load_here)(&w->u, y, mu), c = LAT_(load_next)(&w->u, y, mu, nu);
     const LAT_(m) down = LAT_(load_here)(&w->plane, y, own + 1),
                   right = LAT_(load_next)(&w->plane, y, mu, other);
-    LAT_(paths_below)(s, w->c0, w->c1, &a, &b, &c, &l, &down, &right);
+    const LAT_(path_weights) c01 = {(LAT_S)w->c0, (LAT_S)w->c1};
+    LAT_(paths_below)(s, c01, &a, &b, &c, &l, &down, &right);
 }
 
 /* Each link meets its planes in the order 01, 02, 03, 12, ..: beta belongs to the first. */
@@ -198,8 +200,8 @@ APART LAT_T LAT_(difference)(const lat_lane_links *u, const LAT_(sites) *at, int
 
 /* 4 i F_{mu nu}, and N - Re tr of the plaquette. With D the difference of the staples over and
  * under U = U_mu(x), the leaves of the clover on the side of +mu are U W^+ and L U^+, and the
- * anti-Hermitian part of their sum is that of U D^+; those on the side of -mu likewise of D^+ U at
- * x - mu. mu is not the last direction, so that x - mu is no ghost. */
+ * anti-Hermitian part of their sum equals the one of U D^+; staples on the side of -mu likewise
+ * give D^+ U at x - mu. mu is not the last direction, so that x - mu is no ghost. */
 LAT_HOST_DEVICE LAT_T LAT_(strength)(const lat_flow_work *w, const LAT_(sites) *at, int mu, int nu,
                                      LAT_T f[LAT_(algebra)])
 {

@@ -7,8 +7,5 @@
 #include "grid/lanes_double.h"
 #include "flow_lane_sweeps.h"
 
-#define JOIN_(lanes, n) lat_flow_##lanes##_##n
-#define JOIN(lanes, n) JOIN_(lanes, n)
-
-const lat_flow_ops JOIN(LAT_LANES, LAT_N) = {LAT_N,   LAT_LINK_ROWS, force_d, staples_d,
-                                             plane_d, apply_d,       apart_d, numbers_d};
+const lat_flow_lanes LAT_LANES_OF(lat_flow_lanes)[] = {
+    {LAT_N, LAT_LINK_ROWS, force_d, staples_d, plane_d, apply_d, apart_d, numbers_d}};

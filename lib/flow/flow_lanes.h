@@ -39,7 +39,7 @@ typedef void lat_flow_apart(const lat_flow_work *w, double eps, int halvings, in
 /* LAT_FLOW_NUMBERS numbers of each site, to out[LAT_FLOW_NUMBERS i ..]. */
 typedef void lat_flow_numbers(const lat_flow_work *w, int begin, int end, double *out);
 
-typedef struct lat_flow_ops {
+typedef struct lat_flow_lanes {
     int nc, rows; /* rows of a link that are kept */
     lat_flow_force *force;
     lat_flow_plane *staples;
@@ -47,13 +47,6 @@ typedef struct lat_flow_ops {
     lat_flow_apply *apply;
     lat_flow_apart *apart;
     lat_flow_numbers *numbers;
-} lat_flow_ops;
-
-/* Those of a vector length, by N (flow_lanes_table.c). */
-extern const lat_flow_ops *const lat_flow_base[LAT_FLOW_MOST + 1];
-#if defined(__x86_64__)
-extern const lat_flow_ops *const lat_flow_avx2[LAT_FLOW_MOST + 1];
-extern const lat_flow_ops *const lat_flow_avx512[LAT_FLOW_MOST + 1];
-#endif
+} lat_flow_lanes;
 
 #endif

@@ -258,6 +258,7 @@ static __global__ void __launch_bounds__(2 * SITES)
               across = half ? LAT_FLOW_MU_UP : LAT_FLOW_NU_UP;
     const uint32_t up = p.i + d.up[1], right = p.i + d.up[0], back = p.i + d.down[1];
     LAT_T y[ALGEBRA_CHUNKS * PER];
+    const LAT_(path_weights) c01 = {(LAT_S)w.c0, (LAT_S)w.c1};
     LAT_(m) sum, v, x;
     {
         LAT_(m) a = LAT_(read)(w, w.u, p.parity, p.i, nu);
@@ -266,7 +267,7 @@ static __global__ void __launch_bounds__(2 * SITES)
                       l = LAT_(read_staple)(w, p.parity, p.i, across + 1),
                       over = LAT_(read_staple)(w, other, up, mine),
                       beyond = LAT_(read_staple)(w, other, right, across);
-        LAT_(paths_above)(&sum, w.c0, w.c1, &a, &b, &c, &l, &over, &beyond);
+        LAT_(paths_above)(&sum, c01, &a, &b, &c, &l, &over, &beyond);
     }
     {
         LAT_(m) a = LAT_(read)(w, w.u, other, back, nu);
@@ -275,7 +276,7 @@ static __global__ void __launch_bounds__(2 * SITES)
                       l = LAT_(read_staple)(w, other, back, across + 1),
                       under = LAT_(read_staple)(w, other, back, mine + 1),
                       beyond = LAT_(read_staple)(w, p.parity, back + d.up[0], across);
-        LAT_(paths_below)(&v, w.c0, w.c1, &a, &b, &c, &l, &under, &beyond);
+        LAT_(paths_below)(&v, c01, &a, &b, &c, &l, &under, &beyond);
     }
     LAT_(matrix_add)(&sum, 1, &v);
     const LAT_(m) u = LAT_(read)(w, w.u, p.parity, p.i, mu);

@@ -4,7 +4,7 @@
  * t0 (Luescher, JHEP 08 (2010) 071): t^2 E = 0.3 at t = t0. w0 (Borsanyi et al., JHEP 09 (2012)
  * 010): t d/dt (t^2 E) = 0.3 at t = w0^2. Both are the first crossing from below, between rows at
  * equal distances: of the polynomial of third order through the four rows around it; derivatives
- * are those of the polynomial of fourth order through five rows. */
+ * come from the polynomial of fourth order through five rows. */
 #ifndef LAT_FLOW_SCALES_H
 #define LAT_FLOW_SCALES_H
 

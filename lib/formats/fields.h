@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fields.h: fields of an input in whatever format it is: our stream, or a file of another program
- * that is recognised by its first bytes. The functions are those of stream/stream.h, and what they
- * return is the same; with several ranks all of them call each. A foreign file holds one field.
- * What it states is verified as lat-convert does it, with lat_opts.force as there. Its
- * head.read_crc is that of the stream that lat-convert makes of it. */
+ * that is recognised by its first bytes. The functions are like those in stream/stream.h, and what
+ * they return is the same; with several ranks all of them call each. A foreign file holds one
+ * field. What it states is verified as lat-convert does it, with lat_opts.force as there. Its
+ * head.read_crc is the CRC of the stream that lat-convert makes of it. */
 #ifndef LAT_FIELDS_H
 #define LAT_FIELDS_H
 

@@ -104,7 +104,7 @@ typedef struct search {
 } search;
 
 /* H5Ovisit: datasets of spinors. */
-static herr_t visit(hid_t file, const char *name, const H5O_info_t *info, void *context)
+static herr_t on_object(hid_t file, const char *name, const H5O_info_t *info, void *context)
 {
     search *s = context;
     lat_kind kind;
@@ -221,7 +221,7 @@ static int choose(const char *name, hid_t file, const lat_quark_hints *h, search
         snprintf(s->name, sizeof s->name, "%s", h->dataset);
         return 0;
     }
-    h5->Ovisit1(file, H5_INDEX_NAME, H5_ITER_INC, visit, s);
+    h5->Ovisit1(file, H5_INDEX_NAME, H5_ITER_INC, on_object, s);
     return s->found == 1
                ? 0
                : lat_fail("%s: expected one dataset of spinors or propagators, found %d%s%.400s%s",

@@ -90,7 +90,7 @@ typedef struct lat_format {
 
     /* Writes what comes before the links, and what comes after them; p->sum is the checksum of the
      * links. `sums`: `head` needs it, too, so the links are read before it is written. NULL:
-     * nothing to write. head->plaquette and link_trace are those of the numbers as they are
+     * nothing to write. head->plaquette and link_trace belong to the numbers as they are
      * written. Into a file that is not visible yet the links are written first, after a head in
      * which these numbers are 0; the final head replaces it if it is as long. So numbers are
      * printed with a fixed width (lat_mean_text). */
@@ -144,8 +144,8 @@ int lat_mismatch(bool force, const char *format, ...) __attribute__((format(prin
 double lat_printed_error(const char *text);
 
 /* Expects `need` more bytes, for which `memory` bytes will be allocated: -1 where the input has
- * fewer, so that no memory is taken for what a header only promises. Of a file the size is known.
- * Of a pipe 64 KiB or a 16th of the memory must have arrived. */
+ * fewer, so that no memory is taken for what a header only promises. The size of a file is known.
+ * From a pipe 64 KiB or a 16th of the memory must have arrived. */
 int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *what);
 
 /* -1 with a sentence where --dims is not given, for formats that do not state their extents; where

@@ -4,7 +4,7 @@
  * Every tool reads every format, but few runs meet an HDF5 file, and the library brings some thirty
  * others: a tool that is linked with it starts in three times the time. So tools know its name
  * alone (LAT_HDF5, by the Makefile: the one that a program asks for which is linked with it, whose
- * number is that of the interface in hdf5.h).
+ * number is the version of the interface in hdf5.h).
  *
  * Its functions are called as h5->Tclose(type) for H5Tclose(type); its constants are *h5->T_..._g.
  * What is called stands in the list below. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* payload.h: the links of a foreign file, read and written.
  *
- * Formats store one matrix after the other, re and im together (but for lat_read_reals and
+ * Formats store one matrix after the other, re and im together (except lat_read_reals and
  * lat_read_links below). They differ in byte order, in the order of sites and directions, in the
  * part of a matrix that they store, and in their checksums. Bytes are read and written in chunks of
  * a few MiB. */

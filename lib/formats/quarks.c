@@ -15,11 +15,11 @@
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* A position in an array: where the present real is in the field. */
-typedef struct walk {
+typedef struct traversal {
     int axes;
     size_t extent[9], stride[9], digit[9];
     size_t at;
-} walk;
+} traversal;
 
 static void describe(char axis, const lat_header *head, size_t *extent, size_t *stride)
 {
@@ -38,10 +38,10 @@ static void describe(char axis, const lat_header *head, size_t *extent, size_t *
     }
 }
 
-static size_t walk_start(walk *w, const lat_header *head, const lat_quark_array *a)
+static size_t traversal_start(traversal *w, const lat_header *head, const lat_quark_array *a)
 {
     size_t reals = 1, t, extent;
-    *w = (walk){.axes = (int)strlen(a->axes)};
+    *w = (traversal){.axes = (int)strlen(a->axes)};
     for (int k = 0; k < w->axes; k++) {
         describe(a->axes[k], head, &w->extent[k], &w->stride[k]);
         reals *= w->extent[k];
@@ -52,7 +52,7 @@ static size_t walk_start(walk *w, const lat_header *head, const lat_quark_array 
 }
 
 /* To the beginning of the next row, after the last real of one. */
-static void walk_row(walk *w)
+static void traversal_row(traversal *w)
 {
     int k = w->axes - 1;
     w->at -= w->extent[k] * w->stride[k];
@@ -67,7 +67,7 @@ static void walk_row(walk *w)
 }
 
 /* The next n reals, between the bytes of a chunk and the field. */
-static void copy_chunk(walk *w, const lat_field *f, void *chunk, size_t n, bool to_field)
+static void copy_chunk(traversal *w, const lat_field *f, void *chunk, size_t n, bool to_field)
 {
     const int last = w->axes - 1;
     const size_t stride = w->stride[last];
@@ -83,14 +83,14 @@ static void copy_chunk(walk *w, const lat_field *f, void *chunk, size_t n, bool 
             }
         w->digit[last] += m;
         if (w->digit[last] == w->extent[last])
-            walk_row(w);
+            traversal_row(w);
     }
 }
 
 uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 {
-    walk w;
-    return (uint64_t)walk_start(&w, head, a) * (uint64_t)head->real;
+    traversal w;
+    return (uint64_t)traversal_start(&w, head, a) * (uint64_t)head->real;
 }
 
 /* Reals of a chunk: whole units. */
@@ -106,7 +106,7 @@ typedef struct transfer {
     lat_output *out; /* NULL: nothing is written, only the checksum is computed */
     const lat_field *f;
     const lat_quark_array *a;
-    walk w;
+    traversal w;
     void *chunk;
 } transfer;
 
@@ -145,7 +145,7 @@ static int write_chunk(transfer *t, size_t at, size_t n)
 
 static int each_chunk(transfer t, int (*move)(transfer *t, size_t at, size_t n))
 {
-    const size_t all = walk_start(&t.w, &t.f->head, t.a), most = chunk_reals(t.f, t.a);
+    const size_t all = traversal_start(&t.w, &t.f->head, t.a), most = chunk_reals(t.f, t.a);
     t.chunk = lat_alloc(most < all ? most : all, (size_t)t.f->head.real, "a part of a file");
     int rc = t.chunk ? 0 : -1;
     for (size_t at = 0; rc == 0 && at < all; at += most)
@@ -166,15 +166,15 @@ int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_a
 
 void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals)
 {
-    walk w;
-    const size_t all = walk_start(&w, &f->head, a);
+    traversal w;
+    const size_t all = traversal_start(&w, &f->head, a);
     copy_chunk(&w, f, reals, all, true);
 }
 
 void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals)
 {
-    walk w;
-    const size_t all = walk_start(&w, &f->head, a);
+    traversal w;
+    const size_t all = traversal_start(&w, &f->head, a);
     copy_chunk(&w, f, reals, all, false);
 }
 

@@ -41,11 +41,11 @@ typedef struct lat_quark_format {
 lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h);
 
 /* Reads the field of a file of such a format: in the basis of DeGrand and Rossi, M^-1; `real`: in
- * this precision, 0: in that of the file. 0 and a field to be freed, or -1. */
+ * this precision, 0: in the file's precision. 0 and a field to be freed, or -1. */
 int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
                     int real);
 
-/* Writes f, whose numbers are changed to those of the file; `name` is that of where they come from.
+/* Writes f, whose numbers are changed to the file's; `name` names where they come from.
  * 0 or -1. */
 int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_format *to,
                      const lat_quark_hints *h, int real);
@@ -72,8 +72,8 @@ uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
 
-/* The same of an array in memory, in the byte order of this machine: the numbers of f become those
- * of the array (set), or the array those of f (take). */
+/* The same of an array in memory, in the byte order of this machine: the numbers of f become the
+ * numbers of the array (set), or the array the numbers of f (take). */
 void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals);
 void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals);
 

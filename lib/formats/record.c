@@ -122,9 +122,9 @@ static int print_history_line(FILE *to, int i, const char *text)
 
 void lat_record_history(const lat_lines *history, FILE *to)
 {
-    int first = history->count, room = HISTORY_LINES;
+    int first = history->count, lines = HISTORY_LINES;
     while (first > 0
-           && (room -= print_history_line(NULL, first - 1, history->line[first - 1])) >= 0)
+           && (lines -= print_history_line(NULL, first - 1, history->line[first - 1])) >= 0)
         first--;
     for (int i = first; i < history->count; i++)
         print_history_line(to, i, history->line[i]);

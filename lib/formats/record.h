@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record.h: what our header says about the gauge, as pairs of key and value, and the history, for
- * formats that have room for lines or elements of ours. */
+ * formats that can hold lines or elements of ours. */
 #ifndef LAT_RECORD_H
 #define LAT_RECORD_H
 
@@ -17,7 +17,7 @@ void lat_record_gauge(const lat_header *head, lat_record_line *line, FILE *to);
 int lat_record_take(const char *name, lat_header *head, const char *key, const char *value);
 
 /* The history as lines LAT_HISTORY_i = ".." of a NERSC header, continued by LAT_HISTORY_i_k = "..".
- * GLU has room for 48 lines of 126 characters: of a long history the newest lines are printed. */
+ * GLU reads 48 lines of 126 characters: of a long history the newest lines are printed. */
 void lat_record_history(const lat_lines *history, FILE *to);
 
 /* Takes the text between quotes as a line of the history; with `more` it continues the last one. */

@@ -45,11 +45,11 @@ typedef struct zero_links {
     } in[ZERO_SLICES];
 } zero_links;
 
-typedef struct survey {
+typedef struct findings {
     link_counts counts[LAT_MAX_DIMS];
     zero_links zero;
     lat_farthest far; /* of all links */
-} survey;
+} findings;
 
 /* Links come slice by slice. */
 static void count_zero(zero_links *z, int slice)
@@ -73,12 +73,12 @@ static int count_links(void *context, const lat_header *head, const void *slices
         int x[LAT_MAX_DIMS];
         lat_field_get(&f, i, m);
         const enum link_class k = classify(head->nc, m);
-        link_counts *counts = ((survey *)context)->counts + i % nd;
+        link_counts *counts = ((findings *)context)->counts + i % nd;
         if (k == SUN)
             continue;
         if (k == ZERO)
-            count_zero(&((survey *)context)->zero, first + (int)(i / each));
-        lat_farthest_search(&((survey *)context)->far, head,
+            count_zero(&((findings *)context)->zero, first + (int)(i / each));
+        lat_farthest_search(&((findings *)context)->far, head,
                             (const char *)slices
                                 + i * 2 * (size_t)(head->nc * head->nc) * (size_t)head->real,
                             i + (size_t)first * each, 1);
@@ -147,7 +147,7 @@ static void zero_text(const lat_header *h, const zero_links *z, char *text, size
         snprintf(text + n, size - (size_t)n, ", the rest in %d more", z->slices - ZERO_SLICES);
 }
 
-static size_t count_all(const survey *found, int nd, enum link_class k)
+static size_t count_all(const findings *found, int nd, enum link_class k)
 {
     size_t n = 0;
     for (int mu = 0; mu < nd; mu++)
@@ -156,7 +156,7 @@ static size_t count_all(const survey *found, int nd, enum link_class k)
 }
 
 /* The sentence about links that are not in SU(N). */
-static int refuse_links(const lat_file_reader *s, const survey *found, const char *where)
+static int refuse_links(const lat_file_reader *s, const findings *found, const char *where)
 {
     const lat_header *h = &s->f.head;
     const int nd = h->geom.nd;
@@ -183,7 +183,7 @@ static int refuse_links(const lat_file_reader *s, const survey *found, const cha
         lat_header_matrices(h));
 }
 
-static int not_in_group(lat_file_reader *s, const survey *found)
+static int not_in_group(lat_file_reader *s, const findings *found)
 {
     lat_header *h = &s->f.head;
     char where[LAT_POSITION_TEXT], text[LAT_POSITION_TEXT + 40];
@@ -194,7 +194,7 @@ static int not_in_group(lat_file_reader *s, const survey *found)
 
 static int validate_group(lat_file_reader *s, const lat_slice_sums *sums)
 {
-    survey found = {.far = {0, 0, 0}};
+    findings found = {.far = {0, 0, 0}};
     if (sums->distance <= LAT_SUN_WITHIN)
         return 0;
     if (lat_file_reader_each(s, false, count_links, &found) < 0)
@@ -270,7 +270,7 @@ static int validate_open_axis(lat_file_reader *s, const link_counts *counts, int
 static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
 {
     const lat_header *h = &s->f.head;
-    survey found = {.far = {0, 0, 0}};
+    findings found = {.far = {0, 0, 0}};
     if (!lat_boundary_open(h) || sums->distance > LAT_SUN_WITHIN)
         return 0;
     if (lat_file_reader_each(s, false, count_links, &found) < 0)

@@ -107,7 +107,7 @@ int lat_xml_text(const char *document, size_t n, const char *tag, char *text, si
 
 /* ---- every child of the root ----------------------------------------------------------------- */
 
-typedef struct walk {
+typedef struct parse_state {
     XML_Parser parser;
     lat_xml_child *each;
     void *context;
@@ -115,20 +115,20 @@ typedef struct walk {
     size_t length;
     int depth; /* inside the root: 1, in its children 2, ... */
     bool stopped;
-} walk;
+} parse_state;
 
-static void XMLCALL walk_start(void *data, const XML_Char *name, const XML_Char **attributes)
+static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
 {
-    walk *w = data;
+    parse_state *w = data;
     (void)name;
     (void)attributes;
     if (++w->depth == 2)
         w->length = 0;
 }
 
-static void XMLCALL walk_stop(void *data, const XML_Char *name)
+static void XMLCALL on_stop(void *data, const XML_Char *name)
 {
-    walk *w = data;
+    parse_state *w = data;
     if (w->depth-- != 2 || w->stopped)
         return;
     w->text[w->length] = 0;
@@ -137,23 +137,23 @@ static void XMLCALL walk_stop(void *data, const XML_Char *name)
         XML_StopParser(w->parser, XML_FALSE);
 }
 
-static void XMLCALL walk_collect(void *data, const XML_Char *piece, int n)
+static void XMLCALL on_text(void *data, const XML_Char *piece, int n)
 {
-    walk *w = data;
+    parse_state *w = data;
     if (w->depth != 2)
         return;
     memcpy(w->text + w->length, piece, (size_t)n);
     w->length += (size_t)n;
 }
 
-static void XMLCALL walk_doctype(void *data, const XML_Char *name, const XML_Char *sys,
-                                 const XML_Char *pub, int internal)
+static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *sys,
+                               const XML_Char *pub, int internal)
 {
     (void)name;
     (void)sys;
     (void)pub;
     (void)internal;
-    XML_StopParser(((walk *)data)->parser, XML_FALSE);
+    XML_StopParser(((parse_state *)data)->parser, XML_FALSE);
 }
 
 int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
@@ -161,15 +161,15 @@ int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *cont
 {
     n = strnlen(document, n);
     /* No text is longer than the document, as there are no entities of its own. */
-    walk w = {
+    parse_state w = {
         .parser = XML_ParserCreate(NULL), .each = each, .context = context, .text = malloc(n + 1)};
     int rc = -1;
     snprintf(why, LAT_XML_WHY, LAT_XML_NO_MEMORY);
     if (w.parser && w.text) {
         XML_SetUserData(w.parser, &w);
-        XML_SetElementHandler(w.parser, walk_start, walk_stop);
-        XML_SetCharacterDataHandler(w.parser, walk_collect);
-        XML_SetStartDoctypeDeclHandler(w.parser, walk_doctype);
+        XML_SetElementHandler(w.parser, on_start, on_stop);
+        XML_SetCharacterDataHandler(w.parser, on_text);
+        XML_SetStartDoctypeDeclHandler(w.parser, on_doctype);
         rc = XML_Parse(w.parser, document, (int)n, XML_TRUE) == XML_STATUS_OK ? 0 : -1;
         snprintf(why, LAT_XML_WHY, "%s",
                  rc == 0 || w.stopped ? "" : XML_ErrorString(XML_GetErrorCode(w.parser)));

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* text = that of the first element `tag` (a namespace prefix is ignored), without blanks at both
- * ends. The document may begin with blanks and ends at its first NUL. A document type is not
+/* text = the text of the first element `tag` (a namespace prefix is ignored), without blanks at
+ * both ends. The document may begin with blanks and ends at its first NUL. A document type is not
  * accepted, so there are no entities to expand.
  * Returns 1; 0 if there is no such element; -1 if the document is not well-formed or the text
  * longer than size - 1: then text is a few words about it. */

@@ -15,7 +15,7 @@
 typedef struct lat_laplace lat_laplace;
 
 /* For fields [site][reals], `reals` even, sites in natural order. The ranks have slabs across the
- * last axis (lat_slab_of). At most one weight is 0, that of the last axis or of the one before.
+ * last axis (lat_slab_of). At most one weight is 0, for the last axis or the one before.
  * NULL with lat_error set, also where this program was built without FFTW. All ranks call it. */
 lat_laplace *lat_laplace_new(const lat_geometry *geom, const double *weight, int reals,
                              const lat_comm *comm);

@@ -46,7 +46,7 @@ template <class C> static C root(int k, int n)
 
 template <class C>
 static void add_pass(lat_lines_plan<C> *p, int n, uint32_t step, uint32_t each, uint32_t inner,
-                     const C *turn)
+                     const C *twiddle)
 {
     lat_line_axis<C> *a = p->pass + p->passes++;
     a->n = n;
@@ -54,7 +54,7 @@ static void add_pass(lat_lines_plan<C> *p, int n, uint32_t step, uint32_t each, 
     a->each = each;
     a->lines = each / (uint32_t)n;
     a->by_step = lat_cuda_divide_by(step);
-    a->turn = turn;
+    a->twiddle = twiddle;
     a->by_inner = lat_cuda_divide_by(inner);
     for (int k = 0; k < n; k++)
         a->w[k] = root<C>(k, n);

@@ -52,7 +52,7 @@ template <class C> struct lat_line_axis {
     lat_cuda_divisor by_step;
     /* Of the first part of an axis that is two: w_L^k, k = 0 .. L-1; and the step of the other
      * part. Else NULL. */
-    const C *turn;
+    const C *twiddle;
     lat_cuda_divisor by_inner;
     C w[LAT_LINES_MOST]; /* exp(-2 pi i k / n) */
 };
@@ -69,7 +69,7 @@ template <class C> struct lat_spectrum {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* s + a w, or a w^*; a w likewise. */
-template <bool BACK, class C> static __device__ __forceinline__ C lat_turn(C s, C a, C w)
+template <bool BACK, class C> static __device__ __forceinline__ C lat_rotate(C s, C a, C w)
 {
     const lat_part<C> y = BACK ? -w.y : w.y;
     s.x += a.x * w.x;
@@ -102,7 +102,7 @@ static __device__ __forceinline__ void lat_few(C (&x)[R], const C (&w)[LAT_LINES
             y[k] = x[0];
 #pragma unroll
             for (int j = 1; j < R; j++)
-                y[k] = lat_turn<BACK>(y[k], x[j], w[TOP / R * (j * k % R)]);
+                y[k] = lat_rotate<BACK>(y[k], x[j], w[TOP / R * (j * k % R)]);
         }
 #pragma unroll
         for (int k = 0; k < R; k++)
@@ -135,7 +135,7 @@ static __device__ __forceinline__ void lat_transform_line(C (&x)[N], const C (&w
             lat_few<R, TOP, BACK>(t, w);
 #pragma unroll
             for (int c = 0; c < R; c++)
-                y[c][b] = b * c ? lat_turn<BACK>(C{0, 0}, t[c], w[TOP / N * (b * c)]) : t[c];
+                y[c][b] = b * c ? lat_rotate<BACK>(C{0, 0}, t[c], w[TOP / N * (b * c)]) : t[c];
         }
 #pragma unroll
         for (int c = 0; c < R; c++) {
@@ -158,13 +158,13 @@ static __device__ __forceinline__ uint32_t lat_line_from(const lat_line_axis<C> 
 }
 
 template <int N, bool BACK, class C>
-static __device__ __forceinline__ void lat_turn_line(const lat_line_axis<C> &a, C (&x)[N],
-                                                     uint32_t inner)
+static __device__ __forceinline__ void lat_rotate_line(const lat_line_axis<C> &a, C (&x)[N],
+                                                       uint32_t inner)
 {
     const uint32_t b = lat_cuda_quotient(inner, a.by_inner);
 #pragma unroll
     for (int c = 1; c < N; c++)
-        x[c] = lat_turn<BACK>(C{0, 0}, x[c], __ldg(a.turn + b * (uint32_t)c));
+        x[c] = lat_rotate<BACK>(C{0, 0}, x[c], __ldg(a.twiddle + b * (uint32_t)c));
 }
 
 /* By the eigenvalues of L: line `from`, at `inner` across the axis. */

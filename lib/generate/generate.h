@@ -18,7 +18,6 @@
 
 typedef struct lat_action {
     double beta, xi;
-    bool all_rows; /* links of SU(3) keep all their rows inside: for benchmarks */
 } lat_action;
 
 typedef struct lat_link_sweep {
@@ -32,7 +31,7 @@ typedef struct lat_link_sweep {
 typedef struct lat_generator lat_generator;
 
 typedef struct lat_generate_ops {
-    /* Links of `u` in precision `real`. Of SU(2) and SU(3) the last row is dropped, here and
+    /* Links of `u` in precision `real`. For SU(2) and SU(3) the last row is dropped, here and
      * inside: it follows from the others. Nothing is borrowed but the device. */
     lat_generator *(*open)(lat_device *dev, const lat_field *u, lat_real real,
                            const lat_action *action);
@@ -61,7 +60,7 @@ struct lat_generator {
 };
 
 extern const lat_generate_ops lat_generate_cpu;
-extern const lat_generate_ops lat_generate_gpu; /* or generate_nocuda.c */
+extern const lat_generate_ops lat_generate_gpu;
 
 /* Means of Re tr U_p / N of the sums of Re tr U_p over all planes without and with the last
  * direction, sum[2]; NaN where there is none. */

@@ -11,12 +11,13 @@
 #include "base/memory.h"
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"
+#include "grid/lanes.h"
 #include "grid/reduce.h"
 #include "link_lanes.h"
 
 typedef struct cpu {
     lat_generator gen;
-    const lat_link_ops *ops;
+    const lat_link_lanes *ops;
     lat_action action;
     lat_grid *grid;
     lat_dfield *u;
@@ -24,9 +25,7 @@ typedef struct cpu {
     double *sum; /* [slices][2] */
 } cpu;
 
-static const lat_link_ops *const *const tables[] = LAT_ISA_EACH(lat_links_, );
-
-static const lat_link_ops *const *const all_rows[] = LAT_ISA_EACH(&lat_links_, _all);
+LAT_LANES_TABLE(lat_link_lanes, LAT_CPU_LINKS_MOST);
 
 static void cpu_close(lat_generator *gen)
 {
@@ -74,8 +73,7 @@ static lat_generator *cpu_open(lat_device *dev, const lat_field *u, lat_real rea
         return NULL;
     }
     c->gen = (lat_generator){&lat_generate_cpu, dev};
-    c->ops = (action->all_rows && nc == 3 ? *all_rows[isa] : tables[isa][nc])
-             + lat_storage_of(real);
+    c->ops = lat_link_lanes_table[isa][nc] + lat_storage_of(real);
     c->action = *action;
     if (open_fields(c, u, real) == 0)
         return &c->gen;

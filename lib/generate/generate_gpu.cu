@@ -24,8 +24,6 @@ LAT_EACH_GROUP(LAT_GPU_LINKS_MOST, DECLARE, )
 #define ENTRY(n, of) &lat_cuda_link_ops_f##n, &lat_cuda_link_ops_d##n,
 static const lat_cuda_link_ops *const all_ops[] = {LAT_EACH_GROUP(LAT_GPU_LINKS_MOST, ENTRY, )};
 #undef ENTRY
-extern "C" const lat_cuda_link_ops lat_cuda_link_ops_fall3,
-    lat_cuda_link_ops_dall3; /* SU(3) with all rows */
 
 typedef struct gpu {
     lat_generator gen;
@@ -114,8 +112,6 @@ static lat_generator *gpu_open(lat_device *dev, const lat_field *u, lat_real rea
     c->gen.ops = &lat_generate_gpu;
     c->gen.dev = dev;
     c->ops = all_ops[2 * (nc - 2) + (real == LAT_F64)];
-    if (action->all_rows && nc == 3)
-        c->ops = real == LAT_F64 ? &lat_cuda_link_ops_dall3 : &lat_cuda_link_ops_fall3;
     c->action = *action;
     c->nc = nc;
     c->stream = lat_cuda_device_of(dev)->stream;

@@ -24,12 +24,13 @@ static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *ho
 {
 #if LAT_N <= LAT_REGISTERS
     if (w->nd == 4 && how->update == LAT_UPDATE_HEATBATH)
-        return LAT_(launch)(LAT_(visit) < 4, LAT_UPDATE_HEATBATH >, w, how, parity, stream);
+        return LAT_(launch)(LAT_(update_links) < 4, LAT_UPDATE_HEATBATH >, w, how, parity, stream);
     if (w->nd == 4 && how->update == LAT_UPDATE_MICROCANONICAL)
-        return LAT_(launch)(LAT_(visit) < 4, LAT_UPDATE_MICROCANONICAL >, w, how, parity, stream);
-    return LAT_(launch)(LAT_(visit) < 0, -1 >, w, how, parity, stream);
+        return LAT_(launch)(LAT_(update_links) < 4, LAT_UPDATE_MICROCANONICAL >, w, how, parity,
+                            stream);
+    return LAT_(launch)(LAT_(update_links) < 0, -1 >, w, how, parity, stream);
 #else
-    return LAT_(launch)(LAT_(visit), w, how, parity, stream);
+    return LAT_(launch)(LAT_(update_links), w, how, parity, stream);
 #endif
 }
 

@@ -67,8 +67,8 @@ static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w
  * neighbours say to each other; what waits for it, the face, comes somewhat later. */
 template <int D, int KIND>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS_A_PROCESSOR)
-    LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how,
-                int parity)
+    LAT_(update_links)(const __grid_constant__ lat_cuda_links w,
+                       const __grid_constant__ lat_cuda_draw how, int parity)
 {
     int side;
     const uint32_t i = lat_cuda_site_of(w, how.face_blocks, how.lead, how.spread, parity, &side);

@@ -3,6 +3,7 @@
  * generate_kernels.cu expands it), where a tile of threads is a link (grid/cuda_tile.cuh): larger
  * N. What generate_sweeps.cuh says of halos holds here, too. */
 #include "grid/cuda_tile.cuh"
+#include "grid/cuda_tile_hits.cuh"
 
 #define BLOCK TILE_BLOCK
 #define SITES TILE_SITES
@@ -14,15 +15,24 @@
 
 /* ---- updates ---- */
 
+/* A site, and how far its neighbours are. */
+typedef struct {
+    int parity;
+    uint32_t i;
+    lat_cuda_distances steps;
+} LAT_(base);
+
 /* The two staples over axis a: this thread's rows of each. Of the products' other factors the first
  * is staged already; `after`, what comes after them, will be. */
-static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w, int parity,
-                                                         uint32_t i, const lat_cuda_distances &s,
-                                                         int a, const LAT_(tile) < SHARE > &t,
+static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w,
+                                                         const LAT_(base) &at, int a,
+                                                         const LAT_(tile) < SHARE > &t,
                                                          LAT_V *buffer, const LAT_V *after,
                                                          LAT_(c) (*sum)[LAT_N])
 {
-    const int mu = w.axis[0].dir, nu = w.axis[a].dir, opposite = 1 - parity;
+    const lat_cuda_distances &s = at.steps;
+    const uint32_t i = at.i;
+    const int parity = at.parity, mu = w.axis[0].dir, nu = w.axis[a].dir, opposite = 1 - parity;
     const LAT_T weight = (LAT_T)w.weight[a];
     const uint32_t back = i + LAT_(one_of)(s.down, a);
     LAT_V *const other = buffer + BUFFER(SHARE);
@@ -70,7 +80,7 @@ static __device__ __forceinline__ void LAT_(add_links)(const lat_cuda_links &w, 
         t);
 #pragma unroll 1
     for (int a = 1; a < w.nd; a++)
-        LAT_(add_staples)(w, parity, i, steps, a, t, buffer,
+        LAT_(add_staples)(w, {parity, i, steps}, a, t, buffer,
                           a + 1 < w.nd
                               ? LAT_(link_at)(w, 1 - parity, i + LAT_(one_of)(steps.up, a + 1), mu)
                               : mine,
@@ -97,8 +107,8 @@ static __device__ __forceinline__ uint32_t LAT_(site_number)(const lat_cuda_link
 }
 
 static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
-    LAT_(visit)(const __grid_constant__ lat_cuda_links w, const __grid_constant__ lat_cuda_draw how,
-                int parity)
+    LAT_(update_links)(const __grid_constant__ lat_cuda_links w,
+                       const __grid_constant__ lat_cuda_draw how, int parity)
 {
     __shared__ __align__(16) LAT_(c) scratch[TILE_WARPS][2][SHARE * SCRATCH];
     const LAT_(tile)<SHARE> t = LAT_(tile_of)<SHARE>();

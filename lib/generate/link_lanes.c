@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_lanes.c: pure gauge theory, a site in each lane of a vector. Compiled as fix_lanes.c is,
- * once for each vector length and N: LAT_LANES = base, avx2 or avx512, LAT_N = 2 .. 16, SU(3) once
- * more with all rows of links (LAT_ALL_ROWS); generate_cpu.c chooses at run time. This file expands
- * link_lane_sweeps.h in single and in double. */
+ * once for each vector length and N: LAT_LANES = base, avx2 or avx512, LAT_N = 2 .. 16;
+ * generate_cpu.c chooses at run time. This file expands link_lane_sweeps.h in single and in double.
+ */
 #include "link_lanes.h"
 #include "grid/vectors.h"
 
@@ -11,13 +11,6 @@
 #include "grid/lanes_double.h"
 #include "link_lane_sweeps.h"
 
-#if defined(LAT_ALL_ROWS)
-#define JOIN_(lanes, n) lat_links_##lanes##_##n##_all
-#else
-#define JOIN_(lanes, n) lat_links_##lanes##_##n
-#endif
-#define JOIN(lanes, n) JOIN_(lanes, n)
-
-const lat_link_ops JOIN(LAT_LANES, LAT_N)[] = {
+const lat_link_lanes LAT_LANES_OF(lat_link_lanes)[] = {
     {LAT_N, 4, BYTES / 4, LAT_LINK_ROWS, update_f, reunit_f, plaquette_f},
     {LAT_N, 8, BYTES / 8, LAT_LINK_ROWS, update_d, reunit_d, plaquette_d}};

@@ -33,19 +33,11 @@ typedef void lat_link_reunit(const lat_link_work *w, int begin, int end);
  * natural index (grid/cpu_reduce.h). */
 typedef void lat_link_plaquette(const lat_link_work *w, int begin, int end, double *out);
 
-typedef struct lat_link_ops {
-    int nc, real, lanes, rows; /* as in lat_lane_ops; rows of a link that are kept */
+typedef struct lat_link_lanes {
+    int nc, real, lanes, rows; /* as in lat_fix_lanes; rows of a link that are kept */
     lat_link_update *update;
     lat_link_reunit *reunit;
     lat_link_plaquette *plaquette;
-} lat_link_ops;
-
-/* Those of a vector length, by N: in single, then in double (link_lanes_table.c). */
-extern const lat_link_ops *const lat_links_base[LAT_LINKS_MOST + 1],
-    *const lat_links_base_all; /* SU(3) with all rows */
-#if defined(__x86_64__)
-extern const lat_link_ops *const lat_links_avx2[LAT_LINKS_MOST + 1], *const lat_links_avx2_all;
-extern const lat_link_ops *const lat_links_avx512[LAT_LINKS_MOST + 1], *const lat_links_avx512_all;
-#endif
+} lat_link_lanes;
 
 #endif

@@ -98,7 +98,7 @@ int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long ma
                     lat_ghost_report *report);
 
 /* |b - M x| / |b| of each column in each unit, to[unit * columns + column], computed from the
- * definition by code that shares nothing with lat_ghost_apply but the order of a vector. Of a
+ * definition by code that shares nothing with lat_ghost_apply but the order of a vector. For a
  * column of zeros it is |M x|. lambda, if not NULL: b = lambda[unit * columns + column] x instead,
  * and the result is |lambda x - M x| / |x|; then b is not used. */
 int lat_ghost_residual(lat_ghost *m, const lat_field *u, const double *b, double *x,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ghost_gpu.h: the Faddeev-Popov operator on a GPU (ghost_gpu.cu; ghost_nocuda.c stands in): passes
+/* ghost_gpu.h: the Faddeev-Popov operator on a GPU (ghost_gpu.cu): passes
  * over vectors on the device, which lie as on the CPU (ghost.h); SU(2) to SU(LAT_GHOST_GPU_MOST).
  * On one rank. Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and C++. */
 #ifndef LAT_GHOST_GHOST_GPU_H

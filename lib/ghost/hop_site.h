@@ -7,9 +7,9 @@
  *
  * With W = 2 w^a T^a and the links halved, M w is the Hermitian part of
  *     S W(x) - sum_mu [ U_mu(x) W(x+mu) + U_mu(x-mu)^+ W(x-mu) ],     S the diagonal,
- * projected on T^a: for P^a[X] = 2 Re tr(T^a X) is that of the Hermitian part alone, and
- * P^a[W U] = P^a[U^+ W]. Of that part g has, for i < k, X_ik + conj(X_ki), and on its diagonal
- * Re X_ii. */
+ * projected on T^a: for P^a[X] = 2 Re tr(T^a X) depends on the Hermitian part alone, and
+ * P^a[W U] = P^a[U^+ W]. Of the Hermitian part g has, for i < k, X_ik + conj(X_ki), and on its
+ * diagonal Re X_ii. */
 
 /* W from its colours: the diagonal, and above it re, im. */
 LAT_INLINE void NAME(matrix)(int n, const VECTOR *v, V w[SIZE][SIZE][2])

@@ -23,16 +23,16 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 #define COLOUR(v, c) (*(V *)((v) + (size_t)(c)*LAT_GHOST_PACK))
 #define V v2
 #define WIDTH 2
-#define NAME_(x, n) x##_v2_##n
+#define NAME_(x, n) x##_base_##n
 #include "hop_groups.h"
 #if defined(__x86_64__)
 #define V v4
 #define WIDTH 4
-#define NAME_(x, n) x##_v4_##n
+#define NAME_(x, n) x##_avx2_##n
 #include "hop_groups.h"
 #define V v8
 #define WIDTH 8
-#define NAME_(x, n) x##_v8_##n
+#define NAME_(x, n) x##_avx512_##n
 #include "hop_groups.h"
 #endif
 #undef COLOUR
@@ -162,12 +162,12 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
 /* ---- for each vector length -------------------------------------------------------------------
  */
 
-#define HOP(v) \
+#define HOP(isa) \
     switch (m->nc) { \
-    case 2: hop_sites_##v##_2(m, c, from, to, sums, 2); break; \
-    case 3: hop_sites_##v##_3(m, c, from, to, sums, 3); break; \
-    case 4: hop_sites_##v##_4(m, c, from, to, sums, 4); break; \
-    default: hop_sites_##v##_any(m, c, from, to, sums, m->nc); \
+    case 2: hop_sites_##isa##_2(m, c, from, to, sums, 2); break; \
+    case 3: hop_sites_##isa##_3(m, c, from, to, sums, 3); break; \
+    case 4: hop_sites_##isa##_4(m, c, from, to, sums, 4); break; \
+    default: hop_sites_##isa##_any(m, c, from, to, sums, m->nc); \
     }
 
 #define PASS(name, isa, attribute, ...) \
@@ -178,8 +178,8 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
         __VA_ARGS__; \
     }
 
-#define EXPAND(isa, v, attribute) \
-    PASS(hop, isa, attribute, HOP(v)) \
+#define EXPAND(isa, attribute) \
+    PASS(hop, isa, attribute, HOP(isa)) \
     PASS(shift, isa, attribute, shift(m, c, unit, from, to)) \
     PASS(update, isa, attribute, update(m, c, unit, from, to)) \
     PASS(dot, isa, attribute, dot(m, c, unit, from, to, sums)) \
@@ -191,11 +191,7 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
                                                     dot_##isa,  norms_##isa,  extend_##isa, \
                                                     gram_##isa, combine_##isa};
 
-EXPAND(base, v2, )
-#if defined(__x86_64__)
-EXPAND(avx2, v4, __attribute__((target("avx2"))))
-EXPAND(avx512, v8, __attribute__((target("avx512f,avx512dq,avx512vl,avx2"))))
-#endif
+LAT_ISA_EXPAND(EXPAND, "")
 
 const lat_ghost_kernels *lat_ghost_wide_kernels(void)
 {

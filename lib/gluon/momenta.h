@@ -2,8 +2,8 @@
 /* momenta.h: the momenta p_mu = 2 pi n_mu / L_mu of a gauge condition's directions, and their
  * orbits under the symmetries of the lattice (reflections, exchange of axes of one extent).
  *
- * Landau gauge has all directions; Coulomb gauge those of space, and a Fourier transform for every
- * time slice. */
+ * Landau gauge has all directions; Coulomb gauge the spatial ones, and a Fourier transform for
+ * every time slice. */
 #ifndef LAT_GLUON_MOMENTA_H
 #define LAT_GLUON_MOMENTA_H
 

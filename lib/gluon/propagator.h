@@ -12,7 +12,7 @@
 #include "lattice/field.h"
 #include "momenta.h"
 
-/* Colours that are averaged: all; in maximally Abelian gauge those of diagonal matrices, and the
+/* Colours that are averaged: all; in maximally Abelian gauge the diagonal ones, and the
  * others. */
 typedef enum { LAT_GLUON_ALL, LAT_GLUON_DIAGONAL, LAT_GLUON_OFF_DIAGONAL } lat_gluon_colours;
 
@@ -26,7 +26,7 @@ typedef struct lat_gluon_sums {
 /* Chosen momenta, and their A(p). */
 typedef struct lat_gluon_chosen {
     int count, (*n)[LAT_MAX_DIMS];
-    size_t *h;         /* the momentum of the half spectrum: that of n, or its negative */
+    size_t *h;         /* the momentum of the half spectrum: n's, or its negative */
     bool *minus;       /* its negative */
     double complex *a; /* [count][m->nd][row][column], which lat_gluon_measure fills */
 } lat_gluon_chosen;

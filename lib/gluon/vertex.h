@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vertex.h: the three-gluon vertex from the gauge field in momentum space (docs/vertex.md).
  *
- * A_mu(p) are N x N matrices, those of docs/conventions.md, "Gluon propagator"; momenta are
+ * A_mu(p) are the N x N matrices of docs/conventions.md, "Gluon propagator"; momenta are
  * p_mu = 2 pi n_mu / L_mu with |n_mu| < L_mu / 2, so that A_mu(-p) = A_mu(p)^+. The colours are
  * projected on f^abc:
  *
@@ -22,11 +22,11 @@ typedef struct lat_gluon_legs {
     const double complex *a;      /* [leg][direction][row][column] */
 } lat_gluon_legs;
 
-/* The soft limit, of p, -p and 0, p being that of `leg`: sum lambda T / sum lambda^2 with the
+/* The soft limit, of p, -p and 0, where p belongs to `leg`: sum lambda T / sum lambda^2 with the
  * tree-level tensor lambda_munurho = 2 sin(p_rho) P_munu(p). */
 double lat_gluon_soft(const lat_gluon_legs *v, int leg);
 
-/* Of the legs i, j, k, whose momenta add up to 0 and have one phat^2: the coefficients of
+/* For the legs i, j, k, whose momenta add up to 0 and have one phat^2: the coefficients of
  * T = out[0] lambda0 + out[1] lambda1, which are the best in least squares. lambda0 is the
  * tree-level tensor of the Wilson action, lambda1 = (p2-p3)_mu (p3-p1)_nu (p1-p2)_rho / phat^2 with
  * phat for p; both are projected on transverse directions of each leg. */

@@ -18,7 +18,7 @@ enum {
     LAT_GLUON_VALUES
 };
 
-/* Of an orbit and a limit. */
+/* For an orbit and a limit. */
 typedef struct lat_gluon_row {
     const lat_gluon_orbit *o;
     bool soft;    /* else symmetric */
@@ -41,7 +41,7 @@ typedef struct lat_gluon_vertices {
     long configs;
 } lat_gluon_vertices;
 
-/* Of momenta with n^2 up to `largest`, within the cuts and below the edge of the zone; v is empty.
+/* For momenta with n^2 up to `largest`, within the cuts and below the edge of the zone; v is empty.
  * 0, or -1 with lat_error: not Landau gauge, fewer than three dimensions, no such momenta, memory;
  * lat_gluon_vertices_free frees what there is then, too. */
 int lat_gluon_vertices_new(lat_gluon_vertices *v, const lat_gluon_momenta *m, int nc, long largest,

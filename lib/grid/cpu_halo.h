@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu_halo.h: halo exchange on the CPU, and the two orders in which it overlaps with computing
  * (halo.h). The functions of a team are called by all threads of an OpenMP team, the others by one
- * thread. Among ranks the first thread, that of main, speaks. */
+ * thread. Among ranks the first thread, main's, speaks. */
 #ifndef LAT_GRID_CPU_HALO_H
 #define LAT_GRID_CPU_HALO_H
 

@@ -8,32 +8,47 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "reduce.h"
+#include "tree.h"
 
 enum { GROUP = 32, SIDE = 8, NUMBERS = 4 }; /* blocks a task; sums side by side; at most */
 #define BYTES ((size_t)32 << 20)            /* of numbers at a time, if a unit takes less */
 
-/* Sites 0, SIDE, 2 SIDE .. are added up apart from the next ones: SIDE short chains instead of one
- * long one, which also rounds less. */
-static void add_slice(const double *v, size_t sites, int numbers, int most, double *sum)
+/* sum[numbers] of a row of n sites. Sites 0, SIDE, 2 SIDE .. are added up apart from the next ones:
+ * SIDE short chains instead of one long one, which also rounds less. */
+static void add_row(const double *v, size_t n, size_t numbers, double *sum)
 {
     double side[SIDE * NUMBERS] = {0};
-    const size_t n = (size_t)numbers, all = sites * n, width = SIDE * n, rest = all % width;
+    const size_t all = n * numbers, width = SIDE * numbers, rest = all % width;
     for (size_t i = 0; i < all - rest; i += width)
         for (size_t e = 0; e < width; e++)
             side[e] += v[i + e];
     for (size_t e = 0; e < rest; e++)
         side[e] += v[all - rest + e];
-    for (int k = 0; k < numbers; k++) {
-        sum[k] = side[k];
-        for (int s = 1; s < SIDE; s++)
-            sum[k] += side[s * numbers + k];
-    }
+    lat_tree_fold(side, SIDE, 1, numbers);
+    memcpy(sum, side, numbers * sizeof *sum);
+}
+
+/* The sums and the largest numbers of a slice of a slot, whose numbers are lost. */
+static void add_slice(const lat_geometry *slot, double *v, int numbers, int most, double *sum)
+{
+    const int axes = slot->nd - 1; /* of a slice */
+    const size_t n = (size_t)numbers, x = axes > 0 ? (size_t)slot->dims[0] : 1,
+                 sites = lat_volume(slot) / (size_t)slot->dims[axes];
     for (int k = 0; k < most; k++) {
         const double *first = v + numbers - most + k;
         sum[numbers + k] = *first;
-        for (size_t i = n; i < all; i += n)
-            sum[numbers + k] = lat_worse(sum[numbers + k], first[i]);
+        for (size_t i = 1; i < sites; i++)
+            sum[numbers + k] = lat_worse(sum[numbers + k], first[i * n]);
     }
+    for (size_t row = 0; row < sites / x; row++)
+        add_row(v + row * x * n, x, n, v + row * n);
+    for (size_t mu = 1, stride = 1; mu < (size_t)axes; mu++) {
+        const size_t extent = (size_t)slot->dims[mu], each = extent * stride;
+        for (size_t i = 0; i < sites / x; i += each)
+            lat_tree_fold(v + i * n, extent, stride, n);
+        stride = each;
+    }
+    memcpy(sum, v, n * sizeof *sum);
 }
 
 /* Memory for n numbers. It stays with the grid: the pages of new memory would take as long as the
@@ -78,9 +93,10 @@ int lat_cpu_reduce(lat_grid *grid, int units, const bool *active, int numbers, i
             for (int u = 0; u < n; u++)
                 for (int s = 0; s < slices; s++)
                     if (!active || active[first + u])
-                        add_slice(v + (size_t)u * unit_numbers
+                        add_slice(&grid->slot,
+                                  v + (size_t)u * unit_numbers
                                       + (size_t)s * slice * (size_t)numbers,
-                                  slice, numbers, most,
+                                  numbers, most,
                                   sum + (size_t)(first + u) * (size_t)row
                                       + (size_t)(s * (numbers + most)));
         }

@@ -5,13 +5,14 @@
 
 #include "cpu_grid.h"
 
-/* Writes `numbers` numbers for each site of blocks begin .. end-1 of a unit: those of the own site
- * with natural index i to out[i * numbers ..], i being lay->site[] - lay->first. */
+/* Writes `numbers` numbers for each site of blocks begin .. end-1 of a unit: the numbers of the own
+ * site with natural index i to out[i * numbers ..], i being lay->site[] - lay->first. */
 typedef void lat_cpu_numbers(void *context, int unit, int begin, int end, double *out);
 
 /* sum[units][lat_reduce_slices][numbers + most]: the numbers of each slice's own sites added up in
- * natural order, and the largest of the last `most` of them (NaN is larger than anything); zero for
- * units that `active` (NULL: all) leaves out. Not called by a team. -1 with lat_error set. */
+ * the order of reduce.h, and the largest of the last `most` of them (NaN is larger than anything);
+ * zero for units that `active` (NULL: all) leaves out. Not called by a team. -1 with lat_error set.
+ */
 int lat_cpu_reduce(lat_grid *grid, int units, const bool *active, int numbers, int most,
                    lat_cpu_numbers *fn, void *context, double *sum);
 

@@ -80,6 +80,10 @@ static inline int lat_cuda_staged(const lat_cuda_device *dev, bool put, size_t c
     return 0;
 }
 
+/* Matrices of a host field in double on the device, [held][18] in natural order, ghosts behind own
+ * ones (staging.h, cuda_staging.cu). 0, or -1 with lat_error set. */
+int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double **all);
+
 /* In a kernel: lets the next one begin where this one has begun everywhere, and waits for the one
  * before to be done. What does not depend on that one comes before this. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

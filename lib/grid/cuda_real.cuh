@@ -2,11 +2,6 @@
 /* cuda_real.cuh: the reals and the names of kernels that are compiled once for each N (LAT_N) and
  * precision (LAT_SIZE); see site/real.h. */
 #define LAT_WIDTH 1
-#if defined(LAT_ALL_ROWS)
-#define LAT_LETTER(x) x##all
-#else
-#define LAT_LETTER(x) x
-#endif
 #undef LAT_T
 #undef LAT_S
 #undef LAT_V
@@ -15,12 +10,12 @@
 #define LAT_T float
 #define LAT_S float
 #define LAT_V float4
-#define LETTER LAT_LETTER(f)
+#define LETTER f
 #else
 #define LAT_T double
 #define LAT_S double
 #define LAT_V double2
-#define LETTER LAT_LETTER(d)
+#define LETTER d
 #endif
 #define LAT_HOST_DEVICE static __device__ __forceinline__
 #ifndef LAT_REGISTERS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/RESULTS.md
+/* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/history
  * has the tables). Results do not depend on them. */
 #ifndef LAT_GRID_CUDA_TUNING_H
 #define LAT_GRID_CUDA_TUNING_H
@@ -26,17 +26,20 @@
  * takes 3 us more (16^4: 15.6 us for theta): some milliseconds. */
 #define LAT_CUDA_FLAG_READS 300000
 
-/* Pairs of z, of `pairs`, that a hop takes before the next pair of t: halves of them, to 16 at most
- * with few columns. With several less fits into the second cache: 4, or all pairs where halves do
- * not come to 4 (12 columns in single on an H100: 24^3x48 from 33.1 to 29.0 us, 48^3x96 from 561 to
- * 534). */
+/* Sites of a parity from which hops in double go by way of tiles: 12 columns on 16^4 4.74 us
+ * without tiles, 5.10 with them; on 24^3x48 55.1 and 53.0. */
+#define LAT_CUDA_TILED_SITES (1 << 17)
+
+/* Pairs of z that a hop takes before the next pair of t, a part of all `pairs`. With several
+ * columns less fits into the second cache: 12 of them on 32^3x64 in single 70.4 us by 4 or 8, 71.5
+ * by 16; on 48^3x96 381.9 by 3, 387 by 6 or 8, 380.3 by 12. One in double there 1309 by 12, 1346
+ * by 24. */
 static inline unsigned lat_cuda_strip(unsigned pairs, int columns)
 {
-    const unsigned most = columns > 3 ? 4 : 16;
-    unsigned strip = pairs;
-    while (strip > most && strip % 2 == 0)
-        strip /= 2;
-    return strip < most && columns > 3 ? pairs : strip;
+    unsigned strip = columns > 3 ? 12 : 16;
+    while (pairs % strip)
+        strip--;
+    return strip;
 }
 
 #endif

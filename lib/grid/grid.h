@@ -3,7 +3,7 @@
  *
  * Ranks cut the lattice across its last axis: each has a slab of consecutive slices. Where a field
  * is asked for at neighbouring sites there is a halo: a ghost slice below and one above the slab,
- * copies of the neighbours' faces (halo.h). Sites have a parity, that of x + y + z + t.
+ * copies of the neighbours' faces (halo.h). Sites have a parity, the parity of x + y + z + t.
  *
  * A grid may be cut into independent slices across one direction (Coulomb gauge): these are
  * lattices of one dimension less. A rank has slots for some of them; slice[slot] says which one a
@@ -50,7 +50,7 @@ static inline const char *lat_storage_name(lat_storage s)
     return "";
 }
 
-/* That of a host field's precision. */
+/* The storage of a host field's precision. */
 static inline lat_storage lat_storage_of(lat_real real)
 {
     switch (real) {
@@ -83,7 +83,7 @@ typedef struct lat_grid {
 } lat_grid;
 
 /* Fails with a usage error where ranks would have fewer than two slices each, and with a sentence
- * where an extent is odd. The slots are those of the rank's own slices, in order. */
+ * where an extent is odd. The slots hold the rank's own slices, in order. */
 lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec);
 void lat_grid_free(lat_grid *grid); /* all its fields are freed before; NULL is allowed */
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* The functions of the two tables are those of grid.h and halo.h, once grid.c has done what both
+/* The two tables have the functions of grid.h and halo.h, once grid.c has done what both
  * kinds share. */
 typedef struct lat_grid_ops {
     void (*close)(lat_device *dev);
@@ -33,7 +33,7 @@ typedef struct lat_grid_ops {
 
 extern const lat_grid_ops lat_grid_cpu, lat_grid_gpu;
 
-/* lat_device_begin, _open, _close and _end of the CPU and of GPUs (cuda_device.cu, or nocuda.c). */
+/* lat_device_begin, _open, _close and _end of the CPU and of GPUs (cuda_device.cu). */
 lat_device *lat_device_cpu(const lat_device_options *options, const lat_comm *comm);
 bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm);
 bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm);

@@ -9,7 +9,8 @@ LAT_HOST_DEVICE LAT_T *LAT_(link_at)(const lat_lane_links *u, int block, int obj
     return (LAT_T *)u->data + ((size_t)block * (size_t)u->objects + (size_t)object) * ELEMENTS;
 }
 
-/* As many sites as there are lanes: those of a block; or, where the layout has no boxes, any. */
+/* As many sites as there are lanes: the sites of a block; or, where the layout has no boxes, any.
+ */
 typedef struct {
     int block;
     int64_t slot[LAT_WIDTH]; /* without boxes: the position of each */
@@ -22,8 +23,8 @@ LAT_HOST_DEVICE void LAT_(sites_of)(const lat_layout *lay, int block, LAT_(sites
         at->slot[l] = (int64_t)block * LAT_WIDTH + l;
 }
 
-/* The sites one step on, k = 0 .. 2 nd - 1 as in lay->step; those of a block in the lanes in which
- * they lie: the permutation that leads from there to the lanes of `at` is returned. */
+/* The sites one step on, k = 0 .. 2 nd - 1 like lay->step; the sites of a block in the lanes in
+ * which they lie: the permutation that leads from there to the lanes of `at` is returned. */
 LAT_HOST_DEVICE int LAT_(sites_next)(const lat_layout *lay, const LAT_(sites) *at, int k,
                                      LAT_(sites) *next)
 {
@@ -69,7 +70,7 @@ LAT_HOST_DEVICE const LAT_T *LAT_(link_here)(const lat_lane_links *u, const LAT_
     return gathered;
 }
 
-/* That of the sites one step on, in the lanes of `at`. */
+/* The matrix of the sites one step on, in the lanes of `at`. */
 LAT_HOST_DEVICE const LAT_T *LAT_(link_next)(const lat_lane_links *u, const LAT_(sites) *at, int k,
                                              int object, LAT_T gathered[ELEMENTS])
 {

@@ -15,7 +15,7 @@ typedef struct plan {
     lat_layout *lay;
     bool halo;
     int parity;  /* of the site with local coordinates 0 */
-    int turn[2]; /* 1 where the ghost slice below, above, is beyond the boundary of an odd extent */
+    int flip[2]; /* 1 where the ghost slice below, above, is beyond the boundary of an odd extent */
     int next[4]; /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
 } plan;
 
@@ -24,9 +24,9 @@ static int region(const plan *p, const int x[LAT_MAX_DIMS])
 {
     const int last = p->lay->geom.nd - 1, parity = x[0] + x[1] + x[2] + x[3] + p->parity;
     if (p->halo && x[last] == 0)
-        return 2 + ((parity + p->turn[LAT_DOWN]) & 1);
+        return 2 + ((parity + p->flip[LAT_DOWN]) & 1);
     if (p->halo && x[last] == p->lay->geom.dims[last] - 1)
-        return 2 + ((parity + p->turn[LAT_UP]) & 1);
+        return 2 + ((parity + p->flip[LAT_UP]) & 1);
     return parity & 1;
 }
 
@@ -255,8 +255,8 @@ lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int
     if (own) {
         lay->first = (int64_t)(lat_volume(lattice) / (size_t)lattice->dims[lattice->nd - 1]);
         lay->geom.dims[lattice->nd - 1] = own->count + 2;
-        p.turn[LAT_DOWN] = own->first == 0 ? extent % 2 : 0;
-        p.turn[LAT_UP] = own->first + own->count == extent ? extent % 2 : 0;
+        p.flip[LAT_DOWN] = own->first == 0 ? extent % 2 : 0;
+        p.flip[LAT_UP] = own->first + own->count == extent ? extent % 2 : 0;
     }
     int64_t *position = lat_alloc(lat_volume(&lay->geom), sizeof *position, "the table of sites");
     int rc = position ? fill(&p, lanes, position) : -1;

@@ -10,9 +10,9 @@
  *
  * With a halo the layout is of a slab and a ghost slice on either side. Local coordinates are those
  * of the lattice, but along the last axis 0 is the ghost slice below, 1 to count are the own
- * slices, and count + 1 is the ghost slice above. The parity of a site is that of its coordinates
- * in the lattice, of ghosts too. Blocks of ghosts follow the own ones; their steps are right within
- * their slice. Lanes do not run along the last axis then. */
+ * slices, and count + 1 is the ghost slice above. The parity of a site is the parity of its
+ * coordinates in the lattice, of ghosts too. Blocks of ghosts follow the own ones; their steps are
+ * right within their slice. Lanes do not run along the last axis then. */
 #ifndef LAT_GRID_LAYOUT_H
 #define LAT_GRID_LAYOUT_H
 
@@ -59,7 +59,7 @@ typedef struct lat_layout {
  * if they would get odd extents before: boxes[mu] are then as many as there can be. */
 bool lat_layout_cut(const lat_geometry *geom, int axes, int count, int boxes[LAT_MAX_DIMS]);
 
-/* Of a whole lattice (own NULL), or of the slices `own` of it with a halo. NULL, with lat_error
+/* For a whole lattice (own NULL), or of the slices `own` of it with a halo. NULL, with lat_error
  * set, if memory is short. Across the boundary of an odd extent a site's neighbour has its own
  * parity: grid.h refuses such lattices where that matters. */
 lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes);

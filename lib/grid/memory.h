@@ -13,7 +13,7 @@ extern "C" {
  * asked. Below zero with lat_error set. All ranks call it. */
 double lat_device_free_bytes(const lat_device *dev);
 
-/* Of this rank's GPU, without asking others. */
+/* For this rank's GPU, without asking others. */
 double lat_gpu_free_bytes(void);
 
 #ifdef __cplusplus

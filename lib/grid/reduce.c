@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.c: sums of slices, added up in order. */
+/* reduce.c: sums of slices, added up in pairs. */
 #include "reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "tree.h"
 
 int lat_reduce_slices(const lat_grid *g)
 {
     return g->halo ? g->slab.count : g->slot.dims[g->slot.nd - 1];
 }
 
-/* The sums and largest numbers of `slices` slices, in order, into *total. */
+/* The sums, in pairs, and the largest numbers of `slices` slices into *total. */
 static void add_slices(const double *sum, int slices, int numbers, int most, double *total)
 {
-    memcpy(total, sum, (size_t)numbers * sizeof *sum);
-    for (int s = 1; s < slices; s++)
-        for (int k = 0; k < numbers; k++) {
-            const double v = sum[s * numbers + k];
-            total[k] = k < numbers - most ? total[k] + v : lat_worse(total[k], v);
-        }
+    for (int k = 0; k < numbers - most; k++)
+        total[k] = lat_tree_sum(sum + k, (size_t)slices, (size_t)numbers);
+    for (int k = numbers - most; k < numbers; k++) {
+        total[k] = sum[k];
+        for (int s = 1; s < slices; s++)
+            total[k] = lat_worse(total[k], sum[s * numbers + k]);
+    }
 }
 
 /* all[units][slices][numbers] of every rank: zero where a rank has nothing; sums of numbers and

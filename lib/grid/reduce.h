@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h: sums over a lattice, in double, in a fixed order: sites of a slice across the last axis
- * of a slot, then these slices in order. A slice belongs to one rank, so the sums have the same
- * bits on any number of ranks and threads, and on the CPU with any vector length if the numbers
- * have.
+/* reduce.h: sums over a lattice, in double, in a fixed order: rows of x; the rows of a plane in
+ * pairs over y (tree.h), the planes of a slice in pairs over z, slices across the last axis of a
+ * slot in pairs over that. The order depends on the lattice alone, so the sums have the same bits
+ * on any number of ranks and threads, and on the CPU with any vector length if the numbers have.
+ * How the numbers of a row are added up is the device's business.
  *
  * The devices make sums of slices (lat_cpu_reduce, cuda_reduce.cuh); this adds them up.
  * C and C++. */
@@ -19,7 +20,7 @@ extern "C" {
  * ranks, else all. */
 int lat_reduce_slices(const lat_grid *grid);
 
-/* sum[units][slices][numbers]: those of this rank, units as in grid.h. To total[members *
+/* sum[units][slices][numbers]: this rank's, units as in grid.h. To total[members *
  * grid->slices][numbers]: member * grid->slices + slice, the same bits on all ranks. The last
  * `most` of the numbers are not added up: the largest is taken, NaN being larger than anything. 0,
  * or -1 with lat_error set; every rank calls it. */

@@ -12,7 +12,7 @@
 int lat_team_threads(void);
 int lat_thread_id(void);
 
-/* Of n things, those that are the caller's in its team: from *from up to *to. */
+/* The caller's share of n things in its team: from *from up to *to. */
 void lat_thread_range(int64_t n, int64_t *from, int64_t *to);
 
 /* Where the threads of a team wait for each other, several times a sweep. OpenMP's own barrier

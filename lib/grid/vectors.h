@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vectors.h: what fix_lanes.c and link_lanes.c are compiled for: vectors of the length that the
- * compiler's options allow, a site in each lane, and how site functions are to be expanded over
- * them. */
+/* vectors.h: what files *_lanes.c are compiled for: vectors of the length that the compiler's
+ * options allow, a site in each lane, and how site functions are to be expanded over them. */
 #ifndef LAT_BACKEND_VECTORS_H
 #define LAT_BACKEND_VECTORS_H
 
@@ -25,9 +24,20 @@
 typedef float floats __attribute__((vector_size(BYTES)));
 typedef double doubles __attribute__((vector_size(BYTES)));
 
+/* What such a file exports, for LAT_LANES = base, avx2 or avx512, LAT_N, and LAT_ALL_ROWS:
+ *     const lat_NAME_lanes LAT_LANES_OF(lat_NAME_lanes)[] = {..};
+ * The table of all of them: lanes.h. */
+#if defined(LAT_ALL_ROWS)
+#define LAT_LANES_JOIN_(of, lanes, n) of##_##lanes##_##n##_all
+#else
+#define LAT_LANES_JOIN_(of, lanes, n) of##_##lanes##_##n
+#endif
+#define LAT_LANES_JOIN(of, lanes, n) LAT_LANES_JOIN_(of, lanes, n)
+#define LAT_LANES_OF(of) LAT_LANES_JOIN(of, LAT_LANES, LAT_N)
+
 #define LAT_HOST_DEVICE static inline __attribute__((always_inline, unused))
-/* Parts of a visit or an update that several kinds of them share are functions of their own: what
- * they hand over costs a hundredth of the visit, and a copy in each would take the compiler
+/* Parts of an update that several kinds of updates share are functions of their own: what
+ * they hand over costs a hundredth of the update, and a copy in each would take the compiler
  * minutes. */
 #define APART static __attribute__((noinline, unused))
 /* Indices known to the compiler: zeros, and hits whose result nobody reads, are left out. From

@@ -8,7 +8,7 @@
 #include "header.h"
 
 /* *xi of the last direction, 1 where the header does not state it: 0, or -1 where it is no number
- * above 0, or that of another direction. */
+ * above 0, or belongs to another direction. */
 int lat_anisotropy(const lat_header *head, double *xi);
 
 /* The direction that xi is of; -1 where the header names none of the lattice. */

@@ -95,3 +95,29 @@ int lat_boundary_closed(const lat_header *head, int except, const char *who, con
                             name ? name : "", name ? ": " : "", who, "xyzt"[mu], mu + 1);
     return 0;
 }
+
+int lat_boundary_check_quarks(const lat_fermion *action, const lat_field *x, int columns,
+                              const int *column, const char *name)
+{
+    const lat_slab slab = lat_field_slab(x);
+    const size_t sites = lat_slice_sites(&x->head), objects = lat_header_objects(&x->head),
+                 reals = lat_header_full_reals(&x->head);
+    const int last = lat_slices(&x->head) - 1;
+    double found[1] = {-1}, psi[8 * LAT_MAX_COLOURS];
+    for (int t = 0; t < slab.count && action->boundary[3].open; t++)
+        for (size_t i = 0; i < sites && (slab.first + t == 0 || slab.first + t == last); i++)
+            for (int c = 0; c < columns; c++) {
+                lat_field_get(x, ((size_t)t * sites + i) * objects + (size_t)column[c], psi);
+                for (size_t k = 0; k < reals; k++)
+                    if (psi[k] != 0)
+                        found[0] = slab.first + t;
+            }
+    if (x->comm && x->comm->max(x->comm, found, 1))
+        return -1;
+    return found[0] < 0
+               ? 0
+               : lat_fail(
+                   "%s: expected zeros on slices 0 and %d, as time is open and quarks live on "
+                   "those between, found other numbers on slice %d",
+                   name, last, (int)found[0]);
+}

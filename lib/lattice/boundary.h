@@ -4,12 +4,13 @@
  *
  *   PERIODIC      where there is no such line.
  *   ANTIPERIODIC  of fermions. The links are the gauge field itself; no signs are in them.
- *   OPEN          the links across the boundary are missing: those of one slice along that axis
+ *   OPEN          the links across the boundary are missing: the links of one slice along that axis
  *                 are zero. */
 #ifndef LAT_BOUNDARY_H
 #define LAT_BOUNDARY_H
 
-#include "header.h"
+#include "fermion.h"
+#include "field.h"
 
 #define LAT_ANTIPERIODIC "ANTIPERIODIC"
 #define LAT_OPEN "OPEN"
@@ -19,7 +20,7 @@ const char *lat_boundary(const lat_header *head, int mu);
 bool lat_boundary_is(const lat_header *head, int mu, const char *word);
 int lat_boundary_set(lat_header *head, int mu, const char *word);
 
-/* After a permutation: the line of axis axes[i] becomes that of axis i. */
+/* After a permutation: the line of axis axes[i] becomes the line of axis i. */
 void lat_boundary_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
 
 /* The open axes: bit mu. */
@@ -44,5 +45,10 @@ static inline bool lat_boundary_none(unsigned open, int mu, const double *reals,
 /* 0, or -1 where an axis other than `except` (-1: any) is open. The sentence begins with `name`
  * (NULL: nothing), and `who` needs all links: "momenta", say. */
 int lat_boundary_closed(const lat_header *head, int except, const char *who, const char *name);
+
+/* Quarks with open time are zero on the first and the last slice. Are these columns? True for other
+ * boundaries. 0, or -1 with a sentence that begins with `name`. All ranks call it. */
+int lat_boundary_check_quarks(const lat_fermion *action, const lat_field *x, int columns,
+                              const int *column, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fermion.h: the parameters of a Dirac operator M, as options and headers have them.
  *
- * M is that of docs/format.md, "The operator": 4 + m on the diagonal, half of each hop. Programs
- * that divide it by 2 kappa or count its mass in another way are converted where their files are
- * read. */
+ * M is the operator of docs/format.md, "The operator": 4 + m on the diagonal, half of each hop.
+ * Programs that divide it by 2 kappa or count its mass in another way are converted where their
+ * files are read. */
 #ifndef LAT_FERMION_H
 #define LAT_FERMION_H
 

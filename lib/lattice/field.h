@@ -89,8 +89,8 @@ size_t lat_field_next(const lat_field *f, size_t i, int mu, int step);
 int lat_field_exchange(lat_field *f);
 
 /* Gathers a record of `size` bytes for each slice. `own`: the records of this rank's slices; `all`:
- * those of all slices in the order of the lattice, the same bits on all ranks. All ranks call it:
- * 0, or -1 with lat_error set. */
+ * the numbers of all slices in the order of the lattice, the same bits on all ranks. All ranks call
+ * it: 0, or -1 with lat_error set. */
 int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all);
 
 /* Object number i (site * objects + mu, or + column) as lat_header_full_reals doubles, and back,

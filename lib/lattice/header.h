@@ -45,9 +45,9 @@ typedef struct lat_header {
     double plaquette;  /* mean Re tr U_p / N; NaN where not known (always if kind is not gauge) */
     double link_trace; /* mean Re tr U_mu / N; likewise */
     lat_quark quark;   /* of spinors, propagators and modes alone */
-    char gauge[16];    /* the condition that was imposed: "landau", ...; "none". Of spinors, this
-                          and the next four are those of their links. */
-    /* Of each direction in the functional, 1 except in weighted Landau gauge. */
+    char gauge[16];    /* the condition that was imposed: "landau", ...; "none". For spinors, this
+                          and the next four describe their links. */
+    /* For each direction in the functional, 1 except in weighted Landau gauge. */
     double weight[LAT_MAX_DIMS];
     double functional; /* of that condition, NaN where none */
     double theta;

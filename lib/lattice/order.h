@@ -2,8 +2,8 @@
 /* order.h: the order in which a stream holds the matrices of a field (docs/format.md, "Orders").
  *
  * In memory a field is in natural order always. The order of a stream is a list, slowest first, of
- * the axes, of `parity` (that of the sum of the coordinates whose axes come after it in the list)
- * and of `links` or `columns` (the objects of a site: directions, or columns of a propagator;
+ * the axes, of `parity` (the parity of the sum of the coordinates whose axes come after it in the
+ * list) and of `links` or `columns` (the objects of a site: directions, or columns of a propagator;
  * fastest where the list does not have them). Objects are sorted by this list. */
 #ifndef LAT_ORDER_H
 #define LAT_ORDER_H

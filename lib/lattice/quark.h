@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quark.h: what the header of spinors, propagators and modes states besides that of links. */
+/* quark.h: what the header of spinors, propagators and modes states besides the header of links. */
 #ifndef LAT_QUARK_H
 #define LAT_QUARK_H
 
@@ -8,7 +8,7 @@
 /* Columns of a field: their residuals fit into one line of a header. */
 #define LAT_MAX_COLUMNS 2048
 
-/* The only basis of a stream: that of DeGrand and Rossi (docs/format.md, "Gamma matrices"). */
+/* The only basis of a stream: DeGrand and Rossi's (docs/format.md, "Gamma matrices"). */
 #define LAT_BASIS "degrand-rossi"
 
 /* Part of lat_header, which copies and frees it. */

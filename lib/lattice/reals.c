@@ -72,25 +72,15 @@ typedef struct kernels {
                                     uint32_t *swapped) \
     { \
         sum(p, n, same, swapped); \
-    }
+    } \
+    static const kernels kernels_##isa = {swap_bytes_##isa, largest_##isa, sum_##isa};
 
-#define NONE
-KERNELS(base, NONE)
-#if defined(__x86_64__)
-KERNELS(avx2, __attribute__((target("avx2"))))
-KERNELS(avx512, __attribute__((target("avx512f,avx512vl,avx512dq,avx2"))))
-#endif
+LAT_ISA_EXPAND(KERNELS, "")
 
 static const kernels *best(void)
 {
-    static const kernels all[] = {
-        [LAT_ISA_BASE] = {swap_bytes_base, largest_base, sum_base},
-#if defined(__x86_64__)
-        [LAT_ISA_AVX2] = {swap_bytes_avx2, largest_avx2, sum_avx2},
-        [LAT_ISA_AVX512] = {swap_bytes_avx512, largest_avx512, sum_avx512},
-#endif
-    };
-    return &all[lat_isa_widest()];
+    static const kernels *const all[] = LAT_ISA_EACH(&kernels_, );
+    return all[lat_isa_widest()];
 }
 
 void lat_reals_swap_bytes(void *to, const void *from, size_t n, lat_real real)

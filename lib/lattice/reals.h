@@ -11,7 +11,7 @@
 /* Copies n reals with their byte order reversed; `to` may be `from`. */
 void lat_reals_swap_bytes(void *to, const void *from, size_t n, lat_real real);
 
-/* The largest bit pattern of n reals without their signs. For IEEE numbers it is that of the
+/* The largest bit pattern of n reals without their signs. For IEEE numbers it is the pattern of the
  * largest modulus; from lat_infinity_bits on, one of the numbers is not finite. */
 uint64_t lat_reals_largest(const void *p, size_t n, lat_real real);
 

@@ -104,24 +104,8 @@ LAT_INLINE void chunk_any(lat_field *u, const lat_field *g, size_t from, size_t 
 
 typedef void chunk_fn(lat_field *u, const lat_field *g, size_t from, size_t to);
 
-static void chunk_base(lat_field *u, const lat_field *g, size_t from, size_t to)
-{
-    chunk_any(u, g, from, to);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void chunk_avx2(lat_field *u, const lat_field *g,
-                                                       size_t from, size_t to)
-{
-    chunk_any(u, g, from, to);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2"))) static void chunk_avx512(
-    lat_field *u, const lat_field *g, size_t from, size_t to)
-{
-    chunk_any(u, g, from, to);
-}
-#endif
+LAT_ISA_CLONES(chunk, "", (lat_field * u, const lat_field *g, size_t from, size_t to),
+               chunk_any(u, g, from, to))
 
 static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
 

@@ -6,8 +6,8 @@
 
 #include "lattice/field.h"
 
-/* The phases of the diagonal SU(N) matrix that the N x N matrix u is projected to: those of its
- * diagonal elements minus an N-th of their sum, which is between -pi and pi (Brandstaeter,
+/* The phases of the diagonal SU(N) matrix that the N x N matrix u is projected to: the phases of
+ * its diagonal elements minus an N-th of their sum, which is between -pi and pi (Brandstaeter,
  * Schierholz, Wiese, PLB 272 (1991) 319). For SU(2) it is the nearest matrix. */
 void lat_abelian_phases(int n, const double *u, double *phase);
 

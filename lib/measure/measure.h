@@ -22,7 +22,7 @@ int lat_measure_planes(const lat_field *f, double *spatial, double *temporal);
 /* The same by slices across the last axis (slices.h). sums[t] gets the sums of Re tr over slice t
  * of `count` in memory; `after` is the slice that follows the last of them (after the last slice of
  * the lattice comes the first). `temporal` is the part of `plaquette` from planes with the last
- * axis. With `group` also the largest distance of a link from SU(N), but for links that an open
+ * axis. With `group` also the largest distance of a link from SU(N), except for links that an open
  * boundary lacks: of SU(2) and SU(3) the root of the squares by which rows are not orthonormal and
  * the last one is not made of the others, of larger N the larger of |element| of U U^+ - 1 and
  * |1 - det U|; undefined where links are not finite, and then the sums are not finite. The bits
@@ -78,7 +78,7 @@ void lat_farthest_search(lat_farthest *far, const lat_header *head, const void *
  * sentence, or with --force a warning, and head gets the info line. */
 int lat_farthest_check(const lat_farthest *far, lat_header *head, const char *name);
 
-/* Both, for a field of which `distance` is that of lat_slice_sums. All ranks call it. */
+/* Both, for a field whose `distance` comes from lat_slice_sums. All ranks call it. */
 int lat_measure_in_group(lat_field *f, double distance, const char *name);
 
 /* 0, or -1 with a sentence, or with --force a warning, where the header says that axes are open and
@@ -112,13 +112,13 @@ typedef struct lat_gauge_state {
  *   MAG              F = 1/(N D V) sum |U_mu(x)_ii|^2; theta(x) = sum_{a<b} |X_ab|^2 / N,
  *                    X_ab = sum over the 2 D links V away from x of
  *                    V_aa conj(V_ba) - V_ab conj(V_bb)
- * thetas, functionals: NULL, or [lat_condition_slices], which get those of each slice. */
+ * thetas, functionals: NULL, or [lat_condition_slices], which get the numbers of each slice. */
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
                       double *thetas, double *functionals);
 
 /* After links have changed that stay in the gauge of their header: functional and theta of the
- * header, and those of its residual gauge where it has them, are measured, or become unknown where
- * it names no condition that is known here. All ranks call it, with ghosts up to date. */
+ * header, and the values of its residual gauge where it has them, are measured, or become unknown
+ * where it names no condition that is known here. All ranks call it, with ghosts up to date. */
 int lat_measure_restate(lat_field *f);
 
 /* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site
@@ -136,7 +136,7 @@ int lat_measure_clover(const lat_field *f, lat_clover *c);
  * B = (X - X^+)/2i,
  *     (N^2 - 1) <Re tr X> = beta <tr B^2 - (tr B)^2 / N>
  * exactly, for any N, beta and volume. `trace` and `force` are the two means over all links, `beta`
- * what they give; NaN where the force is rounding alone, as that of a classical field. */
+ * what they give; NaN where the force is rounding alone, like the force of a classical field. */
 typedef struct lat_schwinger_dyson {
     double trace, force, beta;
 } lat_schwinger_dyson;

@@ -242,25 +242,9 @@ LAT_INLINE void chunk_any(const slice_range *w, size_t t, size_t from, size_t to
 
 typedef void chunk_fn(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p);
 
-static void chunk_base(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
-{
-    chunk_any(w, t, from, to, p);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void chunk_avx2(const slice_range *w, size_t t,
-                                                           size_t from, size_t to,
-                                                           lat_slice_sums *p)
-{
-    chunk_any(w, t, from, to, p);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void chunk_avx512(
-    const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
-{
-    chunk_any(w, t, from, to, p);
-}
-#endif
+LAT_ISA_CLONES(chunk, LAT_FMA,
+               (const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p),
+               chunk_any(w, t, from, to, p))
 
 static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
 

@@ -2,7 +2,7 @@
 /* complete.c: thick-restart Lanczos of A itself (Wu, Simon, SIAM J. Matrix Anal. Appl. 22 (2000)
  * 602) from one vector, in the complement of known modes.
  *
- * A polynomial would spare vectors at the price of applications. Here nothing is worth an
+ * A polynomial would spare vectors at the cost of applications. Here nothing is worth an
  * application: images stay in the basis as long as there is room, values and residuals are those
  * of the projected matrix, which is real. */
 #include <math.h>

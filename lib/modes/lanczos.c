@@ -15,19 +15,16 @@
 #include "modes_internal.h"
 
 enum {
-    BLOCK = 2,         /* vectors to begin with, unless batches have more columns */
-    PROBES = 4,        /* random vectors that look for copies of degenerate values */
-    PROBE_STEPS = 16,  /* images of each; 8 missed a copy of a 16-fold level for 2 of 24 seeds */
-    SURVEY_STEPS = 80, /* of Lanczos for the norm and the spectral density */
-    MOST_CHOICES = 8,  /* of a shorter interval for the polynomial */
-    NUMBERS = 11       /* of a state, before the eigenvalues */
+    BLOCK = 2,        /* vectors to begin with, unless batches have more columns */
+    PROBES = 4,       /* random vectors that look for copies of degenerate values */
+    PROBE_STEPS = 16, /* images of each; 8 missed a copy of a 16-fold level for 2 of 24 seeds */
+    MOST_CHOICES = 8, /* of a shorter interval for the polynomial */
+    NUMBERS = 11      /* of a state, before the eigenvalues */
 };
-static const double UNLIKELY = 1e-12, /* that the norm is larger */
-    BEYOND = 2,                       /* as many modes as are wanted are in front of the interval */
-    FARTHEST = 2, /* where the interval begins, in terms of the last B that is wanted: values that
+static const double SAME = 1e-6, /* values that differ less, relatively, are of one level */
+    CLOSE = 1e-3,                /* those that may be of one level */
+    FARTHEST = 2; /* where the interval begins, in terms of the last B that is wanted: values that
                    * have not converged would have it begin so far that the polynomial is weak */
-    SAME = 1e-6,  /* values that differ less, relatively, are of one level */
-    CLOSE = 1e-3; /* those that may be of one level */
 
 typedef struct lanczos {
     lat_search *w;
@@ -46,100 +43,6 @@ typedef struct lanczos {
     double *value, *residual;
     double *safe_value, *safe_residual; /* [want] */
 } lanczos;
-
-/* Up to `most` steps of Lanczos with B from a random vector: n eigenvalues,
- * ascending, the squares of their first components, and how far the largest may be off. */
-static int ritz_values(lanczos *z, int most, int *n, double *value, double *weight, double *beta)
-{
-    lat_search *w = z->w;
-    lat_dfield **v = z->v;
-    const size_t size = (size_t)most * (size_t)most;
-    lat_cx *t = lat_alloc(2 * size + (size_t)most + 1, sizeof *t, "a small matrix"), *u = t + size,
-           *dot = u + size;
-    bool drawn;
-    int k = 0, rc = t ? lat_search_draw(w, 0, v, v[0], &drawn) : -1;
-    for (*n = 0; *n < most && rc == 0; k++) {
-        rc = lat_search_square(w, v[k + 1], v[k], NULL)
-             || lat_search_orthogonal(w, k + 1, v, v[k + 1], dot, beta);
-        for (int i = 0; i <= k && rc == 0; i++)
-            t[i * most + k] = dot[i];
-        ++*n;
-        if (rc || *beta < 1e-12 * cabs(dot[k]) || (size_t)*n >= w->dimension)
-            break;
-        rc = lat_search_scale(w, 1 / *beta, v[k + 1]);
-    }
-    for (int i = 0; i < *n && rc == 0; i++)
-        for (int j = i; j < *n; j++)
-            t[i * *n + j] = t[i * most + j];
-    rc = rc || lat_dense_eigen(*n, t, value, u) ? -1 : 0;
-    for (int j = 0; j < *n && rc == 0; j++)
-        weight[j] = creal(u[j * *n] * conj(u[j * *n]));
-    free(t);
-    return rc;
-}
-
-/* An upper bound of |A| from the largest Ritz value of B after n steps from a random vector. It is
- * none with a probability below 1.648 sqrt(dimension) exp(-(2 n - 1) sqrt(e)) where |B| is said to
- * be 1/(1 - e) times that value (Kuczynski, Wozniakowski, SIAM J. Matrix Anal. Appl. 13 (1992)
- * 1094). */
-static void bound_norm(lat_search *w, int n, double largest, double beta)
-{
-    const double e = log(1.648 * sqrt(2 * (double)w->dimension) / UNLIKELY) / (2 * n - 1),
-                 most = e < .9 ? largest / (1 - e * e) : 0;
-    w->norm = most > 0 ? fmin(most, largest + beta) : largest + beta;
-    if (!w->op->positive)
-        w->norm = sqrt(w->norm);
-}
-
-/* Where `count` eigenvalues of B are, by the power law through the points of the spectral density
- * that are around it, or nearest. */
-static double interpolate(int n, const double *value, const double *weight, double dimension,
-                          double count)
-{
-    double below[2] = {0, 0}, sum = 0; /* how many are below value[i - 1], and below value[i] */
-    int i = 0;
-    for (; i < n; i++) {
-        below[0] = below[1];
-        below[1] = dimension * (sum + weight[i] / 2);
-        sum += weight[i];
-        if (i > 0 && below[1] >= count)
-            break;
-    }
-    if (i == 0 || i == n || !(value[i - 1] > 0) || !(below[1] > below[0]))
-        return value[0];
-    const double power = log(below[1] / below[0]) / log(value[i] / value[i - 1]);
-    return value[i - 1] * pow(count / below[0], 1 / power);
-}
-
-/* The bound, and where as many modes end as are kept. */
-static int survey(lanczos *z, double *a)
-{
-    lat_search *w = z->w;
-    double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
-    const int most = z->room < SURVEY_STEPS + 1 ? z->room - 1 : SURVEY_STEPS;
-    int n;
-    if (ritz_values(z, most, &n, value, weight, &beta))
-        return -1;
-    bound_norm(w, n, value[n - 1], beta);
-    *a = interpolate(n, value, weight, (double)w->dimension, BEYOND * w->want);
-    return 0;
-}
-
-int lat_lanczos_norm(lat_search *w)
-{
-    lat_dfield *v[SURVEY_STEPS + 1] = {NULL};
-    lanczos z = {.w = w, .v = v};
-    double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
-    int n, rc = 0;
-    for (int i = 0; i <= SURVEY_STEPS && rc == 0; i++)
-        rc = (v[i] = lat_search_vector(w, "the basis of Lanczos")) ? 0 : -1;
-    rc = rc || ritz_values(&z, SURVEY_STEPS, &n, value, weight, &beta) ? -1 : 0;
-    if (rc == 0)
-        bound_norm(w, n, value[n - 1], beta);
-    for (int i = 0; i <= SURVEY_STEPS; i++)
-        lat_dfield_free(v[i]);
-    return rc;
-}
 
 static void choose(lanczos *z, double a)
 {
@@ -473,9 +376,9 @@ static int iterate(lanczos *z, double *worst)
     lat_search *w = z->w;
     lat_dfield **y = z->v + z->room - z->keep; /* where restart works */
     int converged, rc;
+    bool again;
     *worst = INFINITY;
     for (;;) {
-        bool again;
         if (z->probing && keep_safe(z))
             return -1;
         if ((rc = grow(z)) <= 0)
@@ -571,7 +474,7 @@ static void close_basis(lanczos *z)
 static int begin(lanczos *z)
 {
     double a = 0;
-    if (survey(z, &a))
+    if (lat_lanczos_survey(z->w, z->v, z->room, &a))
         return -1;
     const double norm = z->w->norm;
     choose(z, a > 0 && z->w->op->many ? a : (z->w->op->positive ? norm : norm * norm) / 64);
@@ -581,13 +484,8 @@ static int begin(lanczos *z)
 int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst)
 {
     lanczos z = {.w = w};
-    int rc = open_basis(&z);
-    if (rc == 0 && w->job->from)
-        rc = load(&z);
-    else if (rc == 0)
-        rc = begin(&z);
-    if (rc == 0)
-        rc = iterate(&z, worst);
+    const int rc = open_basis(&z) || (w->job->from ? load(&z) : begin(&z)) ? -1
+                                                                           : iterate(&z, worst);
     for (int i = 0; rc > 0 && i < w->want; i++) {
         lat_dfield **from = &z.v[z.room - z.keep + i];
         value[i] = z.value[i];

@@ -30,7 +30,8 @@
 #include "dirac/dirac.h"
 
 /* A Hermitian operator on spinors of one column (column 0 of a space; one column takes the least
- * memory). out = A in, on sites of the parity; in is not changed but for ghosts; end may be NULL.
+ * memory). out = A in, on sites of the parity; in is not changed, except for ghosts; end may be
+ * NULL.
  */
 typedef struct lat_hermitian {
     lat_spinor_space *space;
@@ -64,7 +65,7 @@ typedef struct lat_modes_job {
     const lat_hermitian *coarse; /* the same in lower precision: lanczos searches with it, as well
                                   * as its precision allows, and op refines the modes; or NULL */
     int low, high;    /* as many modes, from low to high, as leave the widest gap to the next one */
-    bool largest;     /* those of the largest modulus */
+    bool largest;     /* modes of the largest modulus */
     double tolerance; /* |A w - value w| of each mode, |w| = 1 */
     lat_modes_method method;
     uint64_t seed;         /* of random vectors to start from */
@@ -129,11 +130,11 @@ typedef struct lat_modes_known {
     double error; /* of A: it is only asked whether nothing is lacking, found->converged */
 } lat_modes_known;
 
-/* Those of the job.low lowest modes of a positive A that are not known; found->count may be 0. For
+/* The modes among the job.low lowest of a positive A that are not known; found->count may be 0. For
  * an A with |A| at most 1 of which an application costs far more than products of vectors: by
- * thick-restart Lanczos of A itself, in the complement of the known modes. Of a degenerate level
+ * thick-restart Lanczos of A itself, in the complement of the known modes. For a degenerate level
  * one copy is found; more come to light when it is known, and another vector is the start. job.op,
- * tolerance, low, max_applications, progress are read. Residuals are those of the recursion. 0,
+ * tolerance, low, max_applications, progress are read. Residuals come from the recursion. 0,
  * also if it has not converged, or -1; *found is to be freed in any case. */
 int lat_modes_complete(const lat_modes_job *job, const lat_modes_known *known, lat_modes *found);
 

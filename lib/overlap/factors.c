@@ -36,9 +36,9 @@ static number polynomial(const lat_minmax *p, number z, number *slope)
 static int find_roots(const lat_minmax *p, number *z, number *next)
 {
     const int n = p->degree;
-    const real a = sqrtl(p->epsilon), mu = log1pl(a) - log1pl(-a), turn = 2 * acosl(-1.L) / n;
+    const real a = sqrtl(p->epsilon), mu = log1pl(a) - log1pl(-a), angle = 2 * acosl(-1.L) / n;
     for (int i = 0; i < n; i++)
-        z[i] = ccosl(turn * (i + .3L) + I * mu);
+        z[i] = ccosl(angle * (i + .3L) + I * mu);
     for (int round = 0; round < ROUNDS; round++) {
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < n; i++) {

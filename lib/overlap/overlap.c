@@ -295,3 +295,33 @@ void lat_overlap_close(lat_overlap *o)
     lat_grid_free(o->grid);
     free(o);
 }
+
+/* ---- its certificate ------------------------------------------------------------------------- */
+
+static int plain_mode(const void *with, int k, lat_field *spinor)
+{
+    const lat_overlap *o = with;
+    return lat_spinor_get(o->one, o->modes.vector[k], 0, spinor, 0);
+}
+
+static double plain_forced(const void *with, double x)
+{
+    return lat_sign_at(((const lat_overlap *)with)->sign, x);
+}
+
+lat_plain_overlap *lat_overlap_plain(const lat_overlap *o, const lat_field *links, double delta)
+{
+    double lower, upper;
+    lat_sign_interval(o->sign, &lower, &upper);
+    const bool holds = lower <= o->modes.rest && upper >= o->modes.norm;
+    lat_plain_sign s = {.mu = o->mu,
+                        .lower = o->modes.rest,
+                        .upper = o->modes.norm,
+                        .modes = o->modes.count,
+                        .value = o->modes.value,
+                        .mode = plain_mode,
+                        .forced = holds ? NULL : plain_forced,
+                        .with = o};
+    lat_overlap_kernel(&o->fermion, &s.kernel);
+    return lat_plain_overlap_new(links, &s, delta);
+}

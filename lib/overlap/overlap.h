@@ -11,8 +11,8 @@
  *
  *     D^+ D = D D^+ = (1 + mu^2)/2 + (1 - mu^2)/2 c P sign(H) P,    P = (1 + c gamma5)/2
  *
- * takes one sign function. The error of D is (1 - mu)/2 times that of the sign function; with the
- * bound of that (sign.h)
+ * takes one sign function. The error of D is (1 - mu)/2 times the error of the sign function; with
+ * the bound of that (sign.h)
  *
  *     |D~ - D| <= (1 - mu)/2 {2 (kappa+ + kappa-) + delta}
  *
@@ -21,6 +21,7 @@
 #ifndef LAT_OVERLAP_OVERLAP_H
 #define LAT_OVERLAP_OVERLAP_H
 
+#include "certify/plain_overlap.h"
 #include "dirac/temporal.h"
 #include "lattice/fermion.h"
 #include "sign.h"
@@ -93,7 +94,11 @@ int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *
 double lat_overlap_bound(const lat_overlap *o);
 
 /* | |sign(H) v| / |v| - 1 | of a random v: above a few times the bound, modes or interval are not
- * those of these links. -1 with a sentence where it is. */
+ * the ones of these links. -1 with a sentence where it is. */
 int lat_overlap_verify(lat_overlap *o, double *defect);
+
+/* The operator by code that shares nothing with it but the low modes and the interval; with a
+ * forced interval, its series, too (certify/plain_overlap.h). Borrows the links. */
+lat_plain_overlap *lat_overlap_plain(const lat_overlap *o, const lat_field *links, double delta);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sign.c: projection of low modes, Clenshaw's recursion, shifted conjugate gradients. */
+/* sign.c: Clenshaw's recursion, products, shifted conjugate gradients. */
 #include "sign.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "factors.h"
+#include "projection.h"
 #include "solve/krylov.h"
 
 typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
@@ -35,52 +36,10 @@ struct lat_sign {
     double tolerance[LAT_SIGN_LEVELS]; /* of conjugate gradients */
     double kappas;                     /* kappa+ + kappa- */
     lat_dfield *x[LAT_ZOLOTAREV_POLES];
-    lat_scalar *dot, *now; /* [modes][columns] */
+    lat_projection projection;
     lat_system system;
     long applications;
 };
-
-/* ---- projection ------------------------------------------------------------------------------ */
-
-/* s->now = <w_k, x> of each mode and column. */
-static int products(lat_sign *s, const lat_spinor_part *p, const lat_dfield *x)
-{
-    const lat_modes *m = s->modes;
-    return s->space->ops->products(s->space, p, m->count, (const lat_dfield *const *)m->vector, x,
-                                   s->now);
-}
-
-/* x += sum_k w_k (sign_k dot_k - now_k), sign_k that of the value, or 0. */
-static int combine(lat_sign *s, const lat_spinor_part *p, bool with_dot, lat_dfield *x)
-{
-    const lat_modes *m = s->modes;
-    for (int k = 0; k < m->count; k++) {
-        const double sign = !with_dot ? 0 : m->value[k] < 0 ? -1 : 1;
-        for (int i = 0; i < p->columns; i++) {
-            const int at = k * s->space->columns + p->column[i];
-            const lat_scalar dot = s->dot[at];
-            lat_scalar *z = &s->now[at];
-            *z = (lat_scalar){sign * dot.re - z->re, sign * dot.im - z->im};
-        }
-    }
-    return s->space->ops->combine(s->space, p, m->count, s->now,
-                                  (const lat_dfield *const *)m->vector, x);
-}
-
-/* s->dot = <w_k, in>; and in -= sum w_k dot_k. */
-static int take_out(lat_sign *s, const lat_spinor_part *p, lat_dfield *in)
-{
-    if (products(s, p, in))
-        return -1;
-    memcpy(s->dot, s->now, sizeof *s->dot * (size_t)(s->modes->count * s->space->columns));
-    return combine(s, p, false, in);
-}
-
-/* out += sum w_k (sign(value[k]) dot_k - <w_k, out>). */
-static int put_back(lat_sign *s, const lat_spinor_part *p, lat_dfield *out)
-{
-    return products(s, p, out) || combine(s, p, true, out) ? -1 : 0;
-}
 
 /* ---- the polynomial -------------------------------------------------------------------------- */
 
@@ -116,13 +75,13 @@ static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const cle
                 lat_dfield *e, lat_dfield *from, lat_dfield *psi)
 {
     const int n = k->p->degree;
-    const double turn = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
+    const double factor = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
     const lat_dirac_matrix h = {LAT_FULL, LAT_GAMMA5}, normal = {LAT_FULL, LAT_NORMAL};
     double add[LAT_SPINOR_COLUMNS], a[LAT_SPINOR_COLUMNS], b[LAT_SPINOR_COLUMNS];
     const lat_dirac_end end = {
-        .add = every(p, turn * k->r1, add),
+        .add = every(p, factor * k->r1, add),
         .terms = 2,
-        .by = {every(p, turn * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
+        .by = {every(p, factor * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
         .more = {from, psi}};
     s->applications += 2 * p->columns;
     if (!on->h->fuses)
@@ -337,12 +296,13 @@ int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield 
     if (p->columns == 0)
         return 0;
     lat_dfield *const psi = s->fine.psi;
-    if (s->space->ops->copy(s->space, p, in, psi) || take_out(s, p, psi))
+    if (s->space->ops->copy(s->space, p, in, psi)
+        || lat_projection_take_out(&s->projection, p, psi))
         return -1;
     if (s->options.method == LAT_SIGN_ZOLOTAREV ? rational(s, level, p, out, psi)
                                                 : polynomial(s, level, p, out))
         return -1;
-    return put_back(s, p, out);
+    return lat_projection_put_back(&s->projection, p, out);
 }
 
 int lat_sign_level(const lat_sign *s, double delta)
@@ -461,9 +421,6 @@ static int open_modes(lat_sign *s)
 {
     const lat_modes *m = s->modes;
     double *gap = lat_alloc((size_t)m->count + 1, sizeof *gap, "gaps of modes");
-    const size_t products = (size_t)m->count * (size_t)s->space->columns;
-    s->dot = lat_alloc(2 * products + 1, sizeof *s->dot, "products with modes");
-    s->now = s->dot + products;
     if (gap && m->count) {
         lat_modes_gaps(m->count, m->value, m->rest, false, gap);
         s->kappas = lat_modes_kappa(m->count, m->value, m->residual, gap, 1)
@@ -475,7 +432,7 @@ static int open_modes(lat_sign *s)
                         "found that the next one has the same modulus, %.10g: project more or "
                         "fewer",
                         m->count, fabs(m->value[m->count - 1]));
-    return gap && s->dot ? 0 : -1;
+    return gap ? lat_projection_open(&s->projection, s->space, m) : -1;
 }
 
 static int open_side(side *on, const lat_sign *s, lat_dirac *h)
@@ -534,6 +491,6 @@ void lat_sign_close(lat_sign *s)
         lat_dfield_free(s->x[l]);
     close_side(&s->fine);
     close_side(&s->coarse);
-    free(s->dot);
+    lat_projection_close(&s->projection);
     free(s);
 }

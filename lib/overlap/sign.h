@@ -40,7 +40,7 @@ typedef struct lat_sign_options {
     double delta; /* max | |x| f(|x|) - 1 | on the interval; 1e-15 to .5 */
     int order;    /* degree, or number of poles; 0: what delta needs */
     lat_sign_series series;
-    double lower, upper; /* the interval; 0: that of the modes */
+    double lower, upper; /* the interval; 0: the modes' own */
     bool force;          /* an interval that does not hold the spectrum, whatever comes of it */
 } lat_sign_options;
 
@@ -54,7 +54,7 @@ lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
                         const lat_sign_options *options);
 void lat_sign_close(lat_sign *s); /* NULL is allowed */
 
-/* out = sign(H) in, to lat_sign_delta(level); `in` is not changed but for ghosts. */
+/* out = sign(H) in, to lat_sign_delta(level); `in` is not changed, except for ghosts. */
 int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
                    lat_dfield *in);
 
@@ -67,7 +67,7 @@ double lat_sign_delta(const lat_sign *s, int level);
 double lat_sign_rounding(const lat_sign *s, int level);
 
 /* Bounds of |sign(H) - its approximation| at level 0: 2 (kappa+ + kappa-) + delta, where the
- * kappas are those of the modes (Giusti et al., section 4), up to products of the two. */
+ * kappas belong to the modes (Giusti et al., section 4), up to products of the two. */
 double lat_sign_bound(const lat_sign *s);
 
 int lat_sign_order(const lat_sign *s); /* degree or poles of level 0 */

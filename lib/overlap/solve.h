@@ -22,8 +22,8 @@
 #include "overlap.h"
 #include "solve/wilson.h"
 
-/* As lat_wilson_solve; `solver` and `delta` of the job are not read. Columns are at most those of
- * the operator. */
+/* Like lat_wilson_solve; `solver` and `delta` of the job are not read. Columns are at most the
+ * columns of the operator. */
 int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_report *report,
                       lat_wilson_cost *cost);
 

@@ -8,7 +8,7 @@
 
 #include "overlap.h"
 
-/* The `count` lowest of each, those of chirality + first, ascending; o has one column. value,
+/* The `count` lowest of each, chirality + first, ascending; o has one column. value,
  * residual: [2 count]; fewer than the spinors of one chirality have. `modes`, a host field of as
  * many columns (NULL: none), gets the vectors. */
 int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *value,

@@ -7,8 +7,9 @@
  *
  *     E(Q, D)^cc'_rb = eps_abc eps_a'b'c' sum_m D^bb'_mr Q^aa'_mb
  *
- * the contraction q-q, r-r, p-p is sum_cc' (tr E^cc') P^cc', and that of q with p and p with q is
- * + sum_cc' P'^cc' E^cc': the sign of the exchange is that of renaming a' and c' in eps. */
+ * the contraction q-q, r-r, p-p is sum_cc' (tr E^cc') P^cc', and the contraction of q with p and p
+ * with q is
+ * + sum_cc' P'^cc' E^cc': the sign of the exchange comes from renaming a' and c' in eps. */
 #define number AS(number_of_)
 #define matrix AS(matrix_of_)
 #define propagator AS(propagator_of_)
@@ -174,9 +175,8 @@ static TARGET void AS(upper)(propagator *to, const propagator *from)
                 }
 }
 
-/* sum eps_abc eps_a'b'c' A^aa' B^bb' C^cc' of these spins. */
-static TARGET number AS(triple)(const propagator *a, int i, int j, const propagator *b, int k,
-                                int l, const propagator *c, int m, int n)
+/* sum eps_abc eps_a'b'c' A^aa' A^bb' C^cc', of the spins [a, b, c][sink, source]. */
+static TARGET number AS(triple)(const propagator *a, const propagator *c, const int spin[3][2])
 {
     number all = {{0}, {0}};
     for (int cc = 0; cc < 9; cc++) {
@@ -184,11 +184,12 @@ static TARGET number AS(triple)(const propagator *a, int i, int j, const propaga
         for (int term = 0; term < 4; term++) {
             const pair x = eps[cc / 3][term / 2], y = eps[cc % 3][term % 2];
             number z = {{0}, {0}};
-            AS(add_product)(&z, a->s[x.a][y.a][i][j], b->s[x.b][y.b][k][l]);
+            AS(add_product)
+            (&z, a->s[x.a][y.a][spin[0][0]][spin[0][1]], a->s[x.b][y.b][spin[1][0]][spin[1][1]]);
             two.re += x.sign * y.sign * z.re;
             two.im += x.sign * y.sign * z.im;
         }
-        AS(add_product)(&all, two, c->s[cc / 3][cc % 3][m][n]);
+        AS(add_product)(&all, two, c->s[cc / 3][cc % 3][spin[2][0]][spin[2][1]]);
     }
     return all;
 }
@@ -205,8 +206,9 @@ static TARGET number AS(nucleon_nr)(const propagator *u, const propagator *d)
         for (int j = 0; j < 2; j++) {
             const double sign = terms[i].sign * terms[j].sign / 2;
             const int s = terms[i].second, r = terms[j].second;
-            const number direct = AS(triple)(u, 0, 0, u, s, r, d, terms[i].third, terms[j].third);
-            const number crossed = AS(triple)(u, 0, r, u, s, 0, d, terms[i].third, terms[j].third);
+            const int straight[3][2] = {{0, 0}, {s, r}, {terms[i].third, terms[j].third}},
+                      across[3][2] = {{0, r}, {s, 0}, {terms[i].third, terms[j].third}};
+            const number direct = AS(triple)(u, d, straight), crossed = AS(triple)(u, d, across);
             sum.re += sign * (direct.re + crossed.re);
             sum.im += sign * (direct.im + crossed.im);
         }
@@ -219,7 +221,7 @@ static TARGET number AS(non_relativistic)(lat_channel_kind kind, const propagato
     propagator x, y;
     AS(upper)(&x, u);
     if (kind == LAT_DELTA_NR) {
-        const number z = AS(triple)(&x, 0, 0, &x, 0, 0, &x, 0, 0);
+        const number z = AS(triple)(&x, &x, (const int[3][2]){{0}});
         return (number){6 * z.re, 6 * z.im};
     }
     if (kind == LAT_NUCLEON_NR)
@@ -228,7 +230,7 @@ static TARGET number AS(non_relativistic)(lat_channel_kind kind, const propagato
     return AS(nucleon_nr)(&x, &y);
 }
 
-/* The propagators of `count` sites; other lanes have that of the last one, too. */
+/* The propagators of `count` sites; other lanes repeat the last one. */
 static TARGET void AS(load)(propagator *to, const double *from, int count)
 {
     for (int lane = 0; lane < LANES; lane++) {

@@ -381,8 +381,8 @@ static void fill_rows(const lat_contraction *c, const double *shift, int longest
         for (int i = 0; i < 3; i++)
             for (int x = 0; x < c->head->geom.dims[i]; x++) {
                 const int L = c->head->geom.dims[i], d = x - c->place[i];
-                const long turns = (long)c->momentum[m][i] * d % L;
-                const double angle = 2 * M_PI * ((double)turns + shift[i] * d) / L;
+                const long cycles = (long)c->momentum[m][i] * d % L;
+                const double angle = 2 * M_PI * ((double)cycles + shift[i] * d) / L;
                 phase[(3 * m + i) * longest + x] = (cplx){cos(angle), sin(angle)};
             }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contract.h: correlators of mesons and baryons, a slice at a time (docs/correlators.md).
  *
- * S(x) is the propagator from the source to x. With two propagators, S1 is that of the quark and S2
- * that of the antiquark; in baryons the quarks u and d are S1, and s is S2.
+ * S(x) is the propagator from the source to x. With two propagators, S1 belongs to the quark and S2
+ * to the antiquark; in baryons the quarks u and d are S1, and s is S2.
  *
  *   mesons    C(p) = - sum_x e^{ip(x-x0)} tr[ A S1 Bbar gamma5 S2^+ gamma5 ], Bbar = gamma_t B^+
  *             gamma_t, for the matrix A of the sink and B of the source; the pion is sum tr S1 S2^+
@@ -51,8 +51,8 @@ static inline bool lat_channel_baryon(const lat_channel *c)
     return c->kind != LAT_MESON && c->kind != LAT_PCAC;
 }
 
-/* Reads names with commas between: those of the table above; pion, rho_x, a0, a1_x, b1_x (and y,
- * z; rho, a1 and b1 are three), axial_t, pcac; A:B of products of gamma matrices (gamma.h), sink
+/* Reads names with commas between: the names in the table above; pion, rho_x, a0, a1_x, b1_x (and
+ * y, z; rho, a1 and b1 are three), axial_t, pcac; A:B of products of gamma matrices (gamma.h), sink
  * first; mesons, baryons, all. Returns a list that the caller frees, and *count; NULL with a
  * sentence about usage. */
 lat_channel *lat_channels_parse(const char *text, int nc, int *count);
@@ -69,13 +69,13 @@ typedef struct lat_contraction {
 
 /* The correlators of one slice: out[2 (channel * momenta + momentum)] re, and im. `first` and
  * `second`, which may be one, are slices of propagators in doubles, [site][source spin][source
- * colour][spin][colour][re, im]. Of LAT_PCAC it is (C_A, C_P) of momentum 0 instead. 0, or -1
+ * colour][spin][colour][re, im]. For LAT_PCAC it is (C_A, C_P) of momentum 0 instead. 0, or -1
  * without memory. */
 int lat_contract_slice(const lat_contraction *c, const double *first, const double *second,
                        double *out);
 
 /* Momenta of a text: of a number from 0 to 1000, all -L/2 < n <= L/2 with n^2 up to it, in rising
- * n^2; or those of "1,0,0;1,1,0", with ; or / between, in this order. [count][x, y, z], to be
+ * n^2; or the list "1,0,0;1,1,0", with ; or / between, in this order. [count][x, y, z], to be
  * freed; NULL with a sentence about usage. */
 int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))[3];
 

@@ -17,11 +17,11 @@ static const pair eps[3][2] = {
 #if defined(__x86_64__)
 #define LANES 4
 #define AS(name) name##4
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET LAT_TARGET_AVX2(LAT_FMA)
 #include "baryon_lanes.h"
 #define LANES 8
 #define AS(name) name##8
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
+#define TARGET LAT_TARGET_AVX512(LAT_FMA)
 #include "baryon_lanes.h"
 #endif
 

@@ -18,7 +18,7 @@ typedef struct job {
 } job;
 
 /* to = z from, of a spinor or a propagator */
-static void turn(size_t reals, const double z[2], double *v)
+static void multiply(size_t reals, const double z[2], double *v)
 {
     for (size_t i = 0; i < reals; i += 2) {
         const double re = v[i];
@@ -32,7 +32,7 @@ static void wind(double n, int x, int L, double z[2])
 {
     double f[2];
     lat_momentum_phase(n, x, L, f);
-    turn(2, f, z);
+    multiply(2, f, z);
 }
 
 /* e^{-ipx} at global x. */
@@ -69,19 +69,19 @@ static void add_hop(const job *j, int mu, int way, const int y[4], size_t site, 
     const lat_header *head = &f->head;
     const int nc = head->nc, n = 4 * nc;
     const double w = mu < 3 ? head->quark.fermion.nu / head->quark.fermion.xi : 1;
-    double z[2], psi[8 * LAT_MAX_COLOURS], turned[8 * LAT_MAX_COLOURS];
+    double z[2], psi[8 * LAT_MAX_COLOURS], rotated[8 * LAT_MAX_COLOURS];
     wave(head, j->c->n1, y, z);
     wind(-.5 * (j->c->n1[mu] + j->c->n2[mu]), way, head->geom.dims[mu], z);
-    turn(2, (double[2]){-way * w / 2, 0}, z);
+    multiply(2, (double[2]){-way * w / 2, 0}, z);
     for (int col = 0; col < n; col++) {
         lat_field_get(f, site * (size_t)n + (size_t)col, psi);
-        lat_gamma_apply(lat_gamma_of(1 << mu), nc, turned, psi);
+        lat_gamma_apply(lat_gamma_of(1 << mu), nc, rotated, psi);
         for (int i = 0; i < 2 * n; i++)
-            turned[i] = psi[i] - way * turned[i];
-        turn(2 * (size_t)n, z, turned);
+            rotated[i] = psi[i] - way * rotated[i];
+        multiply(2 * (size_t)n, z, rotated);
         for (int s = 0; s < 4; s++)
             for (int a = 0; a < nc; a++) {
-                const double *from = turned + 2 * s * nc;
+                const double *from = rotated + 2 * s * nc;
                 double re = 0, im = 0;
                 for (int c = 0; c < nc; c++) {
                     const double *e = link + 2 * (way > 0 ? a * nc + c : c * nc + a);

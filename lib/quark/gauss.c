@@ -38,16 +38,12 @@ static void sites_base(const job *j, size_t from, size_t to, int n)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) static void sites_avx2(const job *j, size_t from, size_t to,
-                                                           int n)
+LAT_TARGET_AVX2(LAT_FMA) static void sites_avx2(const job *j, size_t from, size_t to, int n)
 {
     n == 3 ? sites4(j, from, to, 3) : n == 2 ? sites4(j, from, to, 2) : sites4(j, from, to, n);
 }
 
-__attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void sites_avx512(const job *j,
-                                                                                       size_t from,
-                                                                                       size_t to,
-                                                                                       int n)
+LAT_TARGET_AVX512(LAT_FMA) static void sites_avx512(const job *j, size_t from, size_t to, int n)
 {
     if (j->lanes == 4)
         n == 3 ? sites4(j, from, to, 3) : sites4(j, from, to, n);

@@ -5,10 +5,11 @@
 #define LAT_QUARK_KINEMATICS_H
 
 #include <stdbool.h>
+#include "amputation.h"
 #include "legs.h"
 #include "lattice/header.h"
 
-/* p1 and p2, and what follows from them; p2 = p1 but for vertices. */
+/* p1 and p2, and what follows from them; p2 = p1 except for vertices. */
 typedef struct lat_kinematics {
     double n[2][4], pbar[2][4], q[4]; /* q = p1 - p2 */
     double square[2], q2;             /* p^2 */
@@ -19,14 +20,15 @@ typedef struct lat_kinematics {
     double mass, tree;           /* m, B of the free operator; NaN: not known */
 } lat_kinematics;
 
-/* Of a propagator's header, which has lattice and operator. */
+/* From a propagator's header, which has lattice and operator. */
 lat_kinematics lat_kinematics_of(const lat_header *head, const double n1[4], const double n2[4]);
 
-/* n becomes that of -L/2 < n <= L/2. */
+/* n is shifted to -L/2 < n <= L/2. */
 void lat_kinematics_zone(const lat_header *head, double n[4]);
 
-/* The same operator, but for boundaries and the sign of the twist, and the same form of an overlap
- * propagator? So the two quarks of a vertex must be. In an ensemble the sign is one, too. */
+/* The same operator, except for boundaries and the sign of the twist, and the same form of an
+ * overlap propagator? So the two quarks of a vertex must be. In an ensemble the sign is one, too.
+ */
 bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b);
 
 /* A list of momenta, and their spatial parts. */

@@ -11,9 +11,9 @@
  *
  * gamma5 S(p2)^+ gamma5 is S(p2), but of the opposite twist where the mass is twisted.
  *
- * Sums are linear in what they are made of, so that means over configurations are those of the
+ * Sums are linear in what they are made of, so that means over configurations are means of the
  * numbers below. A "leg" is S(p), n x n complex numbers, n = 4 N, [source][sink]; a pair has S(p1),
- * S(p2), and then G of all Gamma in an order of legs.c. */
+ * S(p2), and then G of all Gamma in an order of legs.c. amputation.h makes Lambda of it. */
 #ifndef LAT_LEGS_H
 #define LAT_LEGS_H
 
@@ -40,7 +40,7 @@ typedef struct lat_legs {
 int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *second,
                    double *out);
 
-/* Of a propagator of a point source: out[k] is the leg sum_{x in slice} e^{-ip(x - x0)} S(x) of
+/* For a propagator of a point source: out[k] is the leg sum_{x in slice} e^{-ip(x - x0)} S(x) of
  * the spatial momentum number k. In one sum along x, y and z after the other. 0, or -1. */
 typedef struct lat_fourier {
     const lat_header *head;
@@ -50,32 +50,11 @@ typedef struct lat_fourier {
 } lat_fourier;
 int lat_fourier_slice(const lat_fourier *f, const double *slice, double *out);
 
+/* The sum over time of spatial momentum number k and n along t, of what lat_fourier_slice made of
+ * all slices. */
+void lat_fourier_time(const lat_fourier *f, int k, double n, const double *all, double *leg);
+
 /* e^{-i 2 pi n x / L} in z. */
 void lat_momentum_phase(double n, int x, int L, double z[2]);
-
-/* S^-1 = i A pbarslash + B + ..: part[0] = B = Re tr S^-1 / n, part[1] = A = Im tr[pbarslash S^-1]
- * / (n pbar^2), which is NaN where pbar is 0. 0, or -1 with a sentence, which begins with
- * `name`, where S is singular. */
-int lat_leg_parts(const char *name, int nc, const double *leg, const double pbar[4],
-                  double part[2]);
-
-/* t[a][b] = Re tr[ Lambda_a Gamma_b^+ ] / n, by the numbers of gamma.h; Lambda_a = Gamma_a makes it
- * the unit matrix. 0, or -1 with a sentence where a leg is singular, or without memory. */
-int lat_pair_traces(const char *name, int nc, const double *pair, double t[LAT_GAMMAS][LAT_GAMMAS]);
-
-/* What the Ward identity of the conserved current (current.h) takes besides it. */
-typedef struct lat_ward {
-    double qhat[4];     /* 2 sin(q_mu/2), q = p1 - p2 */
-    double mass, twist; /* m1 - m2, twist1 + twist2 */
-} lat_ward;
-
-/* Of a pair with the current: t[mu][nu] = Re tr[ Lambda_mu gamma_nu ] / n, and *defect =
- * |D| / (|S1^-1| + |S2^-1|), | | the root of the sum of all squares, where
- *
- *     D = sum_mu i qhat_mu Lambda_mu + mass Lambda_S + i twist Lambda_P - S1^-1 + S2^-1
- *
- * is 0 for exact solutions; S2 stands for gamma5 S2^+ gamma5. 0, or -1 as above. */
-int lat_pair_current(const char *name, int nc, const double *pair, const lat_ward *w,
-                     double t[4][4], double *defect);
 
 #endif

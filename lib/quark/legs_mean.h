@@ -35,7 +35,7 @@ void lat_legs_mean_free(lat_legs_mean *m);
 int lat_legs_mean_add(lat_legs_mean *m, const char links[9], const lat_kinematics *k,
                       const double *legs);
 
-/* The values of the mean over configurations of group i, and their errors, those of the means over
+/* The values of the mean over configurations of group i, and their errors, from the means over
  * all configurations but one: NaN where there is one alone. 0, or -1 as lat_values_of. */
 int lat_legs_mean_values(const lat_legs_mean *m, int i, double v[LAT_VALUES], double e[LAT_VALUES]);
 

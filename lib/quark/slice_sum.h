@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slice_sum.h: sums of many numbers over the sites of a slice. (lattice/iterate.h has those of
+/* slice_sum.h: sums of many numbers over the sites of a slice. (lattice/iterate.h has sums of
  * few.) */
 #ifndef LAT_QUARK_SLICE_SUM_H
 #define LAT_QUARK_SLICE_SUM_H

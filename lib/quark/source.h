@@ -11,7 +11,7 @@
  *   gauss:w,n,x,y,z,t                 point:x,y,z,t/gauss:w,n
  *   noise:z2|z4[,t=T][,seed=S][,dilute=D][,config=N]   random numbers of modulus 1 on slice T, or
  *                                     everywhere; D of spin, colour, time, evenodd with "-"
- *                                     between; of configuration N, or that of lat_source_begin
+ *                                     between; of configuration N, or lat_source_begin's
  *   /gauss:w,n                        Gaussian smearing (gauss.h)
  *   /ape:.. /stout:.. /hyp:..         smears the links that later steps use (smear/smear.h)
  *
@@ -36,7 +36,7 @@ void lat_source_free(lat_source *s);
  * smeared in silence. With a = w^2/4n a step has eigenvalues from 1 - 12 a to 1, since six
  * hops have a norm of at most 6. From n < 3 w^2/2 on (a > 1/6) those below are beyond -1: noise
  * grows from step to step, and hides the Gaussian. 0, or -1 with a sentence about usage; with
- * lat_opts.force 0 and a warning. For texts of a user: those of headers say what was done. */
+ * lat_opts.force 0 and a warning. For texts of a user: texts of headers say what was done. */
 int lat_source_check_steps(const lat_source *s);
 
 int lat_source_columns(const lat_source *s);     /* of a field: 4 N, or 1 */
@@ -65,7 +65,7 @@ int lat_source_make(const lat_source *s, int field, int column, double *psi);
 int lat_source_field(const lat_source *s, int field, lat_field *b);
 
 /* The source that the text of a header names, its field, and its column where ", column 7" follows,
- * as of lat-solve --columns; else -1: it has all columns. NULL as of lat_source_new. */
+ * from lat-solve --columns; else -1: it has all columns. NULL like lat_source_new. */
 lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column);
 
 /* The site from which distances and phases count, of the text of a header; 0 where a source has no

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "amputation.h"
 
 enum { TRACE, ZQ, MASS, ADDITIVE, MULTIPLICATIVE, SCALARS };
 enum { LAMBDA, RATIO, Z, CONSERVED, COLUMNS };

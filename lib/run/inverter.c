@@ -51,6 +51,24 @@ const lat_field *lat_inverter_links(const lat_inverter *v)
     return v->o->smearing ? &v->smeared : &v->links.u;
 }
 
+int lat_inverter_take_links(lat_inverter *v)
+{
+    const lat_field *u = &v->links.u;
+    const char *name = lat_input_name(v->links.in);
+    if (v->taken == v->links.number)
+        return 0;
+    lat_inverter_close(v);
+    lat_field_free(&v->smeared);
+    v->taken = v->links.number;
+    if (!v->device && !(v->device = lat_device_open(&v->o->device, lat_opts.comm)))
+        return -1;
+    return lat_fermion_check_gauge(&u->head, name)
+                   || lat_fermion_check_links(&v->fermion, &u->head, name)
+                   || (v->o->smearing && lat_smear_links(u, &v->o->smear, &v->smeared))
+               ? -1
+               : 0;
+}
+
 lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
 {
     const bool can = lat_spinor_gpu_takes(&links->head.geom, lat_opts.comm->size)
@@ -75,7 +93,7 @@ void lat_inverter_close(lat_inverter *v)
 /* It may still be written from there. */
 static int close_mirror(lat_inverter *v)
 {
-    const int rc = v->s.mirror ? lat_solution_written(&v->s) : 0;
+    const int rc = v->s.mirror ? lat_writer_end(&v->s.writer) : 0;
     lat_mirror_close(v->s.mirror);
     v->s.mirror = NULL;
     return rc;
@@ -85,6 +103,8 @@ void lat_inverter_end(lat_inverter *v)
 {
     lat_inverter_close(v);
     close_mirror(v);
+    lat_field_free(&v->smeared);
+    lat_device_close(v->cpu);
 }
 
 /* The largest modulus of an eigenvalue. */
@@ -165,29 +185,23 @@ int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
 }
 
 /* May the solution stay on a GPU until it is written, and be certified there? Where that leaves
- * room for all columns side by side: *wide. */
+ * room for all columns side by side. */
 static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t modes,
-                         lat_wilson_options *wide)
+                         const lat_wilson_options *o)
 {
     const lat_wilson_use use = {(lat_solver)v->o->how.solver, 0, (int)modes};
-    const lat_header *x = &v->s.x->head;
-    if (!v->whole || lat_columns_used(v->s.kept) || !lat_mirror_takes(on, x))
-        return false;
-    const int columns = (int)lat_header_objects(x);
-    if (!lat_opt_given("batch"))
-        wide->columns = columns < LAT_INVERTER_BATCH ? columns : LAT_INVERTER_BATCH;
-    return lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, wide, &use, true)
-               + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
-           <= bytes_for(v, on);
+    return v->whole && !lat_columns_used(v->s.kept) && lat_mirror_takes(on, &v->s.x->head)
+           && lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, o, &use, true)
+                      + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
+                  <= bytes_for(v, on);
 }
 
 /* The mirror is that of the links before, if there is one: it may not have been written yet. */
 static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
 {
-    lat_wilson_options wide = *o;
     if (v->s.mirror && !lat_mirror_fits(v->s.mirror, &v->s.x->head) && close_mirror(v))
         return -1;
-    if (!takes_mirror(v, on, modes, &wide))
+    if (!takes_mirror(v, on, modes, o))
         return close_mirror(v);
     if (!(v->s.plain_gpu = lat_plain_gpu_new(on, lat_inverter_links(v), &v->fermion)))
         return -1;
@@ -197,7 +211,6 @@ static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
         lat_verbose("solutions stay on the GPU until they are written: %.3g GB",
                     (x_bytes(v) + plain_bytes(v)) * 1e-9);
     }
-    *o = wide;
     o->dirac.there = lat_plain_gpu_links(v->s.plain_gpu);
     return 0;
 }
@@ -224,25 +237,11 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o)
     return rc;
 }
 
-int lat_inverter_wide(lat_inverter *v, int columns, int most)
+int lat_inverter_wide(lat_inverter *v, int columns)
 {
     if (!lat_opt_given("batch"))
-        v->o->how.batch = most;
+        v->o->how.batch = LAT_INVERTER_BATCH;
     return columns < v->o->how.batch ? columns : (int)v->o->how.batch;
-}
-
-/* Columns are certified while the next ones are solved, where a GPU does that on one rank: in
- * batches, each with enough spinors for a GPU that more would be no faster. */
-static int solved_beside(lat_inverter *v, const lat_device *on, int columns)
-{
-    enum { ENOUGH = 6 << 20, MOST = 3 };
-    v->s.beside = on->gpu && on->comm->size == 1 && !lat_columns_writes(v->s.kept);
-    if (!v->s.beside || lat_inverter_overlap(v))
-        return lat_inverter_wide(v, columns, LAT_INVERTER_BATCH);
-    const double full = (double)columns * (double)lat_field_sites(&v->links.u) / ENOUGH;
-    const int batches = full < 1 ? 1 : full < MOST ? (int)full : MOST;
-    const int most = (columns + batches - 1) / batches;
-    return lat_inverter_wide(v, columns, most < LAT_INVERTER_BATCH ? most : LAT_INVERTER_BATCH);
 }
 
 /* The overlap operator, with modes of H and of its own, if there are files of them. */
@@ -276,7 +275,7 @@ int lat_inverter_open(lat_inverter *v)
     if (!on)
         return -1;
     lat_wilson_options o = {
-        .columns = solved_beside(v, on, columns),
+        .columns = lat_inverter_wide(v, columns),
         .form = forms[v->o->even_odd],
         .inner = inner_precision(v, on),
         .dirac = {.reals = (int)v->o->reals},

@@ -8,6 +8,7 @@
 #include "device_options.h"
 #include "links.h"
 #include "overlap.h"
+#include "smear/smear.h"
 #include "solution.h"
 
 enum { LAT_INVERTER_BATCH = 16 }; /* columns side by side, at most, unless told */
@@ -23,6 +24,7 @@ typedef struct lat_inverter_options {
     long reals;               /* a link; 0: as few as the links allow */
     double memory;            /* of the device, GB; 0: what is free there */
     const char *smearing;     /* of the links of the operator; or NULL */
+    lat_smear smear;          /* the same */
     lat_device_options device;
 } lat_inverter_options;
 
@@ -35,6 +37,7 @@ typedef struct lat_inverter {
     int columns, *column;    /* those that are wanted; 0: all */
     bool whole;              /* x is solved whole, from zero, and read by its writer alone */
     lat_links links;         /* of the input, or of a file of their own */
+    long taken;              /* the number of the links that lat_inverter_take_links has seen */
     lat_field smeared;       /* those of the operator, where they are smeared */
     lat_input *modes;        /* that deflate; or NULL */
     char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
@@ -52,6 +55,10 @@ static inline bool lat_inverter_overlap(const lat_inverter *v)
     return !strcmp(v->fermion.name, "overlap");
 }
 
+/* The present links, if they are new ones: opens the device, if it is not, and looks whether they
+ * have the gauge and the boundary of the operator; smears them. 0, or -1 with lat_error set. */
+int lat_inverter_take_links(lat_inverter *v);
+
 /* Those of M. */
 const lat_field *lat_inverter_links(const lat_inverter *v);
 
@@ -63,12 +70,13 @@ lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links);
 int lat_inverter_open(lat_inverter *v);
 void lat_inverter_close(lat_inverter *v); /* none open: nothing */
 
-/* Closes what outlives an operator, too: where solutions stay until they are written. */
+/* Closes all but the device, of what was opened here; where solutions stay, too, once they are
+ * written. */
 void lat_inverter_end(lat_inverter *v);
 
-/* Columns side by side of so many: at most `most`, or what --batch says; lat_inverter_batch may
- * take fewer. */
-int lat_inverter_wide(lat_inverter *v, int columns, int most);
+/* Columns side by side of so many: at most LAT_INVERTER_BATCH, or what --batch says;
+ * lat_inverter_batch may take fewer. */
+int lat_inverter_wide(lat_inverter *v, int columns);
 
 /* --batch, or as many of o->columns as the device's memory takes: into v->o and *o. 0, or -1 with
  * lat_error set. */

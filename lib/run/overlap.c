@@ -165,7 +165,7 @@ int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_fie
     lat_overlap_known_use(known, &o);
     *p = (lat_overlap_pair){.fast = lat_overlap_open(device, links, fermion, &o)};
     if (p->fast && lat_overlap_verify(p->fast, &defect) == 0
-        && (p->plain = lat_plain_overlap_new(links, p->fast, fmax(1e-14, residual / 20)))) {
+        && (p->plain = lat_overlap_plain(p->fast, links, fmax(1e-14, residual / 20)))) {
         lat_overlap_known_name(known, p->fast);
         return 0;
     }

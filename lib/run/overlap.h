@@ -7,7 +7,7 @@
 #include "fermion_options.h"
 #include "modefile.h"
 #include "overlap/deflate.h"
-#include "overlap/plain_overlap.h"
+#include "certify/plain_overlap.h"
 #include "overlap/solve.h"
 
 enum { LAT_OPERATOR_WILSON, LAT_OPERATOR_OVERLAP };

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "stream/stream.h"
 
 enum { ROUNDS = 4, NUMBERS = 7 };
 
@@ -17,128 +16,105 @@ enum { ROUNDS = 4, NUMBERS = 7 };
 int lat_solution_reserve(lat_solution *s)
 {
     const size_t columns = lat_header_objects(&s->x->head);
-    s->report = lat_alloc(columns, sizeof *s->report, "reports");
-    s->cost = lat_alloc(columns, sizeof *s->cost, "reports");
-    s->true_residual = lat_alloc(columns, sizeof *s->true_residual, "residuals");
-    s->of_batch = lat_alloc(columns, sizeof *s->of_batch, "columns");
-    s->certified = lat_alloc(columns, sizeof *s->certified, "columns");
-    s->known = lat_alloc(columns, sizeof *s->known, "columns");
-    return s->report && s->cost && s->true_residual && s->of_batch && s->certified && s->known ? 0
-                                                                                               : -1;
+    s->solved = lat_alloc(columns, sizeof *s->solved, "reports");
+    s->residual = lat_alloc(columns, sizeof *s->residual, "residuals");
+    if (s->solved)
+        memset(s->solved, 0, columns * sizeof *s->solved);
+    return s->solved && s->residual ? 0 : -1;
 }
 
 void lat_solution_unreserve(lat_solution *s)
 {
-    free(s->report);
-    free(s->cost);
-    free(s->true_residual);
-    free(s->of_batch);
-    free(s->certified);
-    free(s->known);
-    s->report = NULL;
-    s->cost = NULL;
-    s->true_residual = NULL;
-    s->of_batch = NULL;
-    s->certified = NULL;
-    s->known = NULL;
+    free(s->solved);
+    free(s->residual);
+    s->solved = NULL;
+    s->residual = NULL;
 }
 
+/* ---- certified columns ----------------------------------------------------------------------- */
+
+static bool is_good(const lat_solution *s, int c) { return s->residual[c] <= s->how->residual; }
+
 /* |b - M x|/|b|, by code that shares nothing with the solver. */
-static int residual_of(lat_solution *s, int columns, const int *column, double *found)
+static int residuals(lat_solution *s, int columns, const int *column, double *found)
 {
+    if (s->where == LAT_X_DEVICE)
+        return lat_plain_gpu_residual(s->plain_gpu, lat_mirror_data(s->mirror), s->b, columns,
+                                      column, found);
+    if (lat_field_exchange(s->x))
+        return -1;
     return s->overlap.plain
                ? lat_plain_overlap_residual(s->overlap.plain, s->x, s->b, columns, column, found)
                : lat_plain_residual(s->plain, s->x, s->b, columns, column, found);
 }
 
-/* What the certificate of an earlier batch has found. */
-static int take_certificate(lat_solution *s)
-{
-    lat_certificate *c = &s->certificate;
-    if (lat_certificate_end(c))
-        return -1;
-    for (int i = 0; i < c->columns; i++) {
-        s->true_residual[c->column[i]] = c->residual[i];
-        s->known[c->column[i]] = true;
-    }
-    c->columns = 0;
-    return 0;
-}
-
-/* Where the solution is. */
-static int residuals(lat_solution *s, int columns, const int *column, double *found)
-{
-    return s->mirrored
-               ? lat_plain_gpu_residual(s->plain_gpu, s->mirror, s->b, columns, column, found)
-           : lat_field_exchange(s->x) ? -1
-                                      : residual_of(s, columns, column, found);
-}
-
-/* x gets what is in the mirror, for somebody who reads it. */
-static int land(lat_solution *s)
-{
-    if (s->mirrored && lat_mirror_get(s->mirror, s->x))
-        return -1;
-    s->mirrored = false;
-    return 0;
-}
-
-/* The residuals that are not known yet. */
-static int certify(lat_solution *s, int columns, const int *column)
+int lat_solution_certify(lat_solution *s, int columns, const int *column)
 {
     int list[LAT_MAX_COLUMNS], n = 0;
     double found[LAT_MAX_COLUMNS];
     for (int i = 0; i < columns; i++)
-        if (!s->known[column[i]])
+        if (isnan(s->residual[column[i]]))
             list[n++] = column[i];
     if (n && residuals(s, n, list, found))
         return -1;
-    for (int i = 0; i < n; i++) {
-        s->true_residual[list[i]] = found[i];
-        s->known[list[i]] = true;
-    }
+    for (int i = 0; i < n; i++)
+        s->residual[list[i]] = found[i];
     return 0;
 }
 
-/* ---- a column -------------------------------------------------------------------------------- */
-
-int lat_solution_save(lat_solution *s, const lat_field *x, int c)
+/* Brings x to the host, for those who read it there. */
+static int land(lat_solution *s)
 {
-    const lat_solve_report *p = &s->report[c];
-    const double numbers[NUMBERS] = {
-        (double)p->iterations, (double)p->updates, p->residual,     p->solver,
-        s->cost[c].seconds,    s->cost[c].flops,   s->cost[c].bytes};
-    return lat_columns_save(s->kept, s->name, x, c, numbers, NUMBERS);
+    if (s->where == LAT_X_DEVICE && lat_mirror_get(s->mirror, s->x))
+        return -1;
+    s->where = LAT_X_HOST;
+    return 0;
 }
 
-int lat_solution_saved(lat_solution *s, lat_field *x, int c)
+/* ---- the checkpoint -------------------------------------------------------------------------- */
+
+int lat_solution_save(lat_solution *s, int c)
+{
+    const lat_solve_report *p = &s->solved[c].report;
+    const lat_wilson_cost *t = &s->solved[c].cost;
+    const double numbers[NUMBERS] = {(double)p->iterations,
+                                     (double)p->updates,
+                                     p->residual,
+                                     p->solver,
+                                     t->seconds,
+                                     t->flops,
+                                     t->bytes};
+    return lat_columns_save(s->kept, s->name, s->x, c, numbers, NUMBERS);
+}
+
+int lat_solution_saved(lat_solution *s, int c)
 {
     double v[NUMBERS];
-    const int rc = lat_columns_restore(s->kept, s->name, x, c, v, NUMBERS);
+    const int rc = lat_columns_restore(s->kept, s->name, s->x, c, v, NUMBERS);
     if (rc <= 0)
         return rc;
-    s->report[c] = (lat_solve_report){.iterations = (long)v[0],
-                                      .updates = (long)v[1],
-                                      .residual = v[2],
-                                      .solver = (lat_solver)v[3],
-                                      .end = LAT_END_CONVERGED};
-    s->cost[c] = (lat_wilson_cost){v[4], v[5], v[6]};
+    s->solved[c].report = (lat_solve_report){.iterations = (long)v[0],
+                                             .updates = (long)v[1],
+                                             .residual = v[2],
+                                             .solver = (lat_solver)v[3],
+                                             .end = LAT_END_CONVERGED};
+    s->solved[c].cost = (lat_wilson_cost){v[4], v[5], v[6]};
     return 1;
 }
 
 /* Columns that the checkpoint has. */
 static int restore(lat_solution *s, int columns, const int *column)
 {
+    int list[LAT_MAX_COLUMNS], n = 0;
     for (int i = 0; i < columns; i++) {
-        const int c = column[i], there = lat_solution_saved(s, s->x, c);
+        const int there = lat_solution_saved(s, column[i]);
         if (there < 0)
             return -1;
-        if (there) {
-            s->certified[c] = true;
-            s->left--;
-        }
+        if (there)
+            list[n++] = column[i];
     }
-    return 0;
+    s->left -= n;
+    return n ? lat_solution_certify(s, n, list) : 0;
 }
 
 /* A column has converged by the solver's word: if it has by ours, the checkpoint gets it. Costs of
@@ -147,14 +123,13 @@ static int column_done(void *with, int i)
 {
     lat_solution *s = with;
     const int c = s->of_batch[i];
-    if (certify(s, 1, &c))
+    if (lat_solution_certify(s, 1, &c))
         return -1;
-    if (!(s->true_residual[c] <= s->how->residual))
+    if (!is_good(s, c))
         return 0;
-    s->certified[c] = true;
     s->left--;
-    s->report[c] = s->batch_report[i];
-    return lat_solution_save(s, s->x, c);
+    s->solved[c].report = s->of_columns[i];
+    return lat_solution_save(s, c);
 }
 
 bool lat_solution_asked(lat_solution *s)
@@ -164,17 +139,11 @@ bool lat_solution_asked(lat_solution *s)
     return s->stopped != 0;
 }
 
-/* Could the solution before not be written? Then lat_error says why. */
-static bool lost(lat_solution *s)
-{
-    return lat_behind_failed(&s->behind) && lat_solution_written(s) < 0;
-}
-
 int lat_solution_progress(void *solution, long iterations, int active, double ratio)
 {
     lat_solution *s = solution;
     char left[LAT_LEFT];
-    if (lat_solution_asked(s) || lost(s))
+    if (lat_solution_asked(s) || lat_writer_look(&s->writer))
         return -1;
     if (s->meanwhile)
         s->meanwhile(s->with);
@@ -187,22 +156,18 @@ int lat_solution_progress(void *solution, long iterations, int active, double ra
 }
 
 /* The host has nothing to do: the solution before is written. */
-static int loaded(void *solution)
-{
-    lat_solution *s = solution;
-    return lat_behind_begin(&s->behind);
-}
+static int loaded(void *solution) { return lat_writer_begin(&((lat_solution *)solution)->writer); }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* One batch: its columns, each with its target. */
+/* One batch, s->of_batch, each column with its target. */
 static int solve_batch(lat_solution *s, int columns, const double *target, bool from_x)
 {
     lat_solve_report report[LAT_SPINOR_COLUMNS];
     lat_wilson_cost cost[LAT_SPINOR_COLUMNS];
     const lat_wilson_job job = {.b = s->b,
                                 .x = s->x,
-                                .mirror = s->mirrored ? s->mirror : NULL,
+                                .mirror = s->where == LAT_X_DEVICE ? s->mirror : NULL,
                                 .from_x = from_x,
                                 .columns = columns,
                                 .object = s->of_batch,
@@ -215,18 +180,20 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
                                 .done = lat_columns_writes(s->kept) ? column_done : NULL,
                                 .with = s};
     for (int i = 0; i < columns; i++) {
-        report[i] = s->report[s->of_batch[i]];
-        cost[i] = s->cost[s->of_batch[i]];
-        s->known[s->of_batch[i]] = false;
+        report[i] = s->solved[s->of_batch[i]].report;
+        cost[i] = s->solved[s->of_batch[i]].cost;
+        s->residual[s->of_batch[i]] = NAN;
     }
-    s->batch_report = report;
-    if (s->overlap.fast ? lat_overlap_solve(s->overlap.fast, &job, report, cost)
-                        : lat_wilson_solve(s->wilson, &job, report, cost) || lost(s))
+    s->of_columns = report;
+    s->rate = (lat_rate){0};
+    if (s->overlap.fast
+            ? lat_overlap_solve(s->overlap.fast, &job, report, cost)
+            : lat_wilson_solve(s->wilson, &job, report, cost) || lat_writer_look(&s->writer))
         return -1;
-    for (int i = 0; i < columns; i++) {
-        s->report[s->of_batch[i]] = report[i];
-        s->cost[s->of_batch[i]] = cost[i];
-    }
+    for (int i = 0; i < columns; i++)
+        s->solved[s->of_batch[i]] = (lat_solved){report[i], cost[i]};
+    if (!lat_columns_writes(s->kept))
+        s->left -= columns;
     return 0;
 }
 
@@ -238,8 +205,7 @@ static int side_by_side(const lat_solution *s)
     return s->how->batch < space->columns ? (int)s->how->batch : space->columns;
 }
 
-/* All columns that are not certified, batch after batch; with s->beside the certificate of a batch
- * is made while the next one is solved. */
+/* All columns that are not good, batch after batch. */
 static int solve_columns(lat_solution *s, int columns, const int *column, const double *target,
                          bool from_x)
 {
@@ -248,21 +214,12 @@ static int solve_columns(lat_solution *s, int columns, const int *column, const 
     for (int i = 0; i < columns;) {
         int n = 0;
         for (; i < columns && n < most; i++)
-            if (!s->certified[column[i]]) {
+            if (!is_good(s, column[i])) {
                 s->of_batch[n] = column[i];
                 of_batch[n++] = target[column[i]];
             }
-        s->rate = (lat_rate){0};
         if (n && solve_batch(s, n, of_batch, from_x))
             return -1;
-        if (n && s->beside && s->plain && !s->mirrored && !lat_columns_writes(s->kept)) {
-            if (take_certificate(s))
-                return -1;
-            lat_certificate_begin(&s->certificate, s->plain, s->x, s->b, n, s->of_batch,
-                                  i < columns);
-        }
-        if (!lat_columns_writes(s->kept))
-            s->left -= n;
     }
     return 0;
 }
@@ -294,7 +251,7 @@ static int shrinkage(lat_solution *s, int c, double *ratio)
 /* LAT_UNCONVERGED, with a sentence about column c. */
 static int unconverged(lat_solution *s, int c, int columns, int good)
 {
-    const lat_solve_report *p = &s->report[c];
+    const lat_solve_report *p = &s->solved[c].report;
     char text[LAT_FERMION_TEXT], seen[160] = "";
     double ratio;
     const char *kept = lat_columns_keep(s->kept);
@@ -305,7 +262,7 @@ static int unconverged(lat_solution *s, int c, int columns, int good)
                  ratio);
     lat_fail("field %ld, column %d: expected a residual below %.3g, found %.3g after %ld "
              "iterations: %s %s (%d of %d columns converged, %s)%s%s%s%s",
-             s->field, c, s->how->residual, s->true_residual[c], p->iterations,
+             s->field, c, s->how->residual, s->residual[c], p->iterations,
              lat_solver_name(p->solver),
              p->end == LAT_END_CONVERGED ? "could not do better" : lat_end_text(p->end), good,
              columns, lat_fermion_text(s->fermion, text), seen, kept ? "; --resume " : "",
@@ -313,77 +270,71 @@ static int unconverged(lat_solution *s, int c, int columns, int good)
     return LAT_UNCONVERGED;
 }
 
+/* What a round has come to: columns that are good, the worst of the others, and whether one that
+ * had converged by the solver's word will with a lower target. */
+typedef struct verdict {
+    int good, worst;
+    bool again;
+} verdict;
+
+/* `trusted`: nothing was solved, what came was certified alone. */
+static verdict judge(const lat_solution *s, int columns, const int *column, bool trusted,
+                     double *target)
+{
+    verdict v = {0, -1, false};
+    for (int i = 0; i < columns; i++) {
+        const int c = column[i];
+        const double now = s->residual[c];
+        const lat_end end = s->solved[c].report.end;
+        if (is_good(s, c)) {
+            v.good++;
+            continue;
+        }
+        if (v.worst < 0 || !(now <= s->residual[v.worst]))
+            v.worst = c;
+        if (!trusted)
+            target[c] *= .5 * s->how->residual / now;
+        v.again = v.again || end == LAT_END_CONVERGED || (trusted && end != LAT_END_ITERATIONS);
+    }
+    return v;
+}
+
+static int solve_in_rounds(lat_solution *s, int columns, const int *column, lat_solution_start from,
+                           double *target)
+{
+    for (int round = 0;; round++) {
+        const bool trusted = from == LAT_SOLVED && round == 0;
+        if ((!trusted
+             && solve_columns(s, columns, column, target, from != LAT_FROM_ZERO || round > 0))
+            || lat_solution_certify(s, columns, column))
+            return LAT_FAILED;
+        const verdict v = judge(s, columns, column, trusted, target);
+        s->left = columns - v.good;
+        if (v.good == columns)
+            return LAT_DONE;
+        if (land(s))
+            return LAT_FAILED;
+        if (!v.again || round == ROUNDS - 1)
+            return unconverged(s, v.worst, columns, v.good);
+    }
+}
+
 int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solution_start from)
 {
     const size_t all = lat_header_objects(&s->x->head);
     double *target = lat_alloc(all, sizeof *target, "targets");
-    memset(s->certified, 0, all * sizeof *s->certified);
-    memset(s->known, 0, all * sizeof *s->known);
-    s->left = columns;
-    s->mirrored = s->mirror && s->plain_gpu && from == LAT_FROM_ZERO
-                  && lat_mirror_fits(s->mirror, &s->x->head);
-    int code = target && restore(s, columns, column) == 0 ? LAT_UNCONVERGED : LAT_FAILED;
-    for (int i = 0; i < columns && code != LAT_FAILED; i++)
-        target[column[i]] = .95 * s->how->residual;
-    for (int round = 0; round < ROUNDS && code == LAT_UNCONVERGED; round++) {
-        int good = 0, worst = -1;
-        const bool trusts = from == LAT_SOLVED && round == 0;
-        const bool bad = !trusts
-                         && solve_columns(s, columns, column, target,
-                                          from != LAT_FROM_ZERO || round > 0);
-        if (take_certificate(s) || bad || certify(s, columns, column)) {
-            code = LAT_FAILED;
-            break;
-        }
-        bool again = false;
-        for (int i = 0; i < columns; i++) {
-            const int c = column[i];
-            const double now = s->true_residual[c];
-            s->certified[c] = now <= s->how->residual;
-            good += s->certified[c];
-            if (s->certified[c])
-                continue;
-            if (worst < 0 || !(now <= s->true_residual[worst]))
-                worst = c;
-            target[c] *= trusts ? 1 : .5 * s->how->residual / now;
-            again = again || s->report[c].end == LAT_END_CONVERGED
-                    || (trusts && s->report[c].end != LAT_END_ITERATIONS);
-        }
-        s->left = columns - good;
-        if (good == columns)
-            code = LAT_DONE;
-        else if (land(s))
-            code = LAT_FAILED;
-        else if (!again || round == ROUNDS - 1) {
-            unconverged(s, worst, columns, good);
-            break;
-        }
+    for (size_t c = 0; target && c < all; c++) {
+        target[c] = .95 * s->how->residual;
+        s->residual[c] = NAN;
     }
+    s->left = columns;
+    s->where = s->mirror && s->plain_gpu && from == LAT_FROM_ZERO
+                       && lat_mirror_fits(s->mirror, &s->x->head)
+                   ? LAT_X_DEVICE
+                   : LAT_X_HOST;
+    const int code = target && restore(s, columns, column) == 0
+                         ? solve_in_rounds(s, columns, column, from, target)
+                         : LAT_FAILED;
     free(target);
     return code;
-}
-
-/* ---- the end --------------------------------------------------------------------------------- */
-
-int lat_solution_write(lat_solution *s, lat_output *out, int store, bool soon)
-{
-    if (!s->mirrored)
-        return lat_solution_written(s) || lat_stream_write(out, s->x, store) ? -1 : 0;
-    if (lat_behind_keep(&s->behind, out, &s->x->head, store, s->mirror))
-        return -1;
-    if (!lat_output_is_file(out)) /* a pipe takes one thread, and its time */
-        return lat_behind_begin(&s->behind);
-    return soon ? 0 : lat_behind_end(&s->behind);
-}
-
-int lat_solution_written(lat_solution *s)
-{
-    const int rc = lat_behind_end(&s->behind);
-    s->lost = s->lost || rc < 0;
-    return rc;
-}
-
-void lat_solution_expect(lat_solution *s, lat_output *out, int store)
-{
-    lat_behind_expect(&s->behind, out, &s->x->head, store);
 }

@@ -107,6 +107,8 @@ void lat_report_text(FILE *to, const char *what, long index, bool several)
 
 bool lat_report_heading(void) { return reports.headings++ == 0; }
 
+const char *lat_report_file(void) { return several_files() ? reports.file : NULL; }
+
 void lat_report_end_heading(FILE *to) { fputs(several_files() ? "\tfile\n" : "\n", to); }
 
 void lat_report_end_row(FILE *to)

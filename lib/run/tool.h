@@ -62,12 +62,14 @@ int lat_print_run(lat_print *all, lat_print_end *end);
  *                            number of a field of several, after `what` (NULL: none)
  *   lat_report_heading       is it time for the heading of --tsv? Once, for all files
  *   lat_report_end_heading   ends that line, lat_report_end_row a row: perhaps with the column file
- *   lat_report_json          begins an object */
+ *   lat_report_json          begins an object
+ *   lat_report_file          the file of the report, printable; NULL where there is one alone */
 void lat_report_text(FILE *to, const char *what, long index, bool several);
 bool lat_report_heading(void);
 void lat_report_end_heading(FILE *to);
 void lat_report_end_row(FILE *to);
 void lat_report_json(FILE *to);
+const char *lat_report_file(void);
 
 /* A measurement that means something in a gauge alone. LAT_REQUIRE_OPTION says how far from it a
  * configuration may be. lat_require_gauge: LAT_DONE; or LAT_UNCONVERGED with a sentence, where

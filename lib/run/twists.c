@@ -2,17 +2,32 @@
 /* twists.c: several twisted masses from one Krylov space. */
 #include "twists.h"
 
-/* What is good of these columns goes into the checkpoint, unless a limit has cut it short. */
-static int save_twist(lat_inverter *v, lat_field *x, int columns, const int *column)
+#include <math.h>
+#include <stdlib.h>
+#include "base/memory.h"
+
+/* v->s becomes the solution for twist j. */
+static void turn_to(lat_inverter *v, int j)
 {
-    double now[LAT_SPINOR_COLUMNS];
-    lat_plain *m = lat_plain_new(lat_inverter_links(v), &v->fermion);
-    int rc = !m || lat_field_exchange(x) || lat_plain_residual(m, x, v->s.b, columns, column, now);
-    lat_plain_free(m);
-    for (int i = 0; i < columns && rc == 0; i++) {
-        if (v->s.report[column[i]].end == LAT_END_CONVERGED && now[i] <= v->o->how.residual)
-            rc = lat_solution_save(&v->s, x, column[i]);
-    }
+    v->fermion.twist = v->twist[j];
+    v->s.x = &v->of_twist[j];
+    lat_inverter_name(v);
+}
+
+/* What is good of these columns goes into the checkpoint, unless a limit has cut it short. */
+static int save_twist(lat_inverter *v, int columns, const int *column)
+{
+    lat_solution *s = &v->s;
+    for (int i = 0; i < columns; i++)
+        s->residual[column[i]] = NAN;
+    s->plain = lat_plain_new(lat_inverter_links(v), &v->fermion);
+    int rc = s->plain ? lat_solution_certify(s, columns, column) : -1;
+    lat_plain_free(s->plain);
+    s->plain = NULL;
+    for (int i = 0; i < columns && rc == 0; i++)
+        if (s->solved[column[i]].report.end == LAT_END_CONVERGED
+            && s->residual[column[i]] <= s->how->residual)
+            rc = lat_solution_save(s, column[i]);
     return rc;
 }
 
@@ -20,9 +35,8 @@ static int save_family(lat_inverter *v, int columns, const int *column)
 {
     int rc = 0;
     for (int j = 0; j < v->twists && rc == 0; j++) {
-        v->fermion.twist = v->twist[j];
-        lat_inverter_name(v);
-        rc = save_twist(v, &v->of_twist[j], columns, column);
+        turn_to(v, j);
+        rc = save_twist(v, columns, column);
     }
     return rc;
 }
@@ -49,8 +63,8 @@ static int solve_family(lat_inverter *v, lat_wilson *w, int columns, const int *
     for (int i = 0; i < columns; i++) {
         const lat_wilson_cost *c = &cost[i];
         const double n = v->twists; /* share it */
-        v->s.report[column[i]] = report[i];
-        v->s.cost[column[i]] = (lat_wilson_cost){c->seconds / n, c->flops / n, c->bytes / n};
+        v->s.solved[column[i]] = (lat_solved){report[i],
+                                              {c->seconds / n, c->flops / n, c->bytes / n}};
     }
     v->s.left -= columns;
     return lat_columns_writes(v->s.kept) ? save_family(v, columns, column) : 0;
@@ -61,9 +75,8 @@ static int restore_family(lat_inverter *v, int column)
 {
     int rc = 1;
     for (int j = 0; j < v->twists && rc > 0; j++) {
-        v->fermion.twist = v->twist[j];
-        lat_inverter_name(v);
-        rc = lat_solution_saved(&v->s, &v->of_twist[j], column);
+        turn_to(v, j);
+        rc = lat_solution_saved(&v->s, column);
     }
     return rc;
 }
@@ -90,6 +103,25 @@ static int solve_families(lat_inverter *v, lat_wilson *w)
     }
     return 0;
 }
+/* x of each twist, with the numbers of v->s.x. */
+static int duplicate(lat_inverter *v)
+{
+    v->of_twist = lat_alloc((size_t)v->twists, sizeof *v->of_twist, "solutions");
+    for (int j = 0; v->of_twist && j < v->twists; j++)
+        v->of_twist[j] = (lat_field){.comm = v->s.x->comm};
+    for (int j = 0; v->of_twist && j < v->twists; j++)
+        if (lat_field_duplicate(v->s.x, &v->of_twist[j]))
+            return -1;
+    return v->of_twist ? 0 : -1;
+}
+
+void lat_twists_free(lat_inverter *v)
+{
+    for (int j = 0; v->of_twist && j < v->twists; j++)
+        lat_field_free(&v->of_twist[j]);
+    free(v->of_twist);
+    v->of_twist = NULL;
+}
 
 int lat_twists_solve(lat_inverter *v)
 {
@@ -97,11 +129,13 @@ int lat_twists_solve(lat_inverter *v)
     const int columns = lat_inverter_columns(v, list);
     lat_device *on = lat_inverter_device(v, lat_inverter_links(v));
     lat_fermion fermion = v->fermion;
-    lat_wilson_options o = {.columns = lat_inverter_wide(v, columns, LAT_INVERTER_BATCH),
+    lat_wilson_options o = {.columns = lat_inverter_wide(v, columns),
                             .form = LAT_FULL,
                             .inner = LAT_STORAGE_DOUBLE,
                             .dirac = {.reals = (int)v->o->reals}};
     fermion.twist = 0;
+    if (duplicate(v))
+        return -1;
     if (on)
         lat_device_threads(on, lat_inverter_links(v), o.columns);
     lat_inverter_close(v);

@@ -62,7 +62,7 @@ LAT_HOST_DEVICE LAT_T LAT_(log)(LAT_T x)
         0.285714287607382805, 0.39999999999301912,  0.666666666666676464, 2.0};
     const uint64_t half = UINT64_C(0x3fe6a09e667f3bcd), bias = LAT_BIAS;
 #endif
-    /* e + bias: the bits beyond those of 1/sqrt 2, rounded down to whole exponents. */
+    /* e + bias: the bits beyond the bits of 1/sqrt 2, rounded down to whole exponents. */
     const LAT_(bits) b = LAT_(to_bits)(x), e = (b - half + (bias << LAT_MANTISSA)) >> LAT_MANTISSA;
     const LAT_T m = LAT_(of_bits)(b + (bias << LAT_MANTISSA) - (e << LAT_MANTISSA));
     const LAT_T exponent = LAT_(of_bits)(LAT_(to_bits)(LAT_(set)(LAT_MAGIC)) + e)

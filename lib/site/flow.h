@@ -150,13 +150,17 @@ LAT_HOST_DEVICE void LAT_(mix)(LAT_S c0, LAT_S c1, LAT_(m) *t, LAT_(m) *a, const
         }
 }
 
+typedef struct {
+    LAT_S c0, c1;
+} LAT_(path_weights);
+
 /* s = c0 a b c^+ + c1 (l b c^+ + a up c^+ + a b right^+). a changes. */
-APART void LAT_(paths_above)(LAT_(m) *s, LAT_S c0, LAT_S c1, LAT_(m) *a, const LAT_(m) *b,
+APART void LAT_(paths_above)(LAT_(m) *s, LAT_(path_weights) w, LAT_(m) *a, const LAT_(m) *b,
                              const LAT_(m) *c, const LAT_(m) *l, const LAT_(m) *up,
                              const LAT_(m) *right)
 {
     LAT_(m) t, v, x;
-    LAT_(mix)(c0, c1, &t, a, l);
+    LAT_(mix)(w.c0, w.c1, &t, a, l);
     LAT_(times)(&v, &t, b);
     LAT_(times)(&x, a, up);
     LAT_(matrix_add)(&v, LAT_(set)(1), &x);
@@ -167,12 +171,12 @@ APART void LAT_(paths_above)(LAT_(m) *s, LAT_S c0, LAT_S c1, LAT_(m) *a, const L
 }
 
 /* s = c0 a^+ b c + c1 (l^+ b c + a^+ down c + a^+ b right). a changes. */
-APART void LAT_(paths_below)(LAT_(m) *s, LAT_S c0, LAT_S c1, LAT_(m) *a, const LAT_(m) *b,
+APART void LAT_(paths_below)(LAT_(m) *s, LAT_(path_weights) w, LAT_(m) *a, const LAT_(m) *b,
                              const LAT_(m) *c, const LAT_(m) *l, const LAT_(m) *down,
                              const LAT_(m) *right)
 {
     LAT_(m) t, v, x;
-    LAT_(mix)(c0, c1, &t, a, l);
+    LAT_(mix)(w.c0, w.c1, &t, a, l);
     LAT_(dag_times)(&v, &t, b);
     LAT_(dag_times)(&x, a, down);
     LAT_(matrix_add)(&v, LAT_(set)(1), &x);
@@ -219,7 +223,7 @@ LAT_HOST_DEVICE void LAT_(algebra_exp_small)(LAT_(m) *e, const LAT_(m) *x, const
                       - h2 * (h01.re * h01.re + h01.im * h01.im);
     const LAT_T zero = LAT_(set)(0);
     LAT_(c) q0 = {LAT_(set)(1), zero}, q1 = {zero, zero}, q2 = {zero, zero};
-    /* Of exp(x) = 1 + x/1 (1 + x/2 (1 + x/3 (..))) from inside. */
+    /* exp(x) = 1 + x/1 (1 + x/2 (1 + x/3 (..))) from inside. */
     LAT_UNROLL_ALL
     for (int k = LAT_(exp_order); k > 0; k--) {
         const LAT_T r = LAT_(set)((LAT_S)(1.0 / k));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* groups.h: the N of SU(N): those of fields, and those that sweeps are compiled for. The Makefile
+/* groups.h: the N of SU(N): for fields, and for sweeps, which are compiled for each. The Makefile
  * reads the numbers here; every table of N is expanded from the lists. */
 #ifndef LAT_SITE_GROUPS_H
 #define LAT_SITE_GROUPS_H

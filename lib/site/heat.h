@@ -26,8 +26,8 @@ LAT_HOST_DEVICE void LAT_(su2_mul)(LAT_T c[4], const LAT_T a[4], const LAT_T b[4
     c[3] = a[0] * b[3] + a[3] * b[0] - a[1] * b[2] + a[2] * b[1];
 }
 
-/* h <- h^2, the reflection of 1 about the maximum h: the functional is that of 1 (microcanonical
- * update). */
+/* h <- h^2, the reflection of 1 about the maximum h: the functional is the same as at 1
+ * (microcanonical update). */
 LAT_HOST_DEVICE void LAT_(su2_square)(LAT_T h[4])
 {
     const LAT_T two = LAT_(set)(2) * h[0];
@@ -54,9 +54,9 @@ LAT_HOST_DEVICE LAT_T LAT_(one_minus_cos)(LAT_T k, LAT_T u)
     return LAT_(where_gt)(x, two, two, x); /* rounding */
 }
 
-/* Above this k the proposal of Kennedy and Pendleton is accepted more often, below it that of
- * Creutz; here both are in 71 % of cases. The rates are sqrt(2 pi k) exp(-k) I_1(k) and
- * pi I_1(k) / (2 sinh k). */
+/* Above this k the proposal of Kennedy and Pendleton is accepted more often, below it the proposal
+ * of Creutz; here both are in 71 % of cases. The rates are sqrt(2 pi k) exp(-k) I_1(k) and pi
+ * I_1(k) / (2 sinh k). */
 #define LAT_HEAT_SWITCH 1.7
 
 /* The next two functions make two independent proposals of 1 - a_0 from six uniform numbers in

@@ -12,11 +12,8 @@
  * Metropolis. arXiv:1112.4533 has the staple in both orientations: compare its (9) with (10), (12),
  * (14), (17). */
 
-/* Rows of a link that are stored. The last one of SU(2) and SU(3) follows from the others;
- * benchmarks store all of SU(3), too. */
-#ifndef LAT_LINK_ROWS
+/* Rows of a link that are stored. The last one of SU(2) and SU(3) follows from the others. */
 #define LAT_LINK_ROWS LAT_FREE_ROWS
-#endif
 
 /* The last row of a product of links from the others, where it is not computed. */
 LAT_HOST_DEVICE void LAT_(link_complete)(LAT_(m) *m)

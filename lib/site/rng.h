@@ -131,7 +131,7 @@ LAT_HOST_DEVICE LAT_T LAT_(uniform)(LAT_(bits) high, LAT_(bits) low)
 #endif
 }
 
-/* Four uniform numbers each of draws n and m; in single those of double, rounded down. */
+/* Four uniform numbers each of draws n and m; in single the numbers of double, rounded down. */
 LAT_HOST_DEVICE void LAT_(uniforms_of_two)(const LAT_(rng) *rng, uint32_t n, uint32_t m, LAT_T u[8])
 {
     const uint32_t draw[] = {2 * n, 2 * m, 2 * n + 1, 2 * m + 1};

@@ -12,7 +12,7 @@ typedef enum {
 
 /* X(NAME, call for LAT_LINEAR, call for LAT_ABELIAN, ...). A call changes *g by the local problem
  * *x, x = g K or the X_i, `count` of them; omega: overrelaxation, beta = 1/T, p: probability of a
- * mirror image, d: random numbers. Of tuned updates GPUs have kernels of their own. */
+ * mirror image, d: random numbers. For tuned updates GPUs have kernels of their own. */
 #define LAT_EACH_TUNED_UPDATE(X, ...) \
     /* Overrelaxation to the maximum, SU(2) subgroup by SU(2) subgroup (hit.h) ... */ \
     X(RELAX_SU2, LAT_(relax_su2)(g, *x, omega), LAT_(mag_relax_su2)(g, *x, count, omega), \

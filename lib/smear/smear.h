@@ -37,7 +37,7 @@ typedef struct lat_smear {
 int lat_smear_parse(const char *text, lat_smear *s);
 
 /* *v: the smeared links, f64, on the ranks of u, halos exchanged, to be freed by the caller. Its
- * header is that of u without what holds for the links of u alone (plaquette, gauge, flow time).
+ * header is u's without what holds for the links of u alone (plaquette, gauge, flow time).
  * The ghosts of u must be up to date. Weights with which smearing makes links rougher are said in a
  * warning, once (docs/flow.md). All ranks call it: 0, or -1 with lat_error set. */
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v);

@@ -147,8 +147,7 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->device = device;
     w->links = links;
     w->fermion = *fermion;
-    if ((!options->gauge_given && lat_temporal_open(device, links, options->dirac.there, &w->gauge))
-        || open_outer(w)
+    if (lat_temporal_open(device, links, options->dirac.there, &w->gauge) || open_outer(w)
         || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
         || !(w->b = lat_spinor_room(w->outer.space, "the sources"))
         || !(w->x = lat_spinor_room(w->outer.space, "the solutions"))) {

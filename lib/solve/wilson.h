@@ -9,8 +9,8 @@
  * With even-odd preconditioning the Schur complement is solved on the odd sites. Targets are those
  * of the equation M x = b: of the asymmetric complement |b - M x| is the residual, of the symmetric
  * one it is up to the norm of its diagonal blocks larger. Whether x is a solution is for the caller
- * to judge (quark/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set; all
- * ranks of the device call them. */
+ * to judge (certify/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set;
+ * all ranks of the device call them. */
 #ifndef LAT_SOLVE_WILSON_H
 #define LAT_SOLVE_WILSON_H
 
@@ -22,7 +22,6 @@ typedef struct lat_wilson_options {
     lat_dirac_form form; /* LAT_FULL: no even-odd preconditioning */
     lat_storage inner;   /* of the iterations; the outer precision is double */
     lat_dirac_options dirac;
-    bool gauge_given; /* solve in the gauge that the links have, not the temporal one: to compare */
 } lat_wilson_options;
 
 typedef struct lat_wilson lat_wilson;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32 of n more bytes after those of `crc`; 0 is that of no bytes. lat_crc_join: of two pieces,
+/* CRC-32 after n more bytes, `crc` before; 0 is the CRC of no bytes. lat_crc_join: of two pieces,
  * from the CRC of each. */
 uint32_t lat_crc(uint32_t crc, const void *p, size_t n);
 uint32_t lat_crc_join(uint32_t first, uint32_t second, size_t second_size);

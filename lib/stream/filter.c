@@ -165,12 +165,12 @@ static void unfilter_rest(const unsigned char *planes, size_t count, size_t i, i
 
 #if defined(__x86_64__)
 
-#define VECTOR __attribute__((target("avx2"), always_inline)) static inline
+#define VECTOR LAT_TARGET_AVX2("") __attribute__((always_inline)) static inline
 
 /* Two halves of 16 bytes, in which the instructions work apart. */
 typedef uint8_t bytes __attribute__((vector_size(32)));
 typedef uint32_t words __attribute__((vector_size(32)));
-typedef uint64_t longs __attribute__((vector_size(32)));
+typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
 /* Anywhere in memory; by a load: memcpy would go through memory, in halves. */
 typedef uint8_t stored __attribute__((vector_size(32), aligned(1), may_alias));
@@ -258,15 +258,15 @@ VECTOR void store_halves(unsigned char *p, unsigned char *q, bytes v)
                          (bytes)(m >> 1 | m << (8 * sizeof m[0] - 1))); \
         } \
     }
-TRANSPOSE_AND_BACK(8, longs, (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), in_turn8(w, v)),
+TRANSPOSE_AND_BACK(8, u64x4, (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), in_turn8(w, v)),
                    (in_turn8(v, w), in_turn8(w, v), in_turn8(v, w), memcpy(v, w, sizeof v)))
 TRANSPOSE_AND_BACK(4, words, (in_turn4(v, w), in_turn4(w, v), in_turn4(v, w), in_turn4(w, v)),
                    (in_turn4(v, w), in_turn4(w, v)))
 
 /* As many reals as vectors take; returns how many. */
 #define IN_VECTORS(name, side, call) \
-    __attribute__((target("avx2"))) static size_t name(const unsigned char *from, size_t count, \
-                                                       unsigned char *to) \
+    LAT_TARGET_AVX2("") \
+    static size_t name(const unsigned char *from, size_t count, unsigned char *to) \
     { \
         size_t i = 0; \
         for (; i + side <= count; i += side) \

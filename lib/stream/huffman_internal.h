@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* huffman_internal.h: two kinds of block of deflate (RFC 1951): stored bytes, and bytes in
- * Huffman's code without a search for repetitions, but for runs of one byte. Any inflate reads
+ * Huffman's code without a search for repetitions, except runs of one byte. Any inflate reads
  * them. zlib's deflate writes the same at a third of the rate (bench/history). For codec.c. */
 #ifndef LAT_HUFFMAN_INTERNAL_H
 #define LAT_HUFFMAN_INTERNAL_H
@@ -12,7 +12,7 @@
 #define LAT_CODED ((size_t)1 << 17) /* bytes that share one Huffman code */
 
 enum {
-    LAT_STORED_HEAD = 5,     /* bytes before those of a stored block, */
+    LAT_STORED_HEAD = 5,     /* bytes before a stored block's, */
     LAT_STORED_MOST = 65535, /* of which there are as many at most */
     LAT_BYTES = 257,         /* symbols: bytes, and the end of the block */
     LAT_SYMBOLS = 286,       /* and lengths of runs */

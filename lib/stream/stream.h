@@ -13,7 +13,7 @@
  * field's CRC, the plaquette and the link trace are verified; NaN and infinite numbers are refused.
  *
  * Fields in memory are in natural order (lattice/field.h), whatever the order of the stream. With
- * several ranks those of the communicator of the input or output call each function; rank 0 reads
+ * several ranks all of the communicator of the input or output call each function; rank 0 reads
  * and writes, and each rank has its slab of the field. The functions by slices are for rank 0
  * alone. */
 #ifndef LAT_STREAM_H
@@ -63,8 +63,8 @@ const lat_stream_form *lat_stream_last(lat_input *in);
 
 /* ---- reading by slices ----------------------------------------------------------------------- */
 
-/* A field by slices of the last axis (lattice/slices.h), in memory of a few blocks beside that of
- * the caller. After lat_stream_head:
+/* A field by slices of the last axis (lattice/slices.h), in memory of a few blocks beside the
+ * memory of the caller. After lat_stream_head:
  *
  *     r = lat_stream_begin(in, &head);             NULL with lat_error set
  *     lat_stream_get(r, slices, count);            the next `count` slices, until there are no more

@@ -42,13 +42,13 @@ typedef struct lat_block {
     lat_job job;                   /* decoding; or encoding, then copying to the output */
 } lat_block;
 
-/* All blocks of one field. Of its raw bytes those from `begin` up to `end` are in memory: all of
- * them, or those of some slices. */
+/* All blocks of one field. Its raw bytes from `begin` up to `end` are in memory: all of
+ * them, or the bytes of some slices. */
 typedef struct lat_pipeline {
     /* Set by the caller. */
     const lat_header *head;
     const char *name;    /* of the input or output, for messages */
-    unsigned char *data; /* whole matrices in natural order: those of the raw bytes in memory */
+    unsigned char *data; /* whole matrices in natural order: from the raw bytes in memory */
     size_t begin, end;
     size_t block_bytes; /* raw bytes of a block; the last one may have fewer */
     lat_order order;    /* of the raw bytes */

@@ -3,7 +3,7 @@
  *
  *   stream_header.c   reads a header: first line, lines, checksum; end marks; rank 0's to all ranks
  *   stream_parse.c    lines into values
- *   stream_quark.c    those of spinors, propagators and modes, both ways
+ *   stream_quark.c    lines of spinors, propagators and modes, both ways
  *   stream_print.c    values into lines */
 #ifndef LAT_STREAM_HEADER_INTERNAL_H
 #define LAT_STREAM_HEADER_INTERNAL_H
@@ -77,7 +77,7 @@ extern const char *const lat_stream_key_name[LAT_KEYS];
 
 /* Parses the lines between the first and the last one of a header: `n` bytes of text, each line
  * ended by a zero. The text is changed. Values go to *head, which lat_header_init has initialised,
- * and to *state. `name` is that of the input. */
+ * and to *state. `name` names the input. */
 int lat_stream_parse(char *text, size_t n, const char *name, lat_header *head,
                      lat_stream_state *state);
 

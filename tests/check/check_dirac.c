@@ -708,7 +708,7 @@ static void hop_onto(setup *t, int count, const lat_parity *parity, bool dagger,
           lat_error());
     for (int k = 0; k < count; k++) {
         const lat_spinor_part p = {parity[k], t->columns, t->all};
-        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x, NULL), "%s", lat_error());
+        CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x), "%s", lat_error());
     }
     for (int c = 0; c < t->columns; c++)
         get(t, t->y, c, v + (size_t)c * t->n);
@@ -750,6 +750,10 @@ static void check_bits(void)
                 for (int i = 0; i < 3; i++)
                     same_bits(tiled[i], 0, (lat_storage)storage, reals, matrices[k]);
             }
+    /* In double tiles are for larger ones (LAT_CUDA_TILED_SITES). */
+    static const char *const large[] = {"24 32 16 24", "32 32 16 16", "16 32 16 32"};
+    for (int i = 0; dev->gpu && i < 3; i++)
+        same_bits(large[i], 0, LAT_STORAGE_DOUBLE, 12, matrices[0]);
     if (dev->gpu) { /* tiles whose blocks run at once and take all columns, or some of them */
         same_bits("16 16 16 16", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);
         same_bits("16 16 8 8", 0, LAT_STORAGE_SINGLE, 12, matrices[0]);

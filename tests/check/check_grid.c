@@ -301,15 +301,59 @@ static void number_of_sites(void *context, int unit, int begin, int end, double 
     }
 }
 
+/* The same where x is 0, and 0 elsewhere: rows have no rounding. */
+static void number_of_rows(void *context, int unit, int begin, int end, double *out)
+{
+    const lat_grid *grid = context;
+    const lat_cpu_grid *g = lat_cpu(grid);
+    const int lanes = g->lay->lanes;
+    number_of_sites(context, unit, begin, end, out);
+    for (int64_t i = (int64_t)begin * lanes; i < (int64_t)end * lanes; i++) {
+        const int64_t own = g->lay->site[i] < 0 ? 0 : g->lay->site[i] - g->lay->first;
+        if (g->lay->site[i] >= 0 && own % grid->slot.dims[0] != 0)
+            out[2 * own] = out[2 * own + 1] = 0;
+    }
+}
+
+/* The sum of these numbers on the whole lattice, as reduce.h says: rows in pairs over y, z and t,
+ * each filled up to a power of two. */
+static double in_pairs(const lat_geometry *geom, int k)
+{
+    static double v[1 << 14];
+    size_t n = 1, extent[LAT_MAX_DIMS];
+    for (int mu = 1; mu < geom->nd; mu++)
+        for (extent[mu] = 1; extent[mu] < (size_t)geom->dims[mu];)
+            extent[mu] *= 2;
+    for (int mu = 1; mu < geom->nd; mu++)
+        n *= extent[mu];
+    need(n <= sizeof v / sizeof *v, "room for rows");
+    for (size_t i = 0; i < n; i++) {
+        int x[LAT_MAX_DIMS] = {0};
+        bool there = true;
+        size_t rest = i;
+        for (int mu = 1; mu < geom->nd; mu++) {
+            x[mu] = (int)(rest % extent[mu]);
+            rest /= extent[mu];
+            there = there && x[mu] < geom->dims[mu];
+        }
+        v[i] = there ? cos((double)lat_site(geom, x) + k) : 0;
+    }
+    for (; n > 1; n /= 2)
+        for (size_t i = 0; i < n / 2; i++)
+            v[i] = v[2 * i] + v[2 * i + 1];
+    return v[0];
+}
+
 /* The totals of all members and slices: the same bits on both devices; next to a plain sum. */
-static void sum_on(lat_device *on, const char *dims, lat_storage storage, int across, double *total)
+static void sum_on(lat_device *on, const char *dims, lat_storage storage, int across,
+                   lat_cpu_numbers *numbers, double *total)
 {
     dev = on;
     lat_grid *grid = grid_of(dims, storage, across);
     const int units = MEMBERS * grid->slots;
     double *sum = malloc((size_t)(units * lat_reduce_slices(grid) * 3) * sizeof *sum);
     need(sum != NULL, "sums");
-    CHECK(!lat_cpu_reduce(grid, units, NULL, 2, 1, number_of_sites, grid, sum)
+    CHECK(!lat_cpu_reduce(grid, units, NULL, 2, 1, numbers, grid, sum)
               && !lat_reduce_total(grid, MEMBERS, 3, 1, sum, total),
           "%s", lat_error());
     free(sum);
@@ -325,9 +369,11 @@ static void check_sums(lat_device *checking)
             const int slices = across < 0 ? 1 : geom.dims[across];
             const size_t bytes = (size_t)(MEMBERS * slices * 3) * sizeof(double);
             double total[3][MOST], plain[2] = {0, 0}, sums[2] = {0, 0};
-            sum_on(cpu_device(), lattices[i], LAT_STORAGE_DOUBLE, across, total[0]);
-            sum_on(checking, lattices[i], LAT_STORAGE_DOUBLE, across, total[1]);
-            sum_on(cpu_device(), lattices[i], LAT_STORAGE_SINGLE, across, total[2]);
+            sum_on(cpu_device(), lattices[i], LAT_STORAGE_DOUBLE, across, number_of_sites,
+                   total[0]);
+            sum_on(checking, lattices[i], LAT_STORAGE_DOUBLE, across, number_of_sites, total[1]);
+            sum_on(cpu_device(), lattices[i], LAT_STORAGE_SINGLE, across, number_of_sites,
+                   total[2]);
             CHECK(!memcmp(total[0], total[1], bytes) && !memcmp(total[0], total[2], bytes),
                   "%s across %d", lattices[i], across);
             for (size_t x = 0; x < lat_volume(&geom); x++)
@@ -341,6 +387,12 @@ static void check_sums(lat_device *checking)
                 CHECK(fabs(plain[k] - sums[k]) <= 10 * 0x1p-53 * (double)lat_volume(&geom),
                       "%s across %d: %.17g, expected %.17g", lattices[i], across, sums[k],
                       plain[k]);
+            if (across >= 0 || geom.nd < 2)
+                continue;
+            sum_on(cpu_device(), lattices[i], LAT_STORAGE_DOUBLE, -1, number_of_rows, total[0]);
+            for (int k = 0; k < 2; k++)
+                CHECK(total[0][k] == in_pairs(&geom, k), "%s: %.17g, in pairs %.17g", lattices[i],
+                      total[0][k], in_pairs(&geom, k));
         }
 }
 

@@ -13,7 +13,7 @@
 #include "fields.h"
 #include "overlap/factors.h"
 #include "overlap/index.h"
-#include "overlap/plain_overlap.h"
+#include "certify/plain_overlap.h"
 #include "overlap/solve.h"
 #include "overlap/spectrum.h"
 
@@ -363,7 +363,7 @@ static void check_solutions(void)
                                     .target = target,
                                     .max_iterations = 1000};
         CHECK(!lat_overlap_solve(t.o, &job, report, NULL), "%s", lat_error());
-        lat_plain_overlap *m = lat_plain_overlap_new(&t.u, t.o, 1e-12);
+        lat_plain_overlap *m = lat_overlap_plain(t.o, &t.u, 1e-12);
         if (CHECK(m && !lat_plain_overlap_residual(m, &x, &b, COLUMNS, all, found), "%s",
                   lat_error()))
             for (int c = 0; c < COLUMNS; c++)
@@ -479,7 +479,7 @@ static void check_lowest(const char *dims, double rough, double theta, double ga
     need(lat_quark_set_eigenvalues(&modes.head.quark, value) == 0
              && lat_field_exchange(&modes) == 0,
          "values");
-    lat_plain_overlap *m = lat_plain_overlap_new(&u, o, 1e-12);
+    lat_plain_overlap *m = lat_overlap_plain(o, &u, 1e-12);
     CHECK(m && lat_plain_overlap_modes(m, &modes, off) == 0, "%s", lat_error());
     /* Two sign functions of 1e-11 at most. */
     for (int k = 0; k < 2 * LOWEST; k++)

@@ -6,8 +6,7 @@
 #include <string.h>
 #include "check.h"
 #include "fields.h"
-#include "quark/plain.h"
-#include "run/certificate.h"
+#include "certify/plain.h"
 #include "site/random.h"
 
 typedef double complex cx;
@@ -251,37 +250,26 @@ static void uniform_flux(void)
     lat_field_free(&z);
 }
 
-/* Residuals made by another thread, while this one goes on, and in two lists. */
-static void certificates(void)
+static void lists(void)
 {
-    check_case("certificates made beside the caller's work are the bits of all columns at once");
+    check_case("residuals of two lists of columns are the bits of all columns at once");
     lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 6 4"), 3, LAT_F64);
     fill_haar(&u, 1);
     const lat_fermion f = action(3);
     lat_field x = spinors(&u, 5, 1), b = spinors(&u, 5, 2);
     const int all[] = {0, 1, 2, 3, 4};
-    double at_once[5];
-    lat_certificate c = {.running = false};
+    double at_once[5], found[5];
     lat_plain *m = lat_plain_new(&u, &f);
     need(m && !lat_plain_residual(m, &x, &b, 5, all, at_once), "residuals");
-    CHECK(lat_certificate_end(&c) == 0 && c.columns == 0, "one that was not begun");
-    for (int first = 0; first < 5; first += 3) {
-        const int n = first ? 2 : 3;
-        lat_certificate_begin(&c, m, &x, &b, n, all + first, true);
-        CHECK(lat_certificate_end(&c) == 0 && c.columns == n, "%s", lat_error());
-        for (int i = 0; i < n; i++)
-            CHECK(c.column[i] == first + i && c.residual[i] == at_once[first + i],
-                  "column %d: %a, expected %a", first + i, c.residual[i], at_once[first + i]);
-    }
-    lat_field other = field_new(LAT_GAUGE, geometry_of("2 2 2 4"), 3, LAT_F64);
-    lat_certificate_begin(&c, m, &x, &other, 1, all, true);
-    CHECK(lat_certificate_end(&c) < 0 && strstr(lat_error(), "2 2 2 4"), "%s", lat_error());
-    lat_error_clear();
+    CHECK(lat_plain_residual(m, &x, &b, 3, all, found) == 0
+              && lat_plain_residual(m, &x, &b, 2, all + 3, found + 3) == 0,
+          "%s", lat_error());
+    for (int i = 0; i < 5; i++)
+        CHECK(found[i] == at_once[i], "column %d: %a, expected %a", i, found[i], at_once[i]);
     lat_plain_free(m);
     lat_field_free(&u);
     lat_field_free(&x);
     lat_field_free(&b);
-    lat_field_free(&other);
 }
 
 static void refusals(void)
@@ -321,7 +309,7 @@ int main(void)
     covariance();
     free_field();
     uniform_flux();
-    certificates();
+    lists();
     refusals();
     return check_done();
 }

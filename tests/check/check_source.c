@@ -4,10 +4,10 @@
 #include <string.h>
 #include "check.h"
 #include "dirac/spinor.h"
-#include "dirac/staging.h"
+#include "grid/staging.h"
 #include "fields.h"
 #include "quark/gauss.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
 #include "smear/smear.h"
 #include "quark/source.h"
 

@@ -17,6 +17,7 @@
 #include "run/tool.h"
 #include "formats/join.h"
 #include "formats/quarks.h"
+#include "convert_list.h"
 
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
@@ -121,37 +122,6 @@ static void name_formats(void)
             strcat(names, "|");
         strcat(names, (*f)->name);
     }
-}
-
-static bool writes(const lat_format *f)
-{
-    return !f->foreign || f->layout || (f->quarks && f->quarks->write);
-}
-
-static void print_formats(int width, bool of_quarks)
-{
-    for (const lat_format *const *f = lat_formats; *f; f++)
-        if (!(*f)->quarks == !of_quarks)
-            printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name, (*f)->extension, "yes",
-                   writes(*f) ? "yes" : "no", (*f)->about,
-                   of_quarks && !(*f)->quarks->proven ? " (unproven)" : "");
-}
-
-static int print_list(void)
-{
-    static const char *const head = "%-*s %-10s %-5s %-6s %s\n";
-    printf(head, 10, "format", "extension", "reads", "writes", "about");
-    print_formats(10, false);
-    putchar('\n');
-    printf(head, 17, "of quarks", "extension", "reads", "writes",
-           "about (unproven: no file of it was seen)");
-    print_formats(17, true);
-    printf("\nrecognised, and refused by name:\n");
-    for (size_t i = 0; lat_format_refused(i); i++)
-        printf("  %s\n", lat_format_refused(i));
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? LAT_DONE
-               : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
 }
 
 /* Is an option given that only raw files take? */
@@ -388,7 +358,7 @@ static void choose_target(void)
 {
     const char *dot = extension();
     const lat_format *const *named = lat_formats, *const *known = lat_formats;
-    while (dot && *named && !(extends(*named, dot) && writes(*named)))
+    while (dot && *named && !(extends(*named, dot) && lat_convert_writes(*named)))
         named++;
     while (dot && *known && !extends(*known, dot))
         known++;
@@ -413,7 +383,7 @@ static void check_usage(void)
     if (signs && !target->foreign)
         lat_usage("--signs: a stream has no signs in its links, and says in its header where they "
                   "belong");
-    if (!writes(target))
+    if (!lat_convert_writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
         lat_usage("--precision %s: %s files hold %s precision",
@@ -498,7 +468,7 @@ int main(int argc, char **argv)
     name_formats();
     lat_options_parse(&tool, argc, argv);
     if (list)
-        return print_list();
+        return lat_convert_print_list();
     choose_target();
     check_raw();
     check_usage();

@@ -16,6 +16,7 @@
 #include "run/fixing.h"
 #include "run/omega.h"
 #include "site/sun.h"
+#include "orelax.h"
 
 enum { SINGLE, MIXED, DOUBLE };
 enum { NONE, NEWTON, AUTO };
@@ -30,9 +31,11 @@ static const lat_update updates[][2] = {{LAT_UPDATE_RELAX_SUN, LAT_UPDATE_STOCHA
 static int scheme = WHOLE, precision = MIXED, store, finish = NONE;
 static double omega, theta = 1e-12, stochastic; /* omega 0: auto */
 static const char *omega_text;
-static long max_sweeps = 100000, check_every = 10;
+static long check_every = 10;
 static bool residual;
 static const char *log_path, *slice_log;
+
+lat_orelax_options lat_orelax_opts = {.max_sweeps = 100000};
 
 static const lat_option options[] = {
     LAT_FIXING_GAUGE_OPTIONS,
@@ -61,7 +64,7 @@ static const lat_option options[] = {
     LAT_HEADING("End of a run"),
     {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
      "stop when theta is below THETA (in Coulomb gauge in every slice)", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "max-sweeps", 0, "N", &max_sweeps, 0, 2e9,
+    {LAT_OPT_INT, "max-sweeps", 0, "N", &lat_orelax_opts.max_sweeps, 0, 2e9,
      "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
      false},
@@ -87,10 +90,6 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
     .start = lat_comm_start,
 };
-
-typedef struct logs {
-    FILE *log, *slices;
-} logs;
 
 /* The state of a copy between convergence tests, in lat_copy.number_of. */
 typedef struct copy_state {
@@ -126,49 +125,6 @@ static double floor_of(const lat_fixing *f, lat_real real, double w)
 /* theta of links rounded to single precision: 2 D links with a rounding of 2^-24 each and three
  * rows give 3e-15 to 4e-15 on thermal links; here with a factor 3. */
 #define STORED_SINGLE 1e-14
-
-/* For the line of progress: the rate of sweeps of each copy. The time left is that until `theta` at
- * the present slope of log theta, or until --max-sweeps. */
-static struct {
-    lat_rate sweeps, log_theta;
-    long config, last_sweep;
-} rates[LAT_MAX_COPIES];
-
-static void print_progress(const lat_fixing *f, const lat_copy *c, double w,
-                           const lat_gauge_state *s)
-{
-    const size_t k = (size_t)c->number % LAT_MAX_COPIES;
-    char copy[40] = "", left[LAT_LEFT], speed[LAT_LEFT];
-    if (rates[k].config != f->config || c->sweeps < rates[k].last_sweep)
-        memset(&rates[k], 0, sizeof rates[k]);
-    rates[k].config = f->config;
-    rates[k].last_sweep = c->sweeps;
-    const double rate = lat_rate_sample(&rates[k].sweeps, (double)c->sweeps),
-                 slope = lat_rate_sample(&rates[k].log_theta, log(s->theta_slice));
-    if (!f->single)
-        snprintf(copy, sizeof copy, "copy %ld of %d  ", c->number + 1, f->copies);
-    const double goal = f->algorithm->theta,
-                 most = (double)(max_sweeps - c->sweeps) / rate, /* seconds to --max-sweeps */
-        to_theta = slope < 0 && goal > 0 ? log(goal / s->theta_slice) / slope : NAN;
-    lat_progress("theta %.3e  sweep %ld  %s  %s  F %.10f  omega %.3f  %s%s", s->theta, c->sweeps,
-                 lat_rate_text(rate, "sweep", speed),
-                 lat_left_text(rate > 0 ? fmin(most, to_theta) : NAN, left), s->functional, w, copy,
-                 f->name);
-}
-
-/* After a convergence test: lines of the logs, and progress. */
-static void report(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s,
-                   const double *slices)
-{
-    const logs *l = f->own;
-    const double seconds = lat_seconds() - f->start;
-    if (l->log)
-        fprintf(l->log, "%s\t%ld\t%.6e\t%.15f\t%.3f\t%ld\t%.4f\n", f->name, c->sweeps, s->theta,
-                s->functional, seconds, c->number, w);
-    for (int i = 0; l->slices && i < f->slices; i++)
-        fprintf(l->slices, "%s\t%ld\t%d\t%.6e\t%ld\n", f->name, c->sweeps, i, slices[i], c->number);
-    print_progress(f, c, w, s);
-}
 
 /* theta has stalled if it did not fall by a tenth in so many sweeps: near the floor of a precision
  * that is all it can do. Single before double ends then wherever theta is: nothing is lost. */
@@ -262,7 +218,7 @@ static bool is_near(const lat_copy *c, const lat_gauge_state *s)
 static void log_newton(const lat_fixing *f, const lat_copy *c, const lat_newton_report *r,
                        const lat_gauge_state *s)
 {
-    const logs *l = f->own;
+    const lat_orelax_logs *l = f->own;
     if (l->log)
         fprintf(l->log,
                 "# %s newton slices=%d converged=%d saddles=%d steps=%d iterations=%d "
@@ -315,7 +271,7 @@ static int finish_copies(lat_fixing *f, lat_gauge_state *s)
             rc = try_newton(f, i, &s[i], slices);
             again = again || rc == 0;
             if (rc > 0)
-                report(f, c, m->used, &s[i], slices);
+                lat_orelax_report(f, c, m->used, &s[i], slices);
         }
         m->before = s[i].theta_slice;
     }
@@ -351,7 +307,7 @@ static int test_convergence(const lat_fixing *f, lat_copy *c, const lat_gauge_st
               || ((c->stage + 1 < f->algorithm->stages
                    || s->theta_slice < 100 * floor_of(f, real, w))
                   && (double)c->sweeps - m->since >= STALLED_SWEEPS);
-    c->limited = !c->done && c->sweeps >= max_sweeps;
+    c->limited = !c->done && c->sweeps >= lat_orelax_opts.max_sweeps;
     c->done = c->done || c->limited;
     return 0;
 }
@@ -373,10 +329,10 @@ static int sweep(const lat_fixing *f, long sweeps)
         long most = sweeps;
         const lat_copy *any = NULL;
         for (int i = 0; i < n; i++) {
-            const bool stops = c[i]->done || c[i]->sweeps >= max_sweeps;
+            const bool stops = c[i]->done || c[i]->sweeps >= lat_orelax_opts.max_sweeps;
             bound[i] = stops ? INFINITY : target(f, f->algorithm->precision[c[i]->stage], w[i]);
-            if (!stops && max_sweeps - c[i]->sweeps < most)
-                most = max_sweeps - c[i]->sweeps;
+            if (!stops && lat_orelax_opts.max_sweeps - c[i]->sweeps < most)
+                most = lat_orelax_opts.max_sweeps - c[i]->sweeps;
             if (!stops)
                 any = c[i];
         }
@@ -417,8 +373,8 @@ static int advance(lat_fixing *f)
             continue;
         if (test_convergence(f, c[i], &s[i]))
             return -1;
-        report(f, c[i], ((const copy_state *)c[i]->number_of)->used, &s[i],
-               f->theta + (size_t)i * (size_t)f->slices);
+        lat_orelax_report(f, c[i], ((const copy_state *)c[i]->number_of)->used, &s[i],
+                          f->theta + (size_t)i * (size_t)f->slices);
     }
     if (with_newton && finish_copies(f, s))
         return -1;
@@ -429,7 +385,7 @@ static int advance(lat_fixing *f)
 
 static void log_result(const lat_fixing *f, const lat_copy *c)
 {
-    const logs *l = f->own;
+    const lat_orelax_logs *l = f->own;
     if (l->log)
         fprintf(l->log, "# %s %s sweeps=%ld theta=%.6e functional=%.15f seconds=%.3f copy=%ld\n",
                 f->name, c->converged ? "converged" : "not-converged", c->sweeps, c->state.theta,
@@ -464,16 +420,8 @@ static double parse_omega(const char *text)
     return w;
 }
 
-int main(int argc, char **argv)
+static void check_usage(void)
 {
-    lat_algorithm a = {.select = LAT_SELECT_BEST,
-                       .advance = advance,
-                       .leave = forget_newton,
-                       .describe = describe,
-                       .measured = log_result};
-    logs l = {NULL, NULL};
-    lat_options_parse(&tool, argc, argv);
-    omega = parse_omega(omega_text);
     if (lat_opt_given("seed") && !lat_fixing_opts.copies && !lat_opt_given("stochastic"))
         lat_usage("--seed is for --copies and --stochastic, and there is neither");
     if (theta == 0 && !lat_opt_given("max-sweeps"))
@@ -503,6 +451,19 @@ int main(int argc, char **argv)
     if (store == 1 && lat_fixing_opts.select == LAT_SELECT_ALL)
         lat_usage(
             "--store is for links that are rotated, and --select all writes them as they came");
+}
+
+int main(int argc, char **argv)
+{
+    lat_algorithm a = {.select = LAT_SELECT_BEST,
+                       .advance = advance,
+                       .leave = forget_newton,
+                       .describe = describe,
+                       .measured = log_result};
+    lat_orelax_logs l = {NULL, NULL};
+    lat_options_parse(&tool, argc, argv);
+    omega = parse_omega(omega_text);
+    check_usage();
     a.theta = theta;
     a.residual = residual;
     a.store = store == 1 ? LAT_F32 : LAT_F64;

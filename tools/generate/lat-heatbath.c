@@ -26,47 +26,52 @@
 #include "run/resume.h"
 #include "run/tool.h"
 #include "site/sun.h"
+#include "heatbath.h"
 
-enum { HOT, COLD };
 enum { HEATBATH, METROPOLIS };
-#define MAX_SWEEPS ((1L << 28) - 1) /* the counter of random numbers has 28 bits for them */
 
-static lat_geometry geom;
-static int start = COLD, update, precision = 1;
 static lat_device_options device;
-static long group = 3, overrelax = 4, thermalise = -1, every = 10, count = 1, rows, check_every = 1;
-static uint64_t seed = 1;
-static double beta = NAN, xi = 1;
-static bool continued;
-static const char *log_path, *checkpoint, *resume;
+static long count = 1, check_every = 1;
+static const char *log_path, *checkpoint;
 static long checkpoint_every = 600;
+
+lat_heatbath_options lat_heatbath_opts = {.start = LAT_HEATBATH_COLD,
+                                          .precision = 1,
+                                          .group = 3,
+                                          .overrelax = 4,
+                                          .thermalise = -1,
+                                          .every = 10,
+                                          .seed = 1,
+                                          .beta = NAN,
+                                          .xi = 1};
 
 static const lat_option options[] = {
     LAT_HEADING("Lattice and action"),
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &lat_heatbath_opts.geom, 0, 0,
      "extents, 1 to 4, all even (needed for a new run)", false},
-    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
-    {LAT_OPT_REAL, "beta", 'b', "BETA", &beta, 0, 1e6, "coupling, 2 N / g^2 (needed for a new run)",
-     false},
-    {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
+    {LAT_OPT_INT, "group", 'N', "N", &lat_heatbath_opts.group, 2, LAT_MAX_COLOURS, "SU(N)", false},
+    {LAT_OPT_REAL, "beta", 'b', "BETA", &lat_heatbath_opts.beta, 0, 1e6,
+     "coupling, 2 N / g^2 (needed for a new run)", false},
+    {LAT_OPT_REAL, "xi", 0, "XI", &lat_heatbath_opts.xi, 1e-3, 1e3,
      "bare anisotropy: planes with the last direction have weight XI, others 1/XI", false},
     LAT_HEADING("Sweeps"),
-    {LAT_OPT_CHOICE, "start", 0, "hot|cold", &start, 0, 0,
+    {LAT_OPT_CHOICE, "start", 0, "hot|cold", &lat_heatbath_opts.start, 0, 0,
      "hot: Haar random links; cold: all links 1", false},
-    {LAT_OPT_INT, "thermalise", 0, "N", &thermalise, 0, MAX_SWEEPS,
+    {LAT_OPT_INT, "thermalise", 0, "N", &lat_heatbath_opts.thermalise, 0, LAT_HEATBATH_SWEEPS,
      "sweeps before the first --every (default: 500; 0 when continuing)", false},
-    {LAT_OPT_INT, "every", 'e', "N", &every, 1, MAX_SWEEPS,
+    {LAT_OPT_INT, "every", 'e', "N", &lat_heatbath_opts.every, 1, LAT_HEATBATH_SWEEPS,
      "sweeps from one configuration to the next", false},
     {LAT_OPT_INT, "count", 0, "K", &count, 1, 1 << 24, "number of configurations to write", true},
-    {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &update, 0, 0,
+    {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &lat_heatbath_opts.update, 0, 0,
      "how links are updated; metropolis is the reference for tests", false},
-    {LAT_OPT_INT, "overrelax", 0, "K", &overrelax, 0, 1000,
+    {LAT_OPT_INT, "overrelax", 0, "K", &lat_heatbath_opts.overrelax, 0, 1000,
      "overrelaxation sweeps after each heat bath sweep", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+    {LAT_OPT_SEED, "seed", 's', "SEED", &lat_heatbath_opts.seed, 0, 0, "seed of the random numbers",
+     false},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &lat_heatbath_opts.precision, 0, 0,
      "precision of sweeps and links", false},
     LAT_HEADING("Output"),
-    {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
+    {LAT_OPT_INT, "rows", 0, "ROWS", &lat_heatbath_opts.rows, 1, LAT_MAX_COLOURS,
      "rows of each link to store (default: 1 for SU(2) and 2 for SU(3), both without loss; else N)",
      false},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write plaquettes to FILE during the run",
@@ -74,13 +79,13 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
      "sweeps between two lines of the log", true},
     LAT_HEADING("Run"),
-    {LAT_OPT_FLAG, "continue", 0, NULL, &continued, 0, 0,
+    {LAT_OPT_FLAG, "continue", 0, NULL, &lat_heatbath_opts.continued, 0, 0,
      "continue from the last configuration on stdin, as with FILE", true},
     {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
      "write checkpoints to FILE, which must be new, or the FILE of --resume", true},
     {LAT_OPT_INT, "checkpoint-every", 0, "SECONDS", &checkpoint_every, 0, 1e7,
      "time between two checkpoints", true},
-    {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
+    {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_heatbath_opts.resume, 0, 0,
      "continue from the checkpoint FILE, with the same options", true},
     LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
@@ -97,244 +102,6 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
     .start = lat_comm_start,
 };
-
-typedef struct run {
-    lat_device *device;
-    lat_generator *gen;
-    bool numbered;   /* files, not a stream */
-    lat_output *out; /* the stream, or the file of the next configuration */
-    FILE *log;
-    lat_field field;
-    long sweep;   /* done so far, since the start of the first run */
-    long number;  /* of the next configuration, */
-    long due;     /* and the sweep after which it is written */
-    long written; /* configurations of this run */
-    bool other;   /* continues with other parameters than those of the header */
-    double plaquette;
-    char *text;        /* the options of the run (run/resume.h) */
-    char of[9];        /* CRC of the configuration that it began with, or "none" */
-    bool kept;         /* the file of --checkpoint is one of this run */
-    double saved;      /* time of the last checkpoint */
-    int stopped;       /* the signal by which the run was asked to stop, or 0 */
-    lat_rate rate;     /* of sweeps */
-    long measured;     /* sweep of the plaquette, */
-    double cost, when; /* seconds that it took, and when */
-} run;
-
-/* ---- the first configuration ---- */
-
-/* Numbers in info lines of the header; *value stays where there is no such line. */
-static int read_real(const lat_header *head, const char *key, double *value)
-{
-    const char *text = lat_info_get(head, key);
-    char rest;
-    if (text && (sscanf(text, "%lf%c", value, &rest) != 1 || !(*value >= 0 && *value <= 1e6)))
-        return lat_fail("info.%s: expected a number from 0 to 1e6, found '%.80s'", key, text);
-    return 0;
-}
-
-static int read_int(const lat_header *head, const char *key, long max, long *value)
-{
-    const char *text = lat_info_get(head, key);
-    char rest;
-    if (text && (sscanf(text, "%ld%c", value, &rest) != 1 || *value < 0 || *value > max))
-        return lat_fail("info.%s: expected a whole number from 0 to %ld, found '%.80s'", key, max,
-                        text);
-    return 0;
-}
-
-static int read_seed(const lat_header *head)
-{
-    const char *text = lat_info_get(head, "seed");
-    unsigned long long v;
-    char rest;
-    if (text && sscanf(text, "%llu%c", &v, &rest) != 1)
-        return lat_fail("info.seed: expected a whole number, found '%.80s'", text);
-    if (text)
-        seed = v;
-    return 0;
-}
-
-/* Options that were not given get the values of the header. */
-static int read_all(run *r, const lat_header *head)
-{
-    const char *text = lat_info_get(head, "update");
-    double stated;
-    if (lat_anisotropy(head, &stated))
-        return -1;
-    if (!lat_opt_given("xi"))
-        xi = stated;
-    if (!lat_opt_given("update") && text)
-        update = !strcmp(text, "metropolis");
-    if (!lat_opt_given("precision"))
-        precision = head->real == LAT_F64;
-    if (!lat_opt_given("rows"))
-        rows = head->reals / (2 * head->nc);
-    r->number = -1;
-    if ((!lat_opt_given("beta") && read_real(head, "beta", &beta))
-        || (!lat_opt_given("overrelax") && read_int(head, "overrelax", 1000, &overrelax))
-        || (!lat_opt_given("every") && read_int(head, "every", MAX_SWEEPS, &every))
-        || (!lat_opt_given("seed") && read_seed(head))
-        || read_int(head, "sweep", MAX_SWEEPS, &r->sweep)
-        || read_int(head, "sequence_number", 1L << 30, &r->number))
-        return -1;
-    if (every < 1)
-        return lat_fail("info.every: expected a number above 0");
-    r->number++;
-    return 0;
-}
-
-/* The last configuration of a stream. */
-static int read_last(const char *path, lat_field *last)
-{
-    lat_input *in = lat_input_open(path, lat_opts.comm);
-    lat_field f = {.data = NULL};
-    int rc = in ? 1 : -1;
-    while (rc > 0 && (rc = lat_fields_read_links(in, &f)) > 0) {
-        lat_field_free(last);
-        *last = f;
-    }
-    lat_input_close(in);
-    return rc;
-}
-
-/* Takes what a checkpoint has beside a configuration. */
-static int take_checkpoint(run *r)
-{
-    lat_header *head = &r->field.head;
-    const char *text = lat_info_get(head, "checkpoint.run"),
-               *state = lat_info_get(head, "checkpoint.state"),
-               *of = lat_info_get(head, "checkpoint.of"); /* NULL in older ones */
-    if (!text || !state || sscanf(state, "%ld %ld %ld", &r->number, &r->due, &r->written) != 3
-        || r->number < 0 || r->written < 0 || r->due <= r->sweep)
-        return lat_fail("%s: expected a checkpoint of lat-heatbath, found a field that is none",
-                        resume);
-    if (lat_resume_same(resume, r->text, text))
-        return -1;
-    if (of && *r->of && strcmp(of, r->of) != 0)
-        return lat_fail(
-            "%s: expected the configuration that the run of the checkpoint began with, CRC %.8s, "
-            "found CRC %s",
-            lat_opts.input, of, r->of);
-    if (of)
-        snprintf(r->of, sizeof r->of, "%.8s", of);
-    lat_info_remove(head, "checkpoint.run");
-    lat_info_remove(head, "checkpoint.state");
-    lat_info_remove(head, "checkpoint.of");
-    return 0;
-}
-
-/* What says that these links are not thermal at the parameters of this run; NULL: they may be. */
-static const char *not_thermal(const lat_header *head, char text[96])
-{
-    double was = NAN, stated = 1;
-    if (read_real(head, "beta", &was) || lat_anisotropy(head, &stated))
-        lat_error_clear(); /* read_all says it */
-    if (lat_info_get(head, LAT_INFO_FLOW_TIME) || lat_info_get(head, LAT_INFO_SMEARING))
-        return "have flowed or were smeared";
-    if (lat_info_get(head, LAT_INFO_PROJECTION))
-        return "are a projection";
-    if (isnan(was))
-        return "do not say that they were made with this beta";
-    if ((!lat_opt_given("beta") || was == beta) && (!lat_opt_given("xi") || stated == xi))
-        return NULL;
-    snprintf(text, 96, "were made with beta %.15g, xi %.15g", was, stated);
-    return text;
-}
-
-/* Is the input there? A checkpoint does without. */
-static int find_input(bool *there)
-{
-    double gone = lat_opts.comm->rank == 0 && resume && access(lat_opts.input, F_OK) != 0;
-    if (lat_opts.comm->max(lat_opts.comm, &gone, 1))
-        return -1;
-    if (gone != 0)
-        lat_warn("%s: cannot be found, and is not compared with what %s began with", lat_opts.input,
-                 resume);
-    *there = gone == 0;
-    return 0;
-}
-
-/* Reads the checkpoint, or the last configuration of the input. Beside a checkpoint the input is
- * read for its CRC alone. */
-static int read_first(run *r)
-{
-    bool there = false;
-    if (continued && find_input(&there))
-        return -1;
-    if (there) {
-        if (read_last(lat_opts.input, &r->field))
-            return -1;
-        memcpy(r->of, r->field.head.read_crc, sizeof r->of);
-    }
-    if (!resume)
-        return 0;
-    lat_field_free(&r->field);
-    return read_last(resume, &r->field);
-}
-
-/* --group and --dims, where they are given, are those of the configuration. */
-static int expect_lattice(const lat_header *head)
-{
-    lat_header asked = {.nc = lat_opt_given("group") ? (int)group : head->nc,
-                        .geom = lat_opt_given("dims") ? geom : head->geom};
-    char a[64], b[64];
-    return lat_header_alike(&asked, head)
-               ? 0
-               : lat_fail("%s: expected SU(%d) on %s as --group and --dims say, found SU(%d) on %s",
-                          resume ? resume : lat_filter_name(), asked.nc,
-                          lat_dims_text(&asked.geom, a), head->nc, lat_dims_text(&head->geom, b));
-}
-
-/* From the last configuration of the input, or from a checkpoint. */
-static int go_on(run *r)
-{
-    lat_header *head = &r->field.head;
-    if (read_first(r) || expect_lattice(head))
-        return -1;
-    char text[96];
-    const char *other = resume || lat_opt_given("thermalise") ? NULL : not_thermal(head, text);
-    if (lat_boundary_closed(head, -1, "heat bath", resume ? resume : lat_opts.input))
-        return -1;
-    lat_header_ungauge(head);
-    lat_header_unflow(head);
-    lat_info_remove(head, LAT_INFO_SMEARING);
-    lat_info_remove(head, LAT_INFO_PROJECTION);
-    lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
-    if (read_all(r, head) || (resume && take_checkpoint(r)))
-        return -1;
-    if (other)
-        lat_warn("goes on without sweeps to thermalise, from links that %s: expected --thermalise "
-                 "(0: none)",
-                 other);
-    r->other = head->real != (precision ? LAT_F64 : LAT_F32) || (!resume && thermalise > 0);
-    return lat_field_convert(&r->field, precision ? LAT_F64 : LAT_F32);
-}
-
-/* Hot or cold links. */
-static int begin(run *r)
-{
-    lat_header *head = &r->field.head;
-    strcpy(r->of, "none");
-    head->geom = geom;
-    head->nc = (int)group;
-    head->real = precision ? LAT_F64 : LAT_F32;
-    head->reals = 2 * head->nc * head->nc;
-    if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field, lat_opts.comm))
-        return -1;
-    const size_t links = lat_field_matrices(&r->field), nd = (size_t)head->geom.nd;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < links; i++) {
-        double m[LAT_SUN_REALS];
-        if (start == COLD)
-            lat_sun_one((int)group, m);
-        else
-            lat_sun_haar((int)group, m, seed, lat_field_site(&r->field, i / nd) * nd + i % nd, 0,
-                         LAT_FOR_LINKS);
-        lat_field_put(&r->field, i, m);
-    }
-    return 0;
-}
 
 /* ---- the header of a configuration ---- */
 
@@ -368,21 +135,23 @@ static int set_info_real(lat_header *head, bool *changed, const char *key, doubl
 
 /* Sets the parameters of the run, and adds a line of history, unless the run continues with the
  * same parameters on the same device: then the header is that of a run that was not interrupted. */
-static int describe(run *r)
+static int describe(lat_heatbath_run *r)
 {
     lat_header *head = &r->field.head;
     const char *device_text = r->gen->ops->description(r->gen);
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
-    const int reals = 2 * (int)(rows * group);
+    const int reals = 2 * (int)(lat_heatbath_opts.rows * lat_heatbath_opts.group);
     bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, device_text) || r->other
                    || head->reals != reals;
     head->reals = reals;
-    if (set_info_real(head, &changed, "beta", beta) || set_info_real(head, &changed, "xi", xi)
-        || set_info(head, &changed, "update", "%s", update ? "metropolis" : "heatbath")
-        || set_info(head, &changed, "overrelax", "%ld", overrelax)
-        || set_info(head, &changed, "seed", "%llu", (unsigned long long)seed)
-        || set_info(head, &changed, "every", "%ld", every))
+    if (set_info_real(head, &changed, "beta", lat_heatbath_opts.beta)
+        || set_info_real(head, &changed, "xi", lat_heatbath_opts.xi)
+        || set_info(head, &changed, "update", "%s",
+                    lat_heatbath_opts.update ? "metropolis" : "heatbath")
+        || set_info(head, &changed, "overrelax", "%ld", lat_heatbath_opts.overrelax)
+        || set_info(head, &changed, "seed", "%llu", (unsigned long long)lat_heatbath_opts.seed)
+        || set_info(head, &changed, "every", "%ld", lat_heatbath_opts.every))
         return -1;
     return changed ? lat_provenance(head, "%s", device_text) : 0;
 }
@@ -390,7 +159,7 @@ static int describe(run *r)
 /* ---- sweeps ---- */
 
 /* Measures the plaquette, and adds a line to the log, if there is one. */
-static int log_plaquette(run *r, FILE *log)
+static int log_plaquette(lat_heatbath_run *r, FILE *log)
 {
     double spatial, temporal;
     if (r->gen->ops->plaquette(r->gen, &spatial, &temporal))
@@ -408,7 +177,7 @@ static int log_plaquette(run *r, FILE *log)
 }
 
 /* Where the plaquette takes long, it is measured less often than lines are printed. */
-static int progress(run *r, bool measure)
+static int progress(lat_heatbath_run *r, bool measure)
 {
     char speed[LAT_LEFT], left[LAT_LEFT];
     if (measure && r->measured != r->sweep) {
@@ -419,7 +188,7 @@ static int progress(run *r, bool measure)
         r->cost = r->when - begin;
     }
     const double rate = lat_rate_sample(&r->rate, (double)r->sweep);
-    const long last = r->due + (count - r->written - 1) * every;
+    const long last = r->due + (count - r->written - 1) * lat_heatbath_opts.every;
     lat_progress("plaquette %.8f  sweep %ld of %ld  %s  %s  configuration %ld of %ld", r->plaquette,
                  r->sweep, last, lat_rate_text(rate, "sweep", speed),
                  lat_left_text(rate > 0 ? (double)(last - r->sweep) / rate : NAN, left),
@@ -428,7 +197,7 @@ static int progress(run *r, bool measure)
 }
 
 /* The whole state in a file: a configuration, and how far the run is. */
-static int write_checkpoint(run *r)
+static int write_checkpoint(lat_heatbath_run *r)
 {
     char state[80];
     bool changed;
@@ -453,7 +222,7 @@ static int write_checkpoint(run *r)
 }
 
 /* A checkpoint that cannot be written is a warning. */
-static int save(run *r)
+static int save(lat_heatbath_run *r)
 {
     if (r->gen->ops->get(r->gen, &r->field))
         return -1;
@@ -472,7 +241,7 @@ static int save(run *r)
 }
 
 /* After a sweep: is there anything to do beside sweeps? Rank 0 has terminal and clock. */
-static int tick(run *r)
+static int tick(lat_heatbath_run *r)
 {
     const bool root = lat_opts.comm->rank == 0;
     double ask[3] = {checkpoint ? lat_stop_asked() : 0, 0, 0};
@@ -490,19 +259,21 @@ static int tick(run *r)
     return ask[0] > 0 || ask[1] > 0 ? save(r) : 0;
 }
 
-static int sweeps(run *r, long n)
+static int sweeps(lat_heatbath_run *r, long n)
 {
-    lat_link_sweep draw = {.update = update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH,
-                           .seed = seed};
+    lat_link_sweep draw = {.update = lat_heatbath_opts.update ? LAT_UPDATE_METROPOLIS
+                                                              : LAT_UPDATE_HEATBATH,
+                           .seed = lat_heatbath_opts.seed};
     const lat_link_sweep reflection = {.update = LAT_UPDATE_MICROCANONICAL};
     for (long i = 0; i < n; i++) {
-        if (++r->sweep > MAX_SWEEPS)
+        if (++r->sweep > LAT_HEATBATH_SWEEPS)
             return lat_fail(
                 "expected at most %ld sweeps in all, which is what its random numbers last for",
-                MAX_SWEEPS);
+                LAT_HEATBATH_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
         if (r->gen->ops->sweep(r->gen, &draw, 1)
-            || (overrelax && r->gen->ops->sweep(r->gen, &reflection, overrelax)))
+            || (lat_heatbath_opts.overrelax
+                && r->gen->ops->sweep(r->gen, &reflection, lat_heatbath_opts.overrelax)))
             return -1;
         if ((r->log && r->sweep % check_every == 0 && log_plaquette(r, r->log)) || tick(r))
             return -1;
@@ -541,7 +312,7 @@ static int name_numbered(char name[NAME], long number)
 
 /* Opens the file of the next configuration, or the stream. Before the sweeps, so that a file that
  * cannot be written is reported early. */
-static int open_output(run *r)
+static int open_output(lat_heatbath_run *r)
 {
     char name[NAME];
     if (r->numbered && name_numbered(name, r->number))
@@ -558,7 +329,7 @@ static const char *without_folder(const char *path)
 }
 
 /* Can checkpoints be written, where no configuration will be? */
-static int check_checkpoint(const run *r)
+static int check_checkpoint(const lat_heatbath_run *r)
 {
     char name[NAME];
     const bool root = lat_opts.comm->rank == 0;
@@ -571,7 +342,7 @@ static int check_checkpoint(const run *r)
     return lat_agree(lat_opts.comm, rc) ? -1 : lat_checkpoint_possible(checkpoint, lat_opts.comm);
 }
 
-static int write_one(run *r)
+static int write_one(lat_heatbath_run *r)
 {
     lat_header *head = &r->field.head;
     bool changed;
@@ -588,19 +359,19 @@ static int write_one(run *r)
     return r->numbered ? lat_stream_commit(out) : 0;
 }
 
-static int generate(run *r)
+static int generate(lat_heatbath_run *r)
 {
-    const lat_action action = {.beta = beta, .xi = xi};
+    const lat_action action = {.beta = lat_heatbath_opts.beta, .xi = lat_heatbath_opts.xi};
     if (lat_field_exchange(&r->field)
         || !(r->gen = lat_generate_open(r->device, &r->field, r->field.head.real, &action))
         || describe(r))
         return -1;
     lat_verbose("sweeps by %s, at most %d slices a rank", r->gen->ops->description(r->gen),
                 (lat_slices(&r->field.head) + lat_opts.comm->size - 1) / lat_opts.comm->size);
-    if (!resume)
-        r->due = r->sweep + thermalise + every;
+    if (!lat_heatbath_opts.resume)
+        r->due = r->sweep + lat_heatbath_opts.thermalise + lat_heatbath_opts.every;
     lat_rate_sample(&r->rate, (double)r->sweep);
-    for (; r->written < count; r->written++, r->due += every) {
+    for (; r->written < count; r->written++, r->due += lat_heatbath_opts.every) {
         if (!r->out && open_output(r))
             return -1;
         if (checkpoint)
@@ -615,60 +386,66 @@ static int generate(run *r)
 
 static void check_usage(void)
 {
-    if (resume && (continued || lat_opt_given("continue")) && !lat_opts.input)
+    if (lat_heatbath_opts.resume && (lat_heatbath_opts.continued || lat_opt_given("continue"))
+        && !lat_opts.input)
         lat_usage("--resume has the configuration to continue from, and --continue reads stdin");
-    lat_checkpoint_usage(checkpoint, resume);
+    lat_checkpoint_usage(checkpoint, lat_heatbath_opts.resume);
     if (lat_opt_given("checkpoint-every") && !checkpoint)
         lat_usage("--checkpoint-every is for --checkpoint, and there is no --checkpoint");
     if (checkpoint && count > 1 && numbers_in(lat_opts.output) == 0)
         lat_usage(
             "--checkpoint needs a file for each configuration, as with -o 'cfg.%%04d.lat', or "
             "--count 1");
-    if (!continued && !lat_opt_given("dims"))
+    if (!lat_heatbath_opts.continued && !lat_opt_given("dims"))
         lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to continue from");
     char text[64];
-    for (int mu = 0; !continued && mu < geom.nd; mu++)
-        if (geom.dims[mu] % 2)
-            lat_usage("--dims: expected even extents, found %s", lat_dims_text(&geom, text));
-    if (!continued && isnan(beta))
+    for (int mu = 0; !lat_heatbath_opts.continued && mu < lat_heatbath_opts.geom.nd; mu++)
+        if (lat_heatbath_opts.geom.dims[mu] % 2)
+            lat_usage("--dims: expected even extents, found %s",
+                      lat_dims_text(&lat_heatbath_opts.geom, text));
+    if (!lat_heatbath_opts.continued && isnan(lat_heatbath_opts.beta))
         lat_usage("--beta is needed, for example --beta 6.0");
-    if (continued && lat_opt_given("start"))
+    if (lat_heatbath_opts.continued && lat_opt_given("start"))
         lat_usage("--start is for a new run, not for one that continues");
     if (lat_opt_given("check-every") && !log_path)
         lat_usage("--check-every is for --log, and there is no --log");
-    if (continued)
+    if (lat_heatbath_opts.continued)
         lat_usage_if_input("log", log_path);
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",
                   lat_opts.output);
     if (!lat_opt_given("thermalise"))
-        thermalise = continued ? 0 : 500;
+        lat_heatbath_opts.thermalise = lat_heatbath_opts.continued ? 0 : 500;
 }
 
 static void check_rows(void)
 {
-    if (!rows)
-        rows = group <= 3 ? group - 1 : group;
-    if (rows != group && (rows != group - 1 || group > 3))
-        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", group,
-                  group == 2   ? "1 or "
-                  : group == 3 ? "2 or "
-                               : "",
-                  group, rows);
+    if (!lat_heatbath_opts.rows)
+        lat_heatbath_opts.rows = lat_heatbath_opts.group <= 3 ? lat_heatbath_opts.group - 1
+                                                              : lat_heatbath_opts.group;
+    if (lat_heatbath_opts.rows != lat_heatbath_opts.group
+        && (lat_heatbath_opts.rows != lat_heatbath_opts.group - 1 || lat_heatbath_opts.group > 3))
+        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", lat_heatbath_opts.group,
+                  lat_heatbath_opts.group == 2   ? "1 or "
+                  : lat_heatbath_opts.group == 3 ? "2 or "
+                                                 : "",
+                  lat_heatbath_opts.group, lat_heatbath_opts.rows);
 }
 
 /* Everything but the sweeps; 0 or -1. */
-static int prepare(run *r)
+static int prepare(lat_heatbath_run *r)
 {
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
-    if (lat_device_begin(&device, lat_opts.comm) || (continued || resume ? go_on(r) : begin(r))
+    if (lat_device_begin(&device, lat_opts.comm)
+        || (lat_heatbath_opts.continued || lat_heatbath_opts.resume ? lat_heatbath_go_on(r)
+                                                                    : lat_heatbath_begin(r))
         || !(r->device = lat_device_open_for(&device, lat_opts.comm, r->field.head.nc,
                                              lat_generate_gpu.groups)))
         return -1;
-    if (isnan(beta))
+    if (isnan(lat_heatbath_opts.beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
-    group = r->field.head.nc;
+    lat_heatbath_opts.group = r->field.head.nc;
     check_rows();
     r->kept = checkpoint && access(checkpoint, F_OK) == 0; /* then it is that of --resume */
     if (check_checkpoint(r))
@@ -682,10 +459,11 @@ static int prepare(run *r)
 
 int main(int argc, char **argv)
 {
-    run r = {.number = 0};
+    lat_heatbath_run r = {.number = 0};
     lat_options_parse(&tool, argc, argv);
     r.text = lat_resume_text();
-    continued = continued || lat_opts.nfiles || lat_opt_given("input");
+    lat_heatbath_opts.continued = lat_heatbath_opts.continued || lat_opts.nfiles
+                                  || lat_opt_given("input");
     check_usage();
     bool bad = !r.text || prepare(&r) || generate(&r);
     lat_progress_end();

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
-#include "common/text.h"
 #include "formats/fields.h"
 #include "ghost/ghost.h"
 #include "grid/device.h"
@@ -19,6 +18,7 @@
 #include "run/device_options.h"
 #include "run/gauge_options.h"
 #include "run/tool.h"
+#include "ghost_measured.h"
 #include "stream/stream.h"
 
 enum { ONE, ALL };
@@ -72,182 +72,11 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* A row: a momentum, or a mode of a slice. */
-typedef struct row {
-    int n[LAT_MAX_DIMS], slice, mode;
-    double k2, value, residual; /* value: G, or lambda */
-} row;
-
-typedef struct measured {
-    const lat_field *f;
-    lat_condition c;
-    lat_gauge_state state;
-    lat_ghost *m;
-    long config;
-    bool several;
-    row *rows;
-    int count;
-    lat_ghost_report report; /* iterations of all */
-    double *b, *x, *number;  /* two vectors; number[units * columns] */
-} measured;
-
-/* ---- momenta ----------------------------------------------------------------------------------
- */
-
-/* sum_mu w_mu 4 sin^2(pi n_mu / L_mu). */
-static double k_squared(const measured *m, const int *n)
-{
-    double sum = 0;
-    for (int mu = 0; mu < m->f->head.geom.nd; mu++) {
-        const double s = 2 * sin(M_PI * n[mu] / m->f->head.geom.dims[mu]);
-        sum += m->c.weight[mu] * s * s;
-    }
-    return sum;
-}
-
-static bool alike(const measured *m, int i, int j)
-{
-    return m->f->head.geom.dims[i] == m->f->head.geom.dims[j] && i != m->c.time && j != m->c.time
-           && m->c.weight[i] == m->c.weight[j];
-}
-
-/* Is n the one that stands for others? Of n and -n that whose first component which is not its own
- * negative is positive; of an orbit that without negative components, falling along axes alike. */
-static bool stands(const measured *m, const int *n)
-{
-    const lat_geometry *geom = &m->f->head.geom;
-    for (int i = 0; i < geom->nd; i++)
-        for (int j = i; j < geom->nd && orbits == ONE; j++)
-            if (n[i] < 0 || (alike(m, i, j) && n[i] < n[j]))
-                return false;
-    for (int i = 0; i < geom->nd; i++)
-        if (n[i] != 0 && 2 * n[i] != geom->dims[i])
-            return n[i] > 0;
-    return true;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const row *a = left, *b = right;
-    if (fabs(a->k2 - b->k2) > 1e-12 * a->k2)
-        return a->k2 < b->k2 ? -1 : 1;
-    return -memcmp(a->n, b->n, sizeof a->n);
-}
-
-/* The next n of a cube -(size) .. size in all directions but time; false after the last. */
-static bool next(const measured *m, int size, int *n)
-{
-    for (int mu = 0; mu < m->f->head.geom.nd; mu++) {
-        if (mu == m->c.time)
-            continue;
-        if (n[mu]++ < size)
-            return true;
-        n[mu] = -size;
-    }
-    return false;
-}
-
-/* Is n in the Brillouin zone, not zero, n^2 at most `most`? */
-static bool inside(const measured *m, const int *n, int most)
-{
-    int square = 0;
-    for (int mu = 0; mu < m->f->head.geom.nd; mu++) {
-        const int extent = m->f->head.geom.dims[mu];
-        if (2 * n[mu] > extent || 2 * n[mu] <= -extent)
-            return false;
-        square += n[mu] * n[mu];
-    }
-    return square > 0 && square <= most;
-}
-
-static int momenta_below(measured *m, int most)
-{
-    const int size = (int)sqrt(most);
-    for (int pass = 0; pass < 2; pass++) {
-        int n[LAT_MAX_DIMS] = {0};
-        for (int mu = 0; mu < m->f->head.geom.nd; mu++)
-            n[mu] = mu == m->c.time ? 0 : -size;
-        m->count = 0;
-        do {
-            if (!inside(m, n, most) || !stands(m, n))
-                continue;
-            if (pass)
-                memcpy(m->rows[m->count].n, n, sizeof n);
-            m->count++;
-        } while (next(m, size, n));
-        if (pass == 0 && !(m->rows = calloc((size_t)m->count + 1, sizeof *m->rows)))
-            return lat_fail("out of memory: %d momenta", m->count);
-    }
-    return m->count > 0
-               ? 0
-               : lat_fail("--momenta %s: the lattice has no momentum but 0 there", momenta);
-}
-
-/* "1,0,0,0" or more of them, with "/" between. */
-static int momenta_listed(measured *m)
-{
-    const lat_geometry *geom = &m->f->head.geom;
-    const int nd = geom->nd;
-    size_t most = 1;
-    for (const char *c = momenta; *c; c++)
-        most += *c == '/';
-    if (!(m->rows = calloc(most, sizeof *m->rows)))
-        return lat_fail("out of memory: momenta");
-    const char *at = momenta;
-    for (m->count = 0; (size_t)m->count < most; m->count++, at++) {
-        int *n = m->rows[m->count].n;
-        for (int mu = 0; mu < nd; mu++, at += mu < nd) {
-            char *end;
-            const long value = strtol(at, &end, 10);
-            if (end == at || value < -65535 || value > 65535
-                || *end
-                       != (mu + 1 < nd                   ? ','
-                           : (size_t)m->count + 1 < most ? '/'
-                                                         : '\0'))
-                return lat_fail_usage("--momenta %s: expected a number, or %d integers with commas "
-                                      "between for each momentum and / between these",
-                                      momenta, nd);
-            n[mu] = (int)value;
-            at = end;
-        }
-        if (!(k_squared(m, n) > 1e-12) || (m->c.time >= 0 && n[m->c.time]))
-            return lat_fail_usage(
-                "--momenta %s: momentum number %d is 0%s, where G is not defined", momenta,
-                m->count + 1, m->c.time < 0 ? "" : " in a slice, or has a component along time");
-        for (int i = 0; i < m->count; i++)
-            if (lat_same_modulo(geom, nd, m->rows[i].n, n))
-                return lat_fail_usage("--momenta %s: expected different momenta modulo the "
-                                      "extents, found numbers %d and %d the same",
-                                      momenta, i + 1, m->count + 1);
-    }
-    return 0;
-}
-
-static int make_momenta(measured *m)
-{
-    char *end;
-    const long most = strtol(momenta, &end, 10);
-    const bool number = end != momenta && !*end;
-    if (number && (most < 1 || most > 1000))
-        return lat_fail_usage("--momenta %s: expected n^2 from 1 to 1000", momenta);
-    if (!number && lat_opt_given("orbits"))
-        return lat_fail_usage("--orbits is for momenta with n^2 up to a number, not for a list, "
-                              "found --momenta %s",
-                              momenta);
-    if (number ? momenta_below(m, (int)most) : momenta_listed(m))
-        return -1;
-    for (int i = 0; i < m->count; i++)
-        m->rows[i].k2 = k_squared(m, m->rows[i].n);
-    if (number)
-        qsort(m->rows, (size_t)m->count, sizeof *m->rows, compare);
-    return 0;
-}
-
 /* ---- solutions --------------------------------------------------------------------------------
  */
 
 /* Why a configuration has no numbers: exit code 3. */
-static int unconverged(const measured *m, const char *name, const lat_ghost_report *r)
+static int unconverged(const lat_ghost_measured *m, const char *name, const lat_ghost_report *r)
 {
     if (r->indefinite)
         lat_fail("%s: configuration %ld: the Faddeev-Popov operator is not positive: this is no "
@@ -261,7 +90,7 @@ static int unconverged(const measured *m, const char *name, const lat_ghost_repo
 
 /* Solves for these columns: their source in m->b again, the solution in m->x, its true residuals in
  * m->number. An exit code. */
-static int solve(measured *m, const lat_ghost_column *column, const char *name)
+static int solve(lat_ghost_measured *m, const lat_ghost_column *column, const char *name)
 {
     lat_ghost_report report;
     if (lat_ghost_source(m->m, m->b, column)
@@ -282,7 +111,7 @@ static int solve(measured *m, const lat_ghost_column *column, const char *name)
 
 /* Column k of the whole list, colour by colour of cos and sin of momentum after momentum; ZERO
  * behind the last. */
-static lat_ghost_column wave(const measured *m, int k, int *momentum)
+static lat_ghost_column wave(const lat_ghost_measured *m, int k, int *momentum)
 {
     const int colours = lat_ghost_colours(m->m);
     lat_ghost_column c = {.kind = LAT_GHOST_ZERO};
@@ -296,7 +125,7 @@ static lat_ghost_column wave(const measured *m, int k, int *momentum)
 }
 
 /* G(k) = sum_a (<cos, M^-1 cos> + <sin, M^-1 sin>) / ((N^2-1) V), the mean over slices. */
-static int plane_waves(measured *m, const char *name)
+static int plane_waves(lat_ghost_measured *m, const char *name)
 {
     const int columns = lat_ghost_columns(m->m), units = lat_ghost_units(m->m),
               all = m->count * 2 * lat_ghost_colours(m->m);
@@ -340,7 +169,7 @@ static int parse_point(const lat_geometry *geom, int time, int *x)
 }
 
 /* Adds sum_a sum_x cos k(x - x0) M^-1_aa(x, x0) of the columns that have been solved for. */
-static int project_point(measured *m, const lat_ghost_column *column, row *r)
+static int project_point(lat_ghost_measured *m, const lat_ghost_column *column, lat_ghost_row *r)
 {
     const int columns = lat_ghost_columns(m->m), units = lat_ghost_units(m->m);
     double angle = 0;
@@ -363,7 +192,7 @@ static int project_point(measured *m, const lat_ghost_column *column, row *r)
     return 0;
 }
 
-static int from_point(measured *m, const char *name)
+static int from_point(lat_ghost_measured *m, const char *name)
 {
     const int columns = lat_ghost_columns(m->m), colours = lat_ghost_colours(m->m);
     int x[LAT_MAX_DIMS] = {0};
@@ -393,7 +222,7 @@ static int from_point(measured *m, const char *name)
 /* ---- modes ------------------------------------------------------------------------------------
  */
 
-static int lowest(measured *m, const char *name)
+static int lowest(lat_ghost_measured *m, const char *name)
 {
     const int columns = lat_ghost_columns(m->m), units = lat_ghost_units(m->m);
     const lat_ghost_modes wanted = {(int)modes, accuracy, max_iterations, 1};
@@ -409,7 +238,7 @@ static int lowest(measured *m, const char *name)
     for (int unit = 0; unit < units && code == LAT_DONE; unit++)
         for (int k = 0; k < modes; k++) {
             const int i = unit * columns + k;
-            m->rows[m->count++] = (row){
+            m->rows[m->count++] = (lat_ghost_row){
                 .slice = unit, .mode = k, .value = lambda[i], .residual = m->number[i]};
             if (!(m->number[i] <= 1.01 * accuracy * fabs(lambda[i]) + 1e-14)) {
                 m->report.residual = m->number[i] / fabs(lambda[i]);
@@ -420,101 +249,11 @@ static int lowest(measured *m, const char *name)
     return code;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
- */
-
-static void print_text(FILE *to, const measured *m, const char *called)
-{
-    const int nd = m->f->head.geom.nd;
-    lat_report_text(to, "configuration", m->config, m->several);
-    lat_lattice_text(to, &m->f->head.geom, m->f->head.nc);
-    fprintf(to, "gauge          %s, theta %.6g%s\n", called, m->state.theta,
-            lat_gauge_is_off(&m->state) ? ", which is not in it (--force)" : "");
-    fprintf(to, "source         %s%s\n",
-            modes   ? "none: lowest eigenvalues"
-            : point ? "point "
-                    : "plane waves",
-            !modes && point ? point : "");
-    if (modes)
-        fprintf(to, "\n%-8s %6s %20s %12s\n", "slice", "mode", "eigenvalue", "residual");
-    else
-        fprintf(to, "\n%-16s %10s %18s %10s %10s\n", "momentum", "k^2", "G", "k^2 G", "residual");
-    for (int i = 0; i < m->count; i++) {
-        const row *r = &m->rows[i];
-        char text[64];
-        int n = 0;
-        for (int mu = 0; mu < nd; mu++)
-            n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", mu ? "," : "", r->n[mu]);
-        if (modes)
-            fprintf(to, "%-8d %6d %20.13g %12.3g\n", r->slice, r->mode, r->value, r->residual);
-        else
-            fprintf(to, "%-16s %10.6f %18.12g %10.6f %10.3g\n", text, r->k2, r->value,
-                    r->k2 * r->value, r->residual);
-    }
-}
-
-static void print_tsv(FILE *to, const measured *m, const char *called)
-{
-    if (lat_report_heading()) {
-        fprintf(to, "configuration\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
-                modes ? "slice\tmode\tvalue" : "kx\tky\tkz\tkt\tk2\tG");
-        lat_report_end_heading(to);
-    }
-    for (int i = 0; i < m->count; i++) {
-        const row *r = &m->rows[i];
-        fprintf(to, "%ld\t", m->config);
-        if (modes)
-            fprintf(to, "%d\t%d", r->slice, r->mode);
-        else
-            fprintf(to, "%d\t%d\t%d\t%d\t%.17g", r->n[0], r->n[1], r->n[2], r->n[3], r->k2);
-        fprintf(to, "\t%.17g\t%.3g\t%s\t%.17g", r->value, r->residual, called, m->state.theta);
-        lat_lattice_tsv(to, &m->f->head.geom, m->f->head.nc);
-        fprintf(to, "\t%d", lat_gauge_is_off(&m->state));
-        lat_report_end_row(to);
-    }
-}
-
-static void print_row(FILE *to, const measured *m, const row *r)
-{
-    if (modes) {
-        fprintf(to, "{\"slice\": %d, \"mode\": %d", r->slice, r->mode);
-        lat_json_pair(to, "value", r->value);
-    } else {
-        fputs("{\"momentum\": [", to);
-        for (int mu = 0; mu < m->f->head.geom.nd; mu++)
-            fprintf(to, "%s%d", mu ? ", " : "", r->n[mu]);
-        fputs("]", to);
-        lat_json_pair(to, "k2", r->k2);
-        lat_json_pair(to, "G", r->value);
-    }
-    lat_json_pair(to, "residual", r->residual);
-    fputc('}', to);
-}
-
-static void print_json(FILE *to, const measured *m, const char *called)
-{
-    lat_report_json(to);
-    if (m->several)
-        fprintf(to, "\"configuration\": %ld, ", m->config);
-    fprintf(to, "\"gauge\": \"%s\"", called);
-    lat_json_pair(to, "theta", m->state.theta);
-    fprintf(to, ", \"forced\": %s", lat_gauge_is_off(&m->state) ? "true" : "false");
-    lat_lattice_json(to, &m->f->head.geom, m->f->head.nc);
-    fprintf(to, ", \"iterations\": %ld", m->report.iterations);
-    lat_json_key(to, false, modes ? "modes" : "propagator");
-    fputc('[', to);
-    for (int i = 0; i < m->count; i++) {
-        fputs(i ? ", " : "", to);
-        print_row(to, m, &m->rows[i]);
-    }
-    fputs("]}\n", to);
-}
-
 /* ---- the run ----------------------------------------------------------------------------------
  */
 
 /* Columns that are solved side by side: a momentum of SU(3), 16, or as many as there are. */
-static int packs_for(const measured *m, int colours)
+static int packs_for(const lat_ghost_measured *m, int colours)
 {
     const int columns = modes   ? (int)modes + GUARD
                         : point ? colours
@@ -527,7 +266,7 @@ static int packs_for(const measured *m, int colours)
 /* Of all configurations. */
 static lat_device *opened, *cpu; /* cpu: in place of a GPU that cannot */
 
-static int compute(measured *m, const char *name)
+static int compute(lat_ghost_measured *m, const char *name)
 {
     const int colours = m->f->head.nc * m->f->head.nc - 1;
     /* Other weights are for anisotropic lattices, and so are slices across their axis. */
@@ -537,7 +276,8 @@ static int compute(measured *m, const char *name)
                                               : m->c.weight[axis] == m->c.weight[axis ? 0 : 1]);
     if (!modes
         && ((all_alike && lat_anisotropy_none(&m->f->head, name))
-            || lat_boundary_closed(&m->f->head, m->c.time, "momenta", name) || make_momenta(m)))
+            || lat_boundary_closed(&m->f->head, m->c.time, "momenta", name)
+            || lat_ghost_momenta(m)))
         return LAT_FAILED;
     lat_device *on = lat_device_or_cpu_said(opened, &device, lat_ghost_check(opened, m->f), &cpu);
     if (!on || !(m->m = lat_ghost_new_on(on, m->f, &m->c, packs_for(m, colours))))
@@ -552,7 +292,7 @@ static int compute(measured *m, const char *name)
     return modes ? lowest(m, name) : point ? from_point(m, name) : plane_waves(m, name);
 }
 
-static void measured_free(measured *m)
+static void measured_free(lat_ghost_measured *m)
 {
     if (m->m) {
         lat_ghost_vector_free(m->m, m->b);
@@ -563,23 +303,15 @@ static void measured_free(measured *m)
     free(m->number);
 }
 
-static int print(FILE *to, const measured *m)
-{
-    char called[LAT_CONDITION_TEXT];
-    lat_condition_text(&m->c, &m->f->head.geom, called);
-    if (lat_print_opts.tsv)
-        print_tsv(to, m, called);
-    else if (lat_print_opts.json)
-        print_json(to, m, called);
-    else
-        print_text(to, m, called);
-    return fflush(to) ? LAT_FAILED : LAT_DONE;
-}
-
 /* One configuration: an exit code. */
 static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
-    measured m = {.f = f, .config = config};
+    lat_ghost_measured m = {.momenta = momenta,
+                            .point = point,
+                            .all_orbits = orbits == ALL,
+                            .modes = modes,
+                            .f = f,
+                            .config = config};
     int more;
     if (lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in))
         || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
@@ -592,7 +324,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
         code = LAT_FAILED;
     if (code == LAT_DONE) {
         m.several = config > 0 || more > 0;
-        code = print(text, &m);
+        code = lat_ghost_print(text, &m);
     }
     measured_free(&m);
     return code;

@@ -16,14 +16,12 @@
 #include "common/options.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
-#include "common/text.h"
 #include "run/gauge_options.h"
 #include "run/tool.h"
+#include "gluon_print.h"
 #include "lattice/iterate.h"
 
 enum { ORBITS, NONE };
-
-static const char *const colours_names[] = {"all", "diagonal", "off-diagonal"};
 
 static int average = ORBITS, device;
 static lat_gluon_cuts cuts = {NAN, NAN}; /* none */
@@ -76,216 +74,6 @@ static const lat_tool tool = {
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
 
-/* ---- printing -------------------------------------------------------------------------------- */
-
-typedef struct report {
-    long config; /* number of it, or how many were averaged */
-    bool several;
-    const lat_gluon_momenta *m;
-    const char *gauge;
-    int nc;
-    double theta, square, link_trace;
-    bool forced;                 /* it is not in the gauge */
-    const lat_gluon_vertices *v; /* NULL: the propagator */
-    lat_gluon_colours colours;
-    double residual; /* theta of the residual gauge, of the worst phase; or 0 */
-} report;
-
-static const char *name(const lat_gluon_momenta *m, const lat_gluon_orbit *o, char buf[64])
-{
-    int n = 0;
-    for (int i = 0; i < m->nd; i++)
-        n += snprintf(buf + n, 64 - (size_t)n, "%s%d", i ? "," : "", o->n[i]);
-    return buf;
-}
-
-static const char *const value_names[LAT_GLUON_VALUES] = {"T", "S", "D", "D0", "Gamma", "g"};
-
-static const char *limit(const lat_gluon_row *r) { return r->soft ? "soft" : "symmetric"; }
-
-static void vertices_text(FILE *to, const report *r)
-{
-    char text[64];
-    fprintf(to, "%-10s %-16s %10s %14s %14s %10s %10s %8s\n", "limit", "momentum", "phat^2", "T",
-            "Gamma", "g", "+-", "members");
-    for (int i = 0; i < r->v->rows; i++) {
-        const lat_gluon_row *w = &r->v->row[i];
-        fprintf(to, "%-10s %-16s %10.6f %14.6g %14.6g %10.4g %10.2g %8ld\n", limit(w),
-                name(r->m, w->o, text), w->o->phat2, w->value[LAT_GLUON_T],
-                w->value[LAT_GLUON_GAMMA], w->value[LAT_GLUON_COUPLING],
-                mean ? w->error[LAT_GLUON_COUPLING] : NAN, w->members);
-    }
-}
-
-static void vertices_tsv(FILE *to, const report *r)
-{
-    char text[64];
-    if (lat_report_heading()) {
-        fprintf(to, "%s\tlimit\tmomentum\tp\tphat2\tmembers", mean ? "configs" : "config");
-        for (int k = 0; k < LAT_GLUON_VALUES; k++) {
-            fprintf(to, "\t%s", value_names[k]);
-            if (mean)
-                fprintf(to, "\t%s_error", value_names[k]);
-        }
-        fprintf(to, "\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced");
-        lat_report_end_heading(to);
-    }
-    for (int i = 0; i < r->v->rows; i++) {
-        const lat_gluon_row *w = &r->v->row[i];
-        fprintf(to, "%ld\t%s\t%s\t%.17g\t%.17g\t%ld", r->config, limit(w), name(r->m, w->o, text),
-                w->o->p, w->o->phat2, w->members);
-        for (int k = 0; k < LAT_GLUON_VALUES; k++) {
-            lat_numbers_tsv(to, 1, w->value + k);
-            if (mean)
-                lat_numbers_tsv(to, 1, w->error + k);
-        }
-        fprintf(to, "\t%s\t%.17g", r->gauge, r->theta);
-        lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fprintf(to, "\t%d", r->forced);
-        lat_report_end_row(to);
-    }
-}
-
-static void vertices_json(FILE *to, const report *r)
-{
-    char text[64], error[16];
-    lat_json_key(to, false, "vertices");
-    for (int i = 0; i < r->v->rows; i++) {
-        const lat_gluon_row *w = &r->v->row[i];
-        fprintf(to, "%s{\"limit\": \"%s\", \"momentum\": [%s]", i ? ", " : "[", limit(w),
-                name(r->m, w->o, text));
-        lat_json_pair(to, "p", w->o->p);
-        lat_json_pair(to, "phat2", w->o->phat2);
-        fprintf(to, ", \"members\": %ld", w->members);
-        for (int k = 0; k < LAT_GLUON_VALUES; k++) {
-            lat_json_pair(to, value_names[k], w->value[k]);
-            snprintf(error, sizeof error, "%s_error", value_names[k]);
-            if (mean)
-                lat_json_pair(to, error, w->error[k]);
-        }
-        fputc('}', to);
-    }
-    fputs("]}\n", to);
-}
-
-static void print_text(FILE *to, const report *r)
-{
-    char text[64];
-    if (mean)
-        fprintf(to, "mean of %ld configurations\n", r->config);
-    else
-        lat_report_text(to, "configuration", r->config, r->several);
-    lat_lattice_text(to, &r->m->geom, r->nc);
-    fprintf(to, "gauge          %s, theta %.6g%s\n", r->gauge, r->theta,
-            r->forced ? ", which is not in it (--force)" : "");
-    if (r->colours != LAT_GLUON_ALL)
-        fprintf(to, "residual       landau, theta %.6g\ncolours        %s\n", r->residual,
-                colours_names[r->colours]);
-    fprintf(to, "link trace     %.15g\n", r->link_trace);
-    fprintf(to, "field squared  %.15g\n\n", r->square);
-    if (r->v) {
-        vertices_text(to, r);
-        return;
-    }
-    fprintf(to, "%-16s %10s %10s %16s %10s %12s %8s\n", "momentum", "|p|", "phat^2", "D", "+-",
-            "longitudinal", "members");
-    for (size_t i = 0; i < r->m->orbits; i++) {
-        const lat_gluon_orbit *o = &r->m->orbit[i];
-        if (lat_gluon_kept(o, &cuts))
-            fprintf(to, "%-16s %10.6f %10.6f %16.9g %10.3g %12.3g %8ld\n", name(r->m, o, text),
-                    o->p, o->phat2, o->d, o->error, o->l, o->members);
-    }
-}
-
-static void print_tsv(FILE *to, const report *r)
-{
-    char text[64];
-    if (r->v) {
-        vertices_tsv(to, r);
-        return;
-    }
-    if (lat_report_heading()) {
-        fprintf(to,
-                "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\t"
-                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced%s",
-                mean ? "configs" : "config",
-                r->colours != LAT_GLUON_ALL ? "\tcolours\tresidual" : "");
-        lat_report_end_heading(to);
-    }
-    for (size_t i = 0; i < r->m->orbits; i++) {
-        const lat_gluon_orbit *o = &r->m->orbit[i];
-        if (!lat_gluon_kept(o, &cuts))
-            continue;
-        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g",
-                r->config, name(r->m, o, text), o->p, o->phat2, o->d, o->error, o->l, o->members,
-                o->distance, o->angle, r->gauge, r->theta);
-        lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fprintf(to, "\t%d", r->forced);
-        if (r->colours != LAT_GLUON_ALL)
-            fprintf(to, "\t%s\t%.17g", colours_names[r->colours], r->residual);
-        lat_report_end_row(to);
-    }
-}
-
-static void print_momentum(FILE *to, const lat_gluon_momenta *m, const lat_gluon_orbit *o)
-{
-    fputs("{\"momentum\": [", to);
-    for (int k = 0; k < m->nd; k++)
-        fprintf(to, "%s%d", k ? ", " : "", o->n[k]);
-    fputs("]", to);
-    lat_json_pair(to, "p", o->p);
-    lat_json_pair(to, "phat2", o->phat2);
-    lat_json_pair(to, "D", o->d);
-    lat_json_pair(to, "D_error", o->error);
-    lat_json_pair(to, "longitudinal", o->l);
-    fprintf(to, ", \"members\": %ld", o->members);
-    lat_json_pair(to, "cylinder", o->distance);
-    lat_json_pair(to, "cone", o->angle);
-    fputc('}', to);
-}
-
-static void print_json(FILE *to, const report *r)
-{
-    lat_report_json(to);
-    if (mean || r->several)
-        fprintf(to, "\"%s\": %ld, ", mean ? "configs" : "config", r->config);
-    fprintf(to, "\"gauge\": \"%s\"", r->gauge);
-    lat_json_pair(to, "theta", r->theta);
-    if (r->colours != LAT_GLUON_ALL) {
-        fprintf(to, ", \"colours\": \"%s\"", colours_names[r->colours]);
-        lat_json_pair(to, "residual", r->residual);
-    }
-    fprintf(to, ", \"forced\": %s", r->forced ? "true" : "false");
-    lat_json_pair(to, "link_trace", r->link_trace);
-    lat_json_pair(to, "field_squared", r->square);
-    lat_lattice_json(to, &r->m->geom, r->nc);
-    if (r->v) {
-        vertices_json(to, r);
-        return;
-    }
-    lat_json_key(to, false, "propagator");
-    fputc('[', to);
-    bool first = true;
-    for (size_t i = 0; i < r->m->orbits; i++)
-        if (lat_gluon_kept(&r->m->orbit[i], &cuts)) {
-            fputs(first ? "" : ", ", to);
-            print_momentum(to, r->m, &r->m->orbit[i]);
-            first = false;
-        }
-    fputs("]}\n", to);
-}
-
-static int print(FILE *to, const report *r)
-{
-    if (lat_print_opts.tsv)
-        print_tsv(to, r);
-    else if (lat_print_opts.json)
-        print_json(to, r);
-    else
-        print_text(to, r);
-    return fflush(to) ? -1 : 0;
-}
-
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* The condition, of equal weights, and its name. */
@@ -317,7 +105,7 @@ typedef struct totals {
 static void totals_free(totals *t) { free(t->d); }
 
 static int totals_add(totals *t, const lat_gluon_momenta *m, const lat_gluon_sums *s,
-                      const report *one)
+                      const lat_gluon_report *one)
 {
     if (!t->d) {
         if (!(t->d = lat_alloc(m->orbits, 3 * sizeof *t->d, "means")))
@@ -341,7 +129,8 @@ static int totals_add(totals *t, const lat_gluon_momenta *m, const lat_gluon_sum
 
 /* The orbits of m become those of the means; the error is that of a mean of independent
  * configurations. */
-static report totals_mean(const totals *t, lat_gluon_momenta *m, long configs, report last)
+static lat_gluon_report totals_mean(const totals *t, lat_gluon_momenta *m, long configs,
+                                    lat_gluon_report last)
 {
     const double n = (double)configs;
     for (size_t i = 0; i < m->orbits; i++) {
@@ -390,7 +179,7 @@ static struct {
     lat_gluon_momenta m;
     lat_gluon_vertices v;
     totals t[2];
-    report r[2];
+    lat_gluon_report r[2];
     long configs;
 } sum;
 
@@ -418,7 +207,7 @@ static int require_residual(const lat_field *f, const char *name, long config, d
 
 /* Colours in one table: measures them, and prints or sums. `r` is what all tables of the
  * configuration share. An exit code. */
-static int measure_colours(const lat_field *f, FILE *text, report r)
+static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
 {
     lat_gluon_momenta *m = &sum.m;
     lat_gluon_vertices *v = &sum.v;
@@ -433,7 +222,7 @@ static int measure_colours(const lat_field *f, FILE *text, report r)
     r.link_trace = s.link_trace;
     sum.r[which] = r;
     if (!mean)
-        return print(text, &r) ? LAT_FAILED : LAT_DONE;
+        return lat_gluon_print(text, &r) ? LAT_FAILED : LAT_DONE;
     return (vertex && lat_gluon_vertices_keep(v)) || totals_add(&sum.t[which], m, &s, &r)
                ? LAT_FAILED
                : LAT_DONE;
@@ -467,15 +256,17 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in))
         || (more = lat_fields_more(in)) < 0)
         return LAT_FAILED;
-    report r = {.config = config,
-                .several = config > 0 || more > 0 || mag,
-                .m = &sum.m,
-                .gauge = called,
-                .nc = f->head.nc,
-                .theta = state.theta,
-                .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
-                .v = vertex ? &sum.v : NULL,
-                .residual = residual};
+    lat_gluon_report r = {.config = config,
+                          .several = config > 0 || more > 0 || mag,
+                          .mean = mean,
+                          .m = &sum.m,
+                          .cuts = &cuts,
+                          .gauge = called,
+                          .nc = f->head.nc,
+                          .theta = state.theta,
+                          .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
+                          .v = vertex ? &sum.v : NULL,
+                          .residual = residual};
     for (r.colours = mag ? LAT_GLUON_DIAGONAL : LAT_GLUON_ALL;
          code == LAT_DONE && r.colours <= (mag ? LAT_GLUON_OFF_DIAGONAL : 0); r.colours++)
         code = measure_colours(f, text, r);
@@ -523,7 +314,7 @@ static int print_mean(FILE *text)
         sum.r[i] = totals_mean(&sum.t[i], &sum.m, sum.configs, sum.r[i]);
         if (vertex)
             lat_gluon_vertices_mean(&sum.v);
-        code = print(text, &sum.r[i]) ? LAT_FAILED : LAT_DONE;
+        code = lat_gluon_print(text, &sum.r[i]) ? LAT_FAILED : LAT_DONE;
     }
     return code;
 }

@@ -202,7 +202,7 @@ static int print_relation(FILE *to, const lat_field *u, long config)
 /* Residuals of what is written are by the code that certifies solutions. */
 static int certify(lat_overlap *o, const lat_field *u, const lat_field *modes, double *residual)
 {
-    lat_plain_overlap *m = lat_plain_overlap_new(u, o, fmax(1e-14, lat_sign_delta(o->sign, 0)));
+    lat_plain_overlap *m = lat_overlap_plain(o, u, fmax(1e-14, lat_sign_delta(o->sign, 0)));
     const int rc = m ? lat_plain_overlap_modes(m, modes, residual) : -1;
     lat_plain_overlap_free(m);
     return rc;

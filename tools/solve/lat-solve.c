@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-solve: M x = b for sources that come as a stream, or that it makes on the links that come.
  *
- * Solutions are certified: the residual of each column is computed by lib/quark/plain.h, which
+ * Solutions are certified: the residual of each column is computed by lib/certify/plain.h, which
  * shares nothing with the solvers. A column above the target is solved further, with a lower one.
  */
 #include <math.h>
@@ -14,12 +14,12 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "formats/fields.h"
-#include "quark/plain.h"
+#include "certify/plain.h"
+#include "lattice/boundary.h"
 #include "smear/smear.h"
-#include "quark/source.h"
-#include "run/inverter.h"
+#include "run/result.h"
 #include "run/resume.h"
-#include "run/smearer.h"
+#include "run/sources.h"
 #include "run/tool.h"
 #include "run/twists.h"
 #include "stream/stream.h"
@@ -118,110 +118,15 @@ static const lat_tool tool = {
 };
 
 typedef struct run {
-    lat_input *in; /* links or sources */
-    lat_output *out;
+    lat_sources from;
+    lat_inverter v; /* solves; v.s has the present solution, and its writer */
     FILE *log;
-    bool agreed; /* all ranks know that the output cannot be written */
-    lat_source *source;
-    lat_smearer smearer; /* of its steps */
     double mass[MOST_MASSES];
     int masses;
-    lat_smear smear;
-    bool more;   /* sources on these links */
-    long opened; /* the number of the links that were prepared for M */
-    int form;    /* of propagators of the overlap operator */
-    lat_inverter v;
+    int form; /* of propagators of the overlap operator */
 } run;
 
-/* ---- a solution ------------------------------------------------------------------------------ */
-
-/* What is written, and of which operator. */
-static int describe_overlap(const run *r, lat_header *head)
-{
-    return lat_info_set(head, LAT_INFO_PROPAGATOR, lat_propagator_text(r->form))
-                   || lat_overlap_describe(head, r->v.s.overlap.fast, &r->v.known)
-               ? -1
-               : 0;
-}
-
-/* What the header says of a solution, and a line of history. */
-static int describe(run *r, int columns, const int *column)
-{
-    lat_header *head = &r->v.s.x->head;
-    double worst = 0;
-    lat_header_of_links(head, &r->v.links.u.head, &r->v.fermion);
-    for (int i = 0; i < columns; i++)
-        worst = fmax(worst, r->v.s.true_residual[column[i]]);
-    return (columns == head->quark.columns
-            && lat_quark_set_residuals(&head->quark, r->v.s.true_residual))
-           || (solving.smearing && lat_info_set(head, LAT_SMEARED_LINKS, solving.smearing))
-           || (lat_inverter_overlap(&r->v) && describe_overlap(r, head))
-           || lat_provenance(head, "residual %.2e by %s%s%s%s%s", worst,
-                             lat_solver_name(r->v.s.report[column[0]].solver),
-                             *r->v.deflation ? ", deflated by " : "", r->v.deflation,
-                             *r->v.known.text ? ", sign function with " : "", r->v.known.text);
-}
-
-static void log_columns(const run *r, int columns, const int *column)
-{
-    for (int i = 0; r->log && i < columns; i++) {
-        const int c = column[i];
-        const lat_solve_report *p = &r->v.s.report[c];
-        const lat_wilson_cost *t = &r->v.s.cost[c];
-        fprintf(r->log, "%ld\t%ld\t%.10g\t%.10g\t%d\t%ld\t%ld\t%.4e\t%s\t%.4f\t%.3f\t%.3f\n",
-                lat_inverter_config(&r->v), r->v.s.field, r->v.fermion.mass, r->v.fermion.twist, c,
-                p->iterations, p->updates, r->v.s.true_residual[c], lat_solver_name(p->solver),
-                t->seconds, t->seconds > 0 ? t->flops / t->seconds * 1e-9 : 0,
-                t->seconds > 0 ? t->bytes / t->seconds * 1e-9 : 0);
-        fflush(r->log);
-    }
-}
-
-/* Ranks agree about an output that cannot be written. */
-static int written(run *r, int rc)
-{
-    r->agreed = rc != 0;
-    return rc;
-}
-
-/* One column of x as a field of its own. */
-static int write_column(run *r, int c)
-{
-    lat_field one = {.comm = r->v.s.x->comm};
-    const size_t columns = lat_header_objects(&r->v.s.x->head),
-                 bytes = lat_header_full_reals(&r->v.s.x->head) * sizeof(double);
-    const lat_quark *q = &r->v.s.x->head.quark;
-    char *text = NULL;
-    int rc = lat_header_copy(&one.head, &r->v.s.x->head);
-    if (rc)
-        return rc;
-    lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
-    one.head.quark.fermion = q->fermion;
-    memcpy(one.head.quark.links, q->links, sizeof q->links);
-    if (asprintf(&text, "%s%scolumn %d", q->source ? q->source : "", q->source ? ", " : "", c) < 0)
-        rc = lat_fail("out of memory: the text of a source");
-    rc = rc || lat_quark_set_source(&one.head.quark, text)
-         || lat_quark_set_residuals(&one.head.quark, &r->v.s.true_residual[c])
-         || lat_field_alloc(&one, r->v.s.x->comm);
-    for (size_t i = 0; rc == 0 && i < lat_field_sites(r->v.s.x); i++)
-        memcpy((char *)one.data + i * bytes,
-               (char *)r->v.s.x->data + (i * columns + (size_t)c) * bytes, bytes);
-    rc = rc || written(r, lat_stream_write(r->out, &one, lat_opts.store));
-    free(text);
-    lat_field_free(&one);
-    return rc;
-}
-
-static int write_solution(run *r, int columns, const int *column)
-{
-    if (!r->v.columns)
-        return written(r, lat_solution_write(&r->v.s, r->out, lat_opts.store,
-                                             r->more || lat_links_ready(&r->v.links)));
-    for (int i = 0; i < columns; i++)
-        if (write_column(r, column[i]))
-            return -1;
-    return 0;
-}
+/* ---- solve, certify, write ------------------------------------------------------------------- */
 
 /* Does a solve write all of x, before anybody reads it? */
 static bool whole_x_is_written(const run *r)
@@ -229,228 +134,122 @@ static bool whole_x_is_written(const run *r)
     return !r->v.columns && !r->v.twists && !lat_inverter_overlap(&r->v);
 }
 
+/* The operator for the present links, mass and twist. */
+static int open_operator(run *r, int columns)
+{
+    lat_solution *s = &r->v.s;
+    if (columns > r->v.wide && !r->v.modes) /* which come once */
+        lat_inverter_close(&r->v);
+    if ((r->masses == 1 && !r->v.twists && (s->wilson || s->overlap.fast))
+        || lat_inverter_open(&r->v) == 0)
+        return 0;
+    if (!s->writer.failed)
+        lat_error_name(lat_input_name(r->v.links.in),
+                       r->v.modes ? lat_input_name(r->v.modes) : lat_overlap_opts.modes);
+    return -1;
+}
+
 /* One mass, or twist. */
 static int solve_one(run *r, lat_solution_start from)
 {
-    const size_t all = lat_header_objects(&r->v.s.x->head);
+    lat_solution *s = &r->v.s;
     int list[LAT_MAX_COLUMNS];
     const int columns = lat_inverter_columns(&r->v, list);
-    if (columns > r->v.wide && !r->v.modes) /* which come once */
-        lat_inverter_close(&r->v);
-    if (from != LAT_SOLVED) {
-        memset(r->v.s.report, 0, all * sizeof *r->v.s.report);
-        memset(r->v.s.cost, 0, all * sizeof *r->v.s.cost);
-    }
-    if ((r->masses > 1 || r->v.twists || !(r->v.s.wilson || r->v.s.overlap.fast))
-        && lat_inverter_open(&r->v)) {
-        if (!r->v.s.lost)
-            lat_error_name(lat_input_name(r->v.links.in),
-                           r->v.modes ? lat_input_name(r->v.modes) : lat_overlap_opts.modes);
+    if (from != LAT_SOLVED)
+        memset(s->solved, 0, lat_header_objects(&s->x->head) * sizeof *s->solved);
+    if (open_operator(r, columns))
         return LAT_FAILED;
-    }
     if (!r->v.columns)
-        lat_solution_expect(&r->v.s, r->out, lat_opts.store);
+        lat_writer_expect(&s->writer, &s->x->head);
     lat_inverter_name(&r->v);
-    const int code = lat_solution_solve(&r->v.s, columns, list, from);
+    const int code = lat_solution_solve(s, columns, list, from);
     if (code == LAT_UNCONVERGED)
-        lat_error_name(lat_input_name(r->in), NULL);
+        lat_error_name(lat_input_name(r->from.in), NULL);
     if (code == LAT_DONE || code == LAT_UNCONVERGED)
-        log_columns(r, columns, list);
+        lat_result_log(&r->v, r->log, columns, list);
     if (code != LAT_DONE)
         return code;
-    lat_header head; /* of the next mass */
-    if (lat_header_copy(&head, &r->v.s.x->head))
-        return LAT_FAILED;
-    if (lat_inverter_overlap(&r->v))
-        lat_propagator_make(r->form, false, &r->v.fermion, r->v.s.b, columns, list, r->v.s.x);
-    const bool bad = describe(r, columns, list) || write_solution(r, columns, list);
-    if (lat_inverter_overlap(&r->v)) /* where the next mass begins */
-        lat_propagator_make(r->form, true, &r->v.fermion, r->v.s.b, columns, list, r->v.s.x);
-    lat_header_free(&r->v.s.x->head);
-    r->v.s.x->head = head;
-    return bad ? LAT_FAILED : LAT_DONE;
+    const bool soon = lat_sources_soon(&r->from, &r->v);
+    return lat_result_write(&r->v, r->form, columns, list, soon) ? LAT_FAILED : LAT_DONE;
 }
 
-/* ---- several twisted masses ------------------------------------------------------------------ */
-
-/* The twists of --twists for the source b. An exit code. */
+/* The twists of --twists for the source b: solved together, then each certified and written. */
 static int solve_twists(run *r)
 {
-    const size_t all = lat_header_objects(&r->v.s.x->head);
-    lat_field *one = r->v.s.x;
-    int code = LAT_DONE, made = 0;
+    lat_solution *s = &r->v.s;
+    const size_t bytes = lat_header_objects(&s->x->head) * sizeof *s->solved;
+    lat_field *one = s->x;
+    lat_solved *shared = lat_alloc(1, bytes, "reports");
+    int code = LAT_DONE;
     r->v.fermion.mass = r->mass[0];
-    r->v.of_twist = lat_alloc((size_t)r->v.twists, sizeof *r->v.of_twist, "solutions");
-    for (; r->v.of_twist && made < r->v.twists; made++) {
-        r->v.of_twist[made] = (lat_field){.comm = one->comm};
-        if (lat_field_duplicate(one, &r->v.of_twist[made]))
-            break;
-    }
-    lat_solve_report *report = lat_alloc(all, sizeof *report, "reports");
-    lat_wilson_cost *cost = lat_alloc(all, sizeof *cost, "reports");
-    memset(r->v.s.report, 0, all * sizeof *r->v.s.report);
-    memset(r->v.s.cost, 0, all * sizeof *r->v.s.cost);
-    if (made < r->v.twists || !report || !cost || lat_twists_solve(&r->v))
+    if (!shared || lat_twists_solve(&r->v))
         code = LAT_FAILED;
+    else
+        memcpy(shared, s->solved, bytes);
     for (int j = 0; j < r->v.twists && code == LAT_DONE; j++) {
-        if (j == 0) {
-            memcpy(report, r->v.s.report, all * sizeof *report);
-            memcpy(cost, r->v.s.cost, all * sizeof *cost);
-        }
-        memcpy(r->v.s.report, report, all * sizeof *report);
-        memcpy(r->v.s.cost, cost, all * sizeof *cost);
-        r->v.s.x = &r->v.of_twist[j];
+        memcpy(s->solved, shared, bytes);
+        s->x = &r->v.of_twist[j];
         r->v.fermion.twist = r->v.twist[j];
         code = solve_one(r, LAT_SOLVED);
     }
-    r->v.s.x = one;
-    for (int j = 0; j < made; j++)
-        lat_field_free(&r->v.of_twist[j]);
-    free(r->v.of_twist);
-    free(report);
-    free(cost);
+    s->x = one;
+    lat_twists_free(&r->v);
+    free(shared);
     return code;
 }
 
-/* ---- a source -------------------------------------------------------------------------------- */
+/* May these columns of the source be solved for? */
+static int check_source(run *r)
+{
+    lat_solution *s = &r->v.s;
+    const size_t all = lat_header_objects(&s->x->head);
+    int list[LAT_MAX_COLUMNS];
+    for (int i = 0; i < r->v.columns; i++)
+        if ((size_t)r->v.column[i] >= all)
+            return lat_fail("--columns: expected columns below %zu, found %d", all, r->v.column[i]);
+    const int columns = lat_inverter_columns(&r->v, list);
+    return lat_boundary_check_quarks(&r->v.fermion, s->b, columns, list,
+                                     source_text ? "--source" : lat_input_name(r->from.in));
+}
 
 /* The source b, which is overwritten; for all masses. An exit code. */
 static int solve_source(run *r, lat_field *b)
 {
+    lat_solution *s = &r->v.s;
     lat_field x = {.comm = b->comm};
     int code = LAT_FAILED;
     if (lat_header_copy(&x.head, &b->head))
         return code;
     x.head.real = LAT_F64;
-    r->v.s.b = b;
-    r->v.s.x = &x;
-    const size_t all = lat_header_objects(&x.head);
-    bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(&r->v.s) == 0;
-    for (int i = 0; good && i < r->v.columns; i++)
-        if ((size_t)r->v.column[i] >= all) {
-            lat_fail("--columns: expected columns below %zu, found %d", all, r->v.column[i]);
-            good = false;
-        }
-    if (good) {
-        int list[LAT_MAX_COLUMNS];
-        const int columns = lat_inverter_columns(&r->v, list);
-        good = !lat_plain_check_open(&r->v.fermion, b, columns, list,
-                                     source_text ? "--source" : lat_input_name(r->in));
-    }
+    s->b = b;
+    s->x = &x;
+    const bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(s) == 0
+                      && check_source(r) == 0;
     if (good && !whole_x_is_written(r))
         lat_zero(x.data, lat_field_held(&x) * lat_header_full_reals(&x.head) * sizeof(double));
-    for (int m = 0; good && !r->v.twists && m < r->masses; m++) {
-        r->v.fermion.mass = r->mass[m];
-        code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO);
-        good = code == LAT_DONE;
-    }
     if (good && r->v.twists)
         code = solve_twists(r);
-    lat_solution_unreserve(&r->v.s);
+    for (int m = 0; good && !r->v.twists && m < r->masses; m++) {
+        r->v.fermion.mass = r->mass[m];
+        if ((code = solve_one(r, m > 0 ? LAT_FROM_X : LAT_FROM_ZERO)) != LAT_DONE)
+            break;
+    }
+    lat_solution_unreserve(s);
     lat_field_free(&x);
-    r->v.s.field++;
+    s->field++;
     return code;
 }
 
-/* ---- sources of its own ---------------------------------------------------------------------- */
-
-static int on_links(run *r)
-{
-    if (!r->source
-        && (!(r->source = lat_source_new(source_text, &r->v.links.u.head))
-            || lat_source_check_steps(r->source)
-            || lat_smearer_serve(&r->smearer, r->source, r->v.links.u.head.nc, r->v.device)))
-        return LAT_FAILED;
-    if (lat_source_begin(r->source, &r->v.links.u, lat_inverter_config(&r->v))) {
-        lat_error_name(lat_input_name(r->in), NULL);
-        return LAT_FAILED;
-    }
-    int code = LAT_DONE;
-    for (int f = 0; f < lat_source_fields(r->source) && code == LAT_DONE; f++) {
-        lat_field b;
-        r->more = f + 1 < lat_source_fields(r->source);
-        code = lat_source_field(r->source, f, &b) ? LAT_FAILED : solve_source(r, &b);
-        lat_field_free(&b);
-    }
-    return code;
-}
-
-/* ---- input ----------------------------------------------------------------------------------- */
-
-/* New links: are they in the gauge, and what are they for M? */
-static int open_links(run *r)
-{
-    if (r->opened == r->v.links.number)
-        return 0;
-    lat_inverter_close(&r->v);
-    lat_field_free(&r->v.smeared);
-    r->opened = r->v.links.number;
-    if (!r->v.device && !(r->v.device = lat_device_open(&solving.device, lat_opts.comm)))
-        return -1;
-    return lat_fermion_check_gauge(&r->v.links.u.head, lat_input_name(r->v.links.in))
-                   || lat_fermion_check_links(&r->v.fermion, &r->v.links.u.head,
-                                              lat_input_name(r->v.links.in))
-                   || (solving.smearing && lat_smear_links(&r->v.links.u, &r->smear, &r->v.smeared))
-               ? -1
-               : 0;
-}
-
-static int next_links(run *r)
-{
-    return lat_solution_asked(&r->v.s) ? -1 : lat_links_next(&r->v.links);
-}
-
-/* Links and own sources, to the end of the input. */
-static int from_links(run *r)
-{
-    int rc, code = LAT_DONE;
-    while (code == LAT_DONE && (rc = next_links(r)) != 0)
-        code = rc < 0 || open_links(r) ? LAT_FAILED : on_links(r);
-    return code;
-}
-
-/* A source of another program has the numbers that its file has. */
-static int read_source(run *r, lat_field *b)
-{
-    const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
-    *b = (lat_field){.data = NULL};
-    if (lat_solution_asked(&r->v.s))
-        return -1;
-    lat_stop_hold(lat_opts.comm->size > 1);
-    const int rc = lat_fields_read_as(r->in, b, &h);
-    lat_stop_hold(false);
-    if (rc <= 0)
-        return rc;
-    if (!lat_header_spinors(&b->head))
-        return lat_fail("%s: expected sources, found %s (--source makes them on links)",
-                        lat_input_name(r->in), lat_kind_text(b->head.kind));
-    if (lat_fermion_known(&b->head.quark.fermion))
-        return lat_fail("%s: field %ld: expected a source, found a solution", lat_input_name(r->in),
-                        r->v.s.field);
-    return 1;
-}
-
-static int from_sources(run *r)
+/* All sources of the input. An exit code. */
+static int solve_all(run *r)
 {
     lat_field b;
     int rc, code = LAT_DONE;
-    while (code == LAT_DONE && (rc = read_source(r, &b)) != 0) {
-        const bool good = rc > 0
-                          && !lat_links_find(&r->v.links, &b.head, false, lat_input_name(r->in),
-                                             r->v.s.field)
-                          && !open_links(r);
-        code = good ? solve_source(r, &b) : LAT_FAILED;
+    while (code == LAT_DONE && (rc = lat_sources_next(&r->from, &r->v, &b)) != 0) {
+        code = rc < 0 ? LAT_FAILED : solve_source(r, &b);
         lat_field_free(&b);
     }
     return code;
-}
-
-/* A GPU leaves the processors of its host to the next links. */
-static void read_ahead(void *with)
-{
-    run *r = with;
-    if (r->v.device->gpu)
-        lat_links_ahead(&r->v.links);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -581,7 +380,7 @@ static void check_list(run *r, const char *name, double *number, const double *l
 static void check_usage(run *r)
 {
     lat_operator_of_options(&r->v.fermion, masses_text || kappas_text);
-    if (solving.smearing && lat_smear_parse(solving.smearing, &r->smear))
+    if (solving.smearing && lat_smear_parse(solving.smearing, &solving.smear))
         lat_usage("--smear-links: %s", lat_error());
     parse_masses(r);
     parse_twists(r);
@@ -607,19 +406,16 @@ static int open_all(run *r)
     const lat_comm *comm = lat_opts.comm;
     lat_checkpoint_usage(checkpoint, resume);   /* ends the process: before there are threads */
     if (lat_device_begin(&solving.device, comm) /* a GPU starts while the links are read */
-        || !(r->in = lat_input_open(lat_opts.input, comm))
-        || !(r->v.links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->in)
+        || !(r->from.in = lat_input_open(lat_opts.input, comm))
+        || !(r->v.links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->from.in)
         || (deflate_path && !(r->v.modes = lat_input_open(deflate_path, comm)))
         || lat_overlap_known_open(&r->v.known, comm)
-        || !(r->out = lat_output_open(lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER, comm))
-        || (log_path
-            && !(r->log = lat_log_open(
-                     log_path,
-                     "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\tresidual\t"
-                     "solver\tseconds\tgflops\tgbytes",
-                     comm)))
+        || !(r->v.s.writer.out = lat_output_open(lat_opts.output,
+                                                 lat_output_flags() | LAT_OUTPUT_OTHER, comm))
+        || (log_path && !(r->log = lat_log_open(log_path, lat_result_log_head, comm)))
         || !(r->v.s.kept = lat_columns_open(checkpoint, resume, comm))) /* none of the others */
         return -1;
+    r->v.s.writer.store = lat_opts.store;
     lat_columns_watch(r->v.s.kept);
     return 0;
 }
@@ -641,8 +437,8 @@ static void keep_done(run *r)
 static void give_up(run *r, int code)
 {
     lat_solution *s = &r->v.s;
-    lat_output_abort(r->out);
-    r->out = NULL;
+    lat_output_abort(s->writer.out);
+    s->writer.out = NULL;
     if (!s->kept)
         return;
     if (code == LAT_FAILED && !s->stopped && lat_opts.comm->size == 1)
@@ -650,49 +446,48 @@ static void give_up(run *r, int code)
     if (s->stopped > 0) {
         lat_error_clear(); /* it was only to get here */
         lat_columns_stopped(s->kept, s->stopped);
-    } else if (code == LAT_FAILED && *s->name && (lat_opts.comm->size == 1 || r->agreed))
+    } else if (code == LAT_FAILED && *s->name && (lat_opts.comm->size == 1 || s->writer.failed))
         keep_done(r);
 }
 
 int main(int argc, char **argv)
 {
     run r = {.v = {.o = &solving, .s = {.how = &solving.how}}};
-    r.v.s.fermion = &r.v.fermion;
+    lat_solution *s = &r.v.s;
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
-    r.v.s.meanwhile = source_text ? read_ahead : NULL;
-    r.v.s.with = &r;
-    int code = open_all(&r) ? LAT_FAILED : gauge_file ? from_sources(&r) : from_links(&r);
-    if (lat_solution_written(&r.v.s) && code == LAT_DONE)
+    r.from.text = source_text;
+    s->fermion = &r.v.fermion;
+    s->meanwhile = source_text ? lat_sources_ahead : NULL;
+    s->with = &r.v;
+    int code = open_all(&r) ? LAT_FAILED : solve_all(&r);
+    if (lat_writer_end(&s->writer) && code == LAT_DONE)
         code = LAT_FAILED;
     lat_progress_end();
     if (code != LAT_DONE)
         give_up(&r, code);
     lat_inverter_end(&r.v);
-    lat_source_free(r.source);
-    lat_smearer_end(&r.smearer);
-    lat_field_free(&r.v.smeared);
-    lat_device_close(r.v.cpu);
+    lat_sources_end(&r.from);
     lat_device_close(r.v.device);
-    if (r.in != r.v.links.in)
-        lat_input_close(r.in);
+    if (r.from.in != r.v.links.in)
+        lat_input_close(r.from.in);
     lat_input_close(r.v.modes);
     lat_overlap_known_close(&r.v.known);
     lat_links_free(&r.v.links);
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
     if (code != LAT_DONE)
-        lat_output_abort(r.out); /* of a log */
-    else if (lat_stream_commit(r.out)) {
-        r.out = NULL;
-        r.agreed = true;
+        lat_output_abort(s->writer.out); /* of a log */
+    else if (lat_stream_commit(s->writer.out)) {
+        s->writer.out = NULL;
+        s->writer.failed = true;
         give_up(&r, code = LAT_FAILED);
     }
     if (code == LAT_DONE)
-        lat_columns_remove(r.v.s.kept);
-    lat_columns_free(r.v.s.kept);
+        lat_columns_remove(s->kept);
+    lat_columns_free(s->kept);
     lat_device_end();
-    if (r.v.s.stopped > 0)
-        lat_stop_exit(lat_opts.comm, r.v.s.stopped);
+    if (s->stopped > 0)
+        lat_stop_exit(lat_opts.comm, s->stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

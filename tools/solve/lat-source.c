@@ -170,11 +170,11 @@ static void multiply(const run *r, const lat_header *head, double *slice)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < sites; i++) {
         int x[LAT_MAX_DIMS];
-        double turns = 0, out[8 * LAT_MAX_COLOURS];
+        double cycles = 0, out[8 * LAT_MAX_COLOURS];
         lat_coordinates(&head->geom, i, x);
         for (int mu = 0; mu < 3; mu++)
-            turns += (double)(r->n[mu] * x[mu] % head->geom.dims[mu]) / head->geom.dims[mu];
-        const double z[2] = {cos(2 * M_PI * turns), sin(2 * M_PI * turns)};
+            cycles += (double)(r->n[mu] * x[mu] % head->geom.dims[mu]) / head->geom.dims[mu];
+        const double z[2] = {cos(2 * M_PI * cycles), sin(2 * M_PI * cycles)};
         for (size_t c = 0; c < columns; c++) {
             double *psi = slice + (i * columns + c) * n;
             lat_gamma_apply(r->gamma, head->nc, out, psi);

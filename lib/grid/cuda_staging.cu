@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_staging.cu: matrices of a host field to a GPU. */
+#include "cuda_device.cuh"
+#include "cuda_tuning.h"
+
+extern "C" {
+#include "staging.h"
+}
+
+int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double **all)
+{
+    const size_t n = lat_field_held(u), link = LAT_STAGE_LINK * sizeof(double);
+    if (lat_cuda_malloc((void **)all, n * link, "the links"))
+        return -1;
+    return lat_cuda_staged(
+        dev, true, n, LAT_CUDA_STAGE / link, "links",
+        [&](size_t at, size_t count, int b) {
+            lat_stage_links(u, at, count, (double *)dev->pinned[b]);
+            return true;
+        },
+        [&](size_t at, size_t count, int b) {
+            return cudaMemcpyAsync(*all + at * LAT_STAGE_LINK, dev->pinned[b], count * link,
+                                   cudaMemcpyHostToDevice, dev->stream);
+        });
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* convert_list.c: the list of formats. */
+#include "convert_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "formats/quarks.h"
+
+bool lat_convert_writes(const lat_format *f)
+{
+    return !f->foreign || f->layout || (f->quarks && f->quarks->write);
+}
+
+static void print_formats(int width, bool of_quarks)
+{
+    for (const lat_format *const *f = lat_formats; *f; f++)
+        if (!(*f)->quarks == !of_quarks)
+            printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name, (*f)->extension, "yes",
+                   lat_convert_writes(*f) ? "yes" : "no", (*f)->about,
+                   of_quarks && !(*f)->quarks->proven ? " (unproven)" : "");
+}
+
+int lat_convert_print_list(void)
+{
+    static const char *const head = "%-*s %-10s %-5s %-6s %s\n";
+    printf(head, 10, "format", "extension", "reads", "writes", "about");
+    print_formats(10, false);
+    putchar('\n');
+    printf(head, 17, "of quarks", "extension", "reads", "writes",
+           "about (unproven: no file of it was seen)");
+    print_formats(17, true);
+    printf("\nrecognised, and refused by name:\n");
+    for (size_t i = 0; lat_format_refused(i); i++)
+        printf("  %s\n", lat_format_refused(i));
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? LAT_DONE
+               : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
+}

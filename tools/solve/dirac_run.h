@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dirac_run.h: the run of lat-dirac. */
+#ifndef LAT_DIRAC_RUN_H
+#define LAT_DIRAC_RUN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "formats/fields.h"
+#include "run/links.h"
+#include "run/overlap.h"
+
+typedef struct lat_dirac_tool_options {
+    bool identify;
+    double residual;
+    const char *source_text;
+    const char *source_file;
+} lat_dirac_tool_options;
+extern lat_dirac_tool_options lat_dirac_tool_opts;
+
+typedef struct lat_dirac_tool_run {
+    lat_input *in, *sources;
+    lat_output *out;
+    FILE *text;
+    lat_links links;
+    lat_fermion fermion; /* of the options */
+    lat_overlap_known known;
+    lat_device *device;
+    long field;
+    long config;  /* the number that noise of the present source depends on */
+    bool counted; /* it does, and its text does not say the number */
+} lat_dirac_tool_run;
+
+/* ---- lat-dirac.c ----------------------------------------------------------------------------- */
+
+static inline const char *lat_dirac_tool_name(const lat_dirac_tool_run *r)
+{
+    return lat_input_name(r->in);
+}
+
+static inline bool lat_dirac_tool_overlap(const lat_fermion *f)
+{
+    return !strcmp(f->name, "overlap");
+}
+
+/* The links of the operator for x. NULL with lat_error set. */
+const lat_field *lat_dirac_tool_links(lat_dirac_tool_run *r, const lat_field *x);
+
+/* The numbers of all columns of x; returns how many. */
+int lat_dirac_tool_columns(const lat_field *x, int *list);
+
+/* |b - D x|/|b| of what the header says x is made of. 0 or -1. */
+int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, const lat_fermion *f,
+                                 const lat_field *b, double *found);
+
+/* ---- dirac_check.c --------------------------------------------------------------------------- */
+
+/* Do the options name an operator? */
+bool lat_dirac_tool_stated(void);
+
+int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x);
+
+/* ---- dirac_identify.c ------------------------------------------------------------------------ */
+
+int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x);
+
+#endif

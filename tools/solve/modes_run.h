@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* modes_run.h: the run of lat-modes. */
+#ifndef LAT_MODES_RUN_H
+#define LAT_MODES_RUN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "modes/modes.h"
+#include "dirac/dirac.h"
+#include "dirac/temporal.h"
+#include "run/links.h"
+#include "run/modefile.h"
+#include "run/modestate.h"
+#include "smear/smear.h"
+
+typedef struct lat_modes_tool_options {
+    int matrix;
+    bool largest;
+    bool tsv;
+    bool json;
+    double residual;
+    const char *smear_text;
+} lat_modes_tool_options;
+extern lat_modes_tool_options lat_modes_tool_opts;
+
+typedef struct lat_modes_tool_run {
+    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_output *out;
+    FILE *text, *log;
+    lat_links links;
+    lat_smear smear;
+    lat_field smeared; /* links of the operator, with --smear-links */
+    lat_fermion fermion;
+    int low, high;
+    lat_modestate *kept;
+    char name[80]; /* of the present search */
+    int stopped;   /* by this signal */
+
+    /* the modes of the present links */
+    lat_temporal *gauge; /* of all spaces, or NULL */
+    lat_grid *grid;
+    lat_spinor_space *space;
+    lat_dirac *d;
+    struct {
+        lat_grid *grid;
+        lat_spinor_space *one, *many;
+        lat_dirac *d, *batch;
+    } single; /* with --precision single */
+    lat_modes modes;
+    lat_field v;                        /* as they are written */
+    double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */
+} lat_modes_tool_run;
+
+#define LAT_MODES_TOOL_COLUMNS "configuration\tmode\tvalue\tresidual\tgap\tchirality"
+
+static inline long lat_modes_tool_config(const lat_modes_tool_run *r)
+{
+    return r->links.number - 1;
+}
+
+/* Those of the operator. */
+static inline const lat_field *lat_modes_tool_links(const lat_modes_tool_run *r)
+{
+    return lat_modes_tool_opts.smear_text ? &r->smeared : &r->links.u;
+}
+
+/* ---- modes_certify.c ------------------------------------------------------------------------- */
+
+/* What is measured of the modes is that of those on the host. */
+int lat_modes_tool_fetch(lat_modes_tool_run *r);
+
+/* ---- modes_write.c --------------------------------------------------------------------------- */
+
+int lat_modes_tool_write_modes(lat_modes_tool_run *r);
+
+#endif
