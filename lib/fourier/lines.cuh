@@ -209,15 +209,15 @@ static __global__ void __launch_bounds__(LAT_LINES_THREADS)
 #pragma unroll
     for (int n = 0; n < N; n++)
         x[n] = v[(size_t)n * a.step];
-    if (WAY == LAT_LINES_BACK && a.turn)
-        lat_turn_line<N, true>(a, x, inner);
+    if (WAY == LAT_LINES_BACK && a.twiddle)
+        lat_rotate_line<N, true>(a, x, inner);
     lat_transform_line<N, N, WAY == LAT_LINES_BACK>(x, a.w);
     if (WAY == LAT_LINES_INVERT) {
         lat_divide_line<N>(e, x, from, inner);
         lat_transform_line<N, N, true>(x, a.w);
     }
-    if (WAY == LAT_LINES_FORWARDS && a.turn)
-        lat_turn_line<N, false>(a, x, inner);
+    if (WAY == LAT_LINES_FORWARDS && a.twiddle)
+        lat_rotate_line<N, false>(a, x, inner);
 #pragma unroll
     for (int n = 0; n < N; n++)
         v[(size_t)n * a.step] = x[n];
