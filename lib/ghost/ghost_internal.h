@@ -81,8 +81,8 @@ static inline const lat_ghost_kernels *lat_ghost_kernels_of(const lat_ghost *m)
 /* modes.c: out = other - a in. */
 extern lat_ghost_pass lat_ghost_defect;
 
-/* Its parts, on the CPU: room for so many numbers a unit; the pass over the blocks first .. last-1
- * of this rank; the sums of all. */
+/* Its parts, on the CPU: memory for so many numbers a unit; the pass over the blocks first ..
+ * last-1 of this rank; the sums of all. */
 int lat_ghost_prepare(lat_ghost *m, size_t numbers);
 void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, size_t numbers,
                       size_t first, size_t last);

@@ -119,7 +119,7 @@ void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *
     }
 }
 
-/* The sums of own blocks, mine[block][numbers], with room for those of all blocks behind them, to
+/* The sums of own blocks, mine[block][numbers], with memory for those of all blocks behind them, to
  * those of units: slice by slice, the same bits on any number of ranks. */
 static int add_blocks(const lat_ghost *m, size_t numbers, double *mine, double *total)
 {
@@ -145,7 +145,7 @@ int lat_ghost_add_up(lat_ghost *m, size_t numbers, double *total)
     return add_blocks(m, numbers, mine, total);
 }
 
-/* Room for sums of chunks, which a GPU keeps, of own blocks and of all. */
+/* Memory for sums of chunks, which a GPU keeps, of own blocks and of all. */
 int lat_ghost_prepare(lat_ghost *m, size_t numbers)
 {
     const size_t slices = (size_t)lat_slices(&m->lattice.head),
