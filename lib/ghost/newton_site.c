@@ -257,11 +257,7 @@ LAT_INLINE void step(const lat_ghost *m, const lat_newton_fields *f, int unit, s
     PASS(step, isa, attribute, step(m, f, unit, from, to, c->a[unit], n)) \
     static const lat_newton_kernels kernels_##isa = {rotate_##isa, gradient_##isa, step_##isa};
 
-EXPAND(base, )
-#if defined(__x86_64__)
-EXPAND(avx2, __attribute__((target("avx2,fma"))))
-EXPAND(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))))
-#endif
+LAT_ISA_EXPAND(EXPAND, LAT_FMA)
 
 const lat_newton_kernels *lat_newton_kernels_of(void)
 {

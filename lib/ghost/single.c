@@ -185,11 +185,7 @@ LAT_INLINE void extend(const lat_ghost *m, const lat_ghost_call *c, int unit, si
     static const lat_ghost_kernels kernels_##isa = { \
         .hop = hop_##isa, .update = update_##isa, .norms = norms_##isa, .extend = extend_##isa};
 
-EXPAND(base, )
-#if defined(__x86_64__)
-EXPAND(avx2, __attribute__((target("avx2,fma"))))
-EXPAND(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))))
-#endif
+LAT_ISA_EXPAND(EXPAND, LAT_FMA)
 
 const lat_ghost_kernels *lat_ghost_single_kernels(void)
 {
