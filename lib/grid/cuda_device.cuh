@@ -10,6 +10,7 @@
 #include <stdint.h>
 extern "C" {
 #include "device.h"
+#include "lattice/field.h"
 }
 
 /* All work goes to one stream, in order. Two pairs of staging buffers, one half each at work: host
