@@ -254,7 +254,7 @@ sass() {
         run -1 python3 "$ROOT/tests/early_loads.py" --sass bad.sass
         [ "${lines[0]}" = "bad.sass: $2: before its wait: $1" ]
     }
-    bad "1 LDG.E.NA.128.CONSTANT" _Z7hop_onev 'LDG.E.NA.128.CONSTANT R4, [R2.64]' 'ACQBULK' 'EXIT'
+    bad "1 LDG.E.NA.128.CONSTANT" _Z8hop_manyv 'LDG.E.NA.128.CONSTANT R4, [R2.64]' 'ACQBULK' 'EXIT'
     bad "1 ATOMG.E.ADD.STRONG.GPU" _Z8hop_tilev 'ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5' 'ACQBULK' 'EXIT'
     # Behind a branch that comes back; on the path around the wait; in what is called; after a wait that may be skipped.
     bad "1 LDG.E.64" _Z5visitv '@P0 BRA 0x30' 'ACQBULK' 'EXIT' 'LDG.E.64 R4, [R2.64]' 'BRA 0x10'

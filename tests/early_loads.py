@@ -26,7 +26,7 @@ ALLOWED = [
     (r"half_[fd][5-8]$", [(r"LDG\.E(\.64)?$", 4), (r"LDGSTS\.E\.BYPASS\.128$", 16)]),
     (r"half_", [(r"LDG\.E(\.64)?$", 4)]),
     # The links of a site, which are older than any hop (load_link, cuda_spinor.cuh): of 8 directions, 18 reals in single.
-    (r"hop_(small|tile)$", [(r"LDG\.E\.NA(\.64|\.128)?\.CONSTANT$", 40)]),
+    (r"hop_(one|tile)$", [(r"LDG\.E\.NA(\.64|\.128)?\.CONSTANT$", 40)]),
     # Everything else: nothing. Bulk copies of links to shared memory (UBLKCP, hop_many) are no load of a thread.
     (r"", []),
 ]

@@ -182,8 +182,8 @@ typedef struct lat_gpu_dirac {
     char *clover[2], *inverse[2]; /* likewise; NULL without a clover term */
     double log[2];
     long negative[2];
-    lat_hop_args hop; /* what all hops share */
-    bool in_turn;     /* as lat_dirac_options has it */
+    lat_hop_lattice hop; /* what all hops share */
+    bool in_turn;        /* as lat_dirac_options has it */
     /* What lies between two hops, before the first one, between M and M^+; made when needed. */
     lat_dfield *between, *first, *middle;
 } lat_gpu_dirac;

@@ -23,88 +23,81 @@
 #define LAT_DIRAC_CUDA_HOP_CUH
 
 #include "cuda_hop_end.cuh"
-#include "cuda_hop_faces.cuh"
-#include "cuda_hop_stencil.cuh"
+
+/* ---- what kernels share ---------------------------------------------------------------------- */
 
 /* How links and clover matrices are read. */
-DEVICE uint64_t policy_of(const lat_hop_args &a) { return a.again ? read_again() : read_once(); }
+DEVICE uint64_t policy_of(const lat_hop_args &a)
+{
+    return a.lattice.again ? read_again() : read_once();
+}
 
-/* blockIdx.y: the column. */
-template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int BLOCKS>
+template <int P, int R> struct hop_links { /* bytes of a group's links */
+    enum { BLOCK = lat_link_form<P, R>::BLOCK, ALL = 8 * BLOCK, IN_SPACE = 6 * BLOCK };
+};
+
+/* From its spinors and links to what a column's `out` is at a site. */
+template <int P, class End, bool PHASES, int AHEAD, bool GHOSTS, bool ONCE, class Links,
+          class Begin>
+DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links, const Begin &begin)
+{
+    typename lat_algebra<real_of<P>>::spinor r;
+    const lat_hop_args &a = e.a;
+    const in_memory<P, GHOSTS> from = {a, e.p, in + (size_t)a.active[e.n] * a.lattice.column,
+                                       GHOSTS ? (size_t)e.n * a.faces.column : 0, e.swap};
+    if (GHOSTS && !from.TAKES)
+        edge_ghosts<P, false>(a, e.p, from.ghost);
+    wilson_site<P, PHASES, AHEAD>(&r, a, e.p, from, links, begin,
+                                  End::SCALED ? (real_of<P>)a.end.a : 1);
+    if (GHOSTS && !from.TAKES)
+        edge_ghosts<P, true>(a, e.p, from.ghost);
+    End::template apply<P, ONCE>(e, &r.v[0][0][0]);
+}
+
+/* ---- one column ------------------------------------------------------------------------------ */
+
+/* blockIdx.y: the column. SMALL: a multiprocessor has two blocks at most (16^4), so that a thread
+ * may have 255 registers: links of all directions come before the wait, spinors run two directions
+ * ahead. SW: a.swap, where it is known; -1: it is not. */
+template <int P, int R, class End, bool GHOSTS, bool SMALL, int SW, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
 {
-    typedef hop<P, R, false, PHASES, SW, GHOSTS> H;
     if (GHOSTS && sends<P>(a))
         return;
     const hop_block b = block_of<GHOSTS>(a);
-    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
-    const bool there = i < a.sites.half;
-    const size_t column = (size_t)a.active[blockIdx.y] * a.column;
-    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
-    typename H::real h[24];
+    const uint32_t half = a.lattice.sites.half,
+                   i = hop_number(a.lattice.sites, b.number, threadIdx.x);
+    const bool there = i < half;
+    const lat_hop_site p = site_of(a, there ? i : half - 1, b);
     const uint64_t policy = policy_of(a);
-    WAIT_FOR_GRID();
-    if (i / 32 * 32 >= a.sites.half) /* the whole warp */
-        return;
-    const size_t ghost = GHOSTS ? blockIdx.y * a.faces.column : 0;
-    if (GHOSTS && !H::TAKE)
-        edge_ghosts<P, false>(a, p, ghost);
-    H::template apply<AHEAD, END == 5>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy, NULL,
-                                       scales_hop<END>() ? (typename H::real)a.a : 1,
-                                       a.x + (size_t)p.group * lat_form<P>::GROUP + column);
-    if (GHOSTS && !H::TAKE)
-        edge_ghosts<P, true>(a, p, ghost);
-    finish<P, END, SW, ONCE, false>(a, p, (int)blockIdx.y, there, h, policy, NULL);
+    const char *const links = a.links + (size_t)p.group * hop_links<P, R>::ALL;
+    const end_site<P> e = {
+        a, p, (int)blockIdx.y, there, policy, false, NULL, SW < 0 ? a.swap != 0 : SW != 0};
+    typename End::template begin<P> begin;
+    if constexpr (SMALL) {
+        links_at_hand<P, R, 8> held = {{}, NULL, p.i % 32};
+#define HOLD(n) held.template hold<n>(p, links, policy);
+        LAT_EACH_DIRECTION(HOLD)
+#undef HOLD
+        WAIT_FOR_GRID();
+        if (i / 32 * 32 < half) /* the whole warp */
+            hop_column<P, End, End::PHASES, 2, GHOSTS, false>(e, spinors_in<P>(a, b), held, begin);
+    } else {
+        const links_in_memory<P, R> from = {p, links, policy};
+        WAIT_FOR_GRID();
+        if (i / 32 * 32 >= half) /* the whole warp */
+            return;
+        begin.fetch(a, a.end.x + e.at(), e.lane());
+        hop_column<P, End, End::PHASES, 1, GHOSTS, false>(e, spinors_in<P>(a, b), from, begin);
+    }
 }
 
-/* Of one column, where a multiprocessor has two blocks at most (16^4), so that a thread may have
- * 255 registers: links of all directions come before the wait, spinors run two directions ahead. */
-template <int P, int R, int END, int SW, bool GHOSTS>
-__global__ void __launch_bounds__(128, 2) hop_small(const __grid_constant__ lat_hop_args a)
-{
-    typedef hop<P, R, true, false, SW, GHOSTS> H;
-    if (GHOSTS && sends<P>(a))
-        return;
-    const hop_block b = block_of<GHOSTS>(a);
-    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
-    const bool there = i < a.sites.half;
-    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
-    typename H::real h[24];
-    typename H::raw w[3];
-    uint32_t u[8][H::link::WORDS];
-    const uint64_t policy = policy_of(a);
-#define LINK(n) \
-    if (H::template linked<n>(p)) \
-        load_link<P, R>(u[n], a.links + (size_t)p.group * H::LINKS + (n)*H::link::BLOCK, p.i % 32, \
-                        policy);
-    HOP_EACH(LINK)
-#undef LINK
-    const size_t column = (size_t)a.active[0] * a.column;
-    const char *const in = spinors_in<P>(a, b) + column;
-    const typename H::real scale = scales_hop<END>() ? (typename H::real)a.a : 1;
-    WAIT_FOR_GRID();
-    if (i / 32 * 32 >= a.sites.half) /* the whole warp */
-        return;
-#define FETCH(n) H::template fetch<(n) < 8 ? (n) : 7>(w[(n) % 3], a, p, in, 0, policy)
-#define STEP(n) \
-    if ((n) < 6) \
-        FETCH((n) + 2); \
-    H::template add<n>(h, w[(n) % 3], a, p, u[n], scale);
-    FETCH(0);
-    FETCH(1);
-#pragma unroll
-    for (int k = 0; k < 24; k++)
-        h[k] = 0;
-    HOP_EACH(STEP)
-#undef STEP
-#undef FETCH
-    finish<P, END, SW, false, false>(a, p, 0, there, h, policy, NULL);
-}
+/* ---- several columns ------------------------------------------------------------------------- */
 
 /* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
  * a side of four; NULL: none. Of links IN_SPACE bytes alone where p says of all sites of the warp
  * that those of t are 1. All threads of a block call it once, then wait_for_brought(). */
-template <int LINKS, int IN_SPACE, int CLOVER, int SIDES>
+template <int LINKS, int IN_SPACE, int CLOVER>
 DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop_site &p,
                   uint64_t *barrier, uint64_t policy)
 {
@@ -134,9 +127,9 @@ DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop
         BULK(at + LINKS, clover, CLOVER);
 #undef BULK
 #else
-    for (uint32_t k = (side * 32 + lane) * 16; links && k < wanted; k += SIDES * 512)
+    for (uint32_t k = (side * 32 + lane) * 16; links && k < wanted; k += blockDim.x * 4)
         *(uint4 *)(to + k) = load16_once(links + k, policy);
-    for (uint32_t k = (side * 32 + lane) * 16; CLOVER && clover && k < CLOVER; k += SIDES * 512)
+    for (uint32_t k = (side * 32 + lane) * 16; CLOVER && clover && k < CLOVER; k += blockDim.x * 4)
         *(uint4 *)(to + LINKS + k) = load16_once(clover + k, policy);
     __syncthreads();
     (void)barrier;
@@ -158,50 +151,47 @@ DEVICE void wait_for_brought(uint64_t *barrier)
 #endif
 }
 
-/* SIDES threads a site, which take the columns in turn, as blocks of the same sites do
- * (blockIdx.y). Links, and clover matrices if HOLD, of each warp's group are copied to shared
- * memory. */
-template <int P, int R, int END, bool PHASES, int SW, bool GHOSTS, bool ONCE, int AHEAD, int SIDES,
-          int BLOCKS, bool HOLD>
+/* Threads of a side of 128 are sites. The sides of a block take the columns in turn, as blocks of
+ * the same sites do (blockIdx.y). Links, and clover matrices if a.held, of each warp's group are
+ * copied to shared memory. */
+template <int P, int R, class End, bool GHOSTS, int SW, int SIDES, int BLOCKS>
 __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     hop_many(const __grid_constant__ lat_hop_args a)
 {
-    typedef hop<P, R, true, PHASES, SW, GHOSTS> H;
-    enum { EACH = H::LINKS + (HOLD ? lat_form<P>::CLOVER : 0) };
+    enum {
+        LINKS = hop_links<P, R>::ALL,
+        CLOVER = End::CLOVER ? (int)lat_form<P>::CLOVER : 0,
+        AHEAD = P != LAT_STORAGE_SINGLE,
+        ONCE = P != LAT_STORAGE_SINGLE
+    };
     extern __shared__ __align__(128) char shared[];
+    __shared__ __align__(8) uint64_t barrier;
     if (GHOSTS && sends<P>(a))
         return;
-    const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, warp = thread / 32;
+    const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, sides = blockDim.x / 128,
+                   half = a.lattice.sites.half;
     const hop_block b = block_of<GHOSTS>(a);
-    const uint32_t i = hop_number(a.sites, b.number, thread), groups = (a.sites.half + 31) / 32;
-    const bool there = i < a.sites.half, some = i / 32 < groups;
-    const uint64_t policy = policy_of(a);
-    const lat_hop_site p = site_of(a, there ? i : a.sites.half - 1, b);
-    __shared__ __align__(8) uint64_t barrier;
-    const char *const matrices = HOLD ? held_clover(a) : NULL;
-    bring<H::LINKS, H::IN_SPACE, HOLD ? (int)lat_form<P>::CLOVER : 0, SIDES>(
-        shared + warp * EACH, some ? a.links + (size_t)p.group * H::LINKS : NULL,
-        some && matrices ? matrices + (size_t)p.group * lat_form<P>::CLOVER : NULL, p, &barrier,
-        policy);
+    const uint32_t i = hop_number(a.lattice.sites, b.number, thread);
+    const bool there = i < half, some = i / 32 < (half + 31) / 32,
+               held = End::CLOVER && (P != LAT_STORAGE_DOUBLE || a.held);
+    const char *const matrices = held ? held_clover(a) : NULL;
+    const lat_hop_site p = site_of(a, there ? i : half - 1, b);
+    char *const own = shared + thread / 32 * (LINKS + (held ? CLOVER : 0));
+    bring<LINKS, hop_links<P, R>::IN_SPACE, CLOVER>(
+        own, some ? a.links + (size_t)p.group * LINKS : NULL,
+        some && matrices ? matrices + (size_t)p.group * CLOVER : NULL, p, &barrier, policy_of(a));
     WAIT_FOR_GRID();
     wait_for_brought(&barrier);
     if (!some)
         return;
+    const links_at_hand<P, R, 0> links = {{}, own, p.i % 32};
 #pragma unroll 1
-    for (int n = (int)(blockIdx.y * SIDES + side); n < a.columns; n += SIDES * (int)gridDim.y) {
-        const size_t column = (size_t)a.active[n] * a.column;
-        typename H::real h[24];
-        const size_t ghost = GHOSTS ? (size_t)n * a.faces.column : 0;
-        if (GHOSTS && !H::TAKE)
-            edge_ghosts<P, false>(a, p, ghost);
-        H::template apply<AHEAD, END == 5>(h, a, p, spinors_in<P>(a, b) + column, ghost, policy,
-                                           shared + warp * EACH,
-                                           scales_hop<END>() ? (typename H::real)a.a : 1,
-                                           a.x + (size_t)p.group * lat_form<P>::GROUP + column);
-        if (GHOSTS && !H::TAKE)
-            edge_ghosts<P, true>(a, p, ghost);
-        finish<P, END, SW, ONCE, HOLD>(a, p, n, there, h, read_again(),
-                                       shared + warp * EACH + H::LINKS);
+    for (int n = (int)(blockIdx.y * sides + side); n < a.columns; n += (int)(sides * gridDim.y)) {
+        const end_site<P> e = {
+            a, p, n, there, read_again(), held, own + LINKS, SW < 0 ? a.swap != 0 : SW != 0};
+        typename End::template begin<P> begin;
+        begin.fetch(a, a.end.x + e.at(), e.lane());
+        hop_column<P, End, false, AHEAD, GHOSTS, ONCE>(e, spinors_in<P>(a, b), links, begin);
     }
 }
 

@@ -16,11 +16,11 @@ static __device__ __noinline__ void send_face(const lat_hop_args &a, uint32_t bl
 {
     typedef lat_form<P> form;
     const lat_hop_faces &f = a.faces;
-    const uint32_t lane = threadIdx.x % 32, first = side ? a.sites.half / 32 - f.groups : 0;
+    const uint32_t lane = threadIdx.x % 32, first = side ? a.lattice.sites.half / 32 - f.groups : 0;
     const bool lower = (side == 0) != (a.swap != 0);
     for (uint32_t group = block * 4 + threadIdx.x % 128 / 32; group < f.groups; group += 4 * blocks)
         for (uint32_t n = threadIdx.x / 128; n < (uint32_t)a.columns; n += blockDim.x / 128)
-            copy_two_spins<P>(a.in + (size_t)a.active[n] * a.column
+            copy_two_spins<P>(a.in + (size_t)a.active[n] * a.lattice.column
                                   + (size_t)(first + group) * form::GROUP,
                               f.to[side] + n * f.column + (size_t)group * form::GROUP, lane, lower);
 }

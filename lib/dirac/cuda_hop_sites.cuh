@@ -39,6 +39,24 @@ typedef struct lat_hop_faces {
 
 enum { LAT_HOP_COLUMNS = 64, LAT_HOP_TERMS = 2 };
 
+/* What all hops of an operator share. */
+typedef struct lat_hop_lattice {
+    lat_hop_sites sites;
+    double phase[4][2]; /* of the forward hop across the boundary, re and im; its conjugate back */
+    double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
+    int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
+    double t;   /* weight of hops in t over that of the others */
+    bool unit;  /* links of t are 1 and not read, but where bits 3 and 7 (forward, back) of
+                 * `walls` say that the ends of t have them */
+    uint32_t walls;
+    uint32_t before; /* sites of a parity that ranks below have: for the shadow's signs */
+    size_t column;   /* bytes from column to column */
+    bool again;      /* links and clover matrices stay in the second cache from hop to hop */
+    bool early;      /* kernels may begin while the one before ends (compute capability 9) */
+    int most_shared; /* bytes of shared memory that a block may take */
+    int processors;  /* multiprocessors */
+} lat_hop_lattice;
+
 /* Sums of a column, in this order; of the two products one at most. */
 enum {
     LAT_HOP_NORM = 1, /* |out|^2, <x, out>, <with, out>, shadows of out and of x */
@@ -48,56 +66,47 @@ enum {
     LAT_HOP_SHADOW_X = 16
 };
 
-typedef struct lat_hop_args {
-    lat_hop_sites sites;
-    const char *links;               /* of the sites that are written */
-    const char *in;                  /* column 0 of the other parity */
-    char *out;                       /* column 0 of this parity; likewise x, with */
-    const char *x, *with;            /* NULL: none */
-    const char *clover_x, *clover_h; /* blocks of this parity, or NULL */
+/* What is done to the sum h of a hop before it is stored. Fields as `out`: column 0 of the parity
+ * that is written; NULL: none. */
+typedef struct lat_epilogue {
+    double a, b; /* b C x + a C' h */
+    const char *x;
+    const char *clover_x, *clover_h; /* C, C': blocks of this parity; NULL: 1 */
     const char *clover_h2;           /* with clover_h: another factor, from the left */
-    size_t column;                   /* bytes from column to column */
-    double a, b;
-    double g5_x, g5_h;  /* i g gamma5 is added to b C, to a C' (but clover_h2): twisted mass */
-    int parity, swap;   /* swap: D^+ */
-    double phase[4][2]; /* of the forward hop across the boundary, re and im; its conjugate back */
-    double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
-    int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
-    lat_hop_faces faces;
-    double t;  /* weight of hops in t over that of the others */
-    bool unit; /* links of t are 1 and not read, but where bits 3 and 7 (forward, back) of
-                * `walls` say that the ends of t have them */
-    uint32_t walls;
-    int sums;            /* LAT_HOP_NORM and others */
-    uint32_t before;     /* sites of a parity that ranks below have: for the shadow's signs */
-    int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
-    double *partial;     /* [columns that are active][numbers][arrays] */
-    int add;             /* out + alpha[] (..) */
-    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
-    const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
-    char *image;                   /* NULL, or where clover_h times out goes, too */
-    bool recursion;                /* as follows; without clover matrices and sums */
-    double shift[2];               /* with flip: shift x besides, once gamma5 is done; re and im,
-                                    * with add re alone */
-    int terms;                     /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
+    double g5_x, g5_h; /* i g gamma5 is added to b C, to a C' (but clover_h2): twisted mass */
+    bool flip;         /* gamma5 of the result; not in half */
+    bool recursion;    /* as follows; without clover matrices and sums */
+    double shift[2];   /* with flip: shift x besides, once gamma5 is done; re and im */
+    int terms;         /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
     const char *more[LAT_HOP_TERMS];
     double keep[LAT_HOP_COLUMNS], by[LAT_HOP_TERMS][LAT_HOP_COLUMNS];
+    bool add;                      /* out + alpha[] (..) */
+    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
+    const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
+    char *image;                   /* where clover_h times out goes, too */
+    int sums;                      /* LAT_HOP_NORM and others */
+    const char *with;
+    int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
+    double *partial;     /* [columns that are active][numbers][arrays] */
+} lat_epilogue;
+
+typedef struct lat_hop_args {
+    lat_hop_lattice lattice;
+    lat_hop_faces faces;
+    const char *links; /* of the sites that are written */
+    const char *in;    /* column 0 of the other parity */
+    char *out;         /* column 0 of this parity */
+    int parity, swap;  /* swap: D^+ */
     bool both; /* sites of both parities: what is said of this one holds of even sites, odd ones lie
                 * behind them; no ghosts */
-    bool flip; /* gamma5 of the result; not in half */
-    bool tiles;      /* several columns: by hop_tile, where it can do it */
-    bool again;      /* links and clover matrices stay in the second cache from hop to hop */
-    bool backwards;  /* the walk begins at its end: there is what the kernel before had last in the
-                      * second cache */
-    bool early;      /* the kernel may begin while the one before ends (compute capability 9) */
-    int most_shared; /* bytes of shared memory that a block may take */
-    int processors;  /* multiprocessors */
+    bool tiles;     /* several columns: by hop_tile, where it can do it */
+    bool backwards; /* blocks begin at the end: there is what the kernel before had last in the
+                     * second cache */
+    bool held;      /* clover matrices in double are in shared memory (hop_many) */
+    lat_epilogue end;
     int columns;
     uint8_t active[LAT_HOP_COLUMNS];
 } lat_hop_args;
-
-/* Are upper and lower spins exchanged? Of a kernel's SW: 0, 1, or -1: args.swap says it. */
-#define SWAP(a) (SW < 0 ? (a).swap != 0 : SW != 0)
 
 /* ---- sites ----------------------------------------------------------------------------------- */
 
@@ -107,6 +116,12 @@ typedef struct lat_hop_site {
     uint32_t crosses;    /* bit k: neighbour k is across the boundary; bits 11 and 15: the links
                           * forward and back in t are not 1 */
 } lat_hop_site;
+
+/* Has the site a link in direction N of 0 .. 7 (x+, x-, y+, .. t-), or is it 1? */
+template <int N> DEVICE bool linked(const lat_hop_site &p)
+{
+    return N < 6 || p.crosses >> (N == 6 ? 11 : 15) & 1;
+}
 
 DEVICE uint32_t hop_x(const lat_hop_sites &s, uint32_t x)
 {
@@ -208,16 +223,16 @@ template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
 
 DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
 {
-    lat_hop_site p = hop_site(a.sites, i, a.parity ^ (int)b.odd);
-    p.group = i / 32 + (b.odd ? (a.sites.half + 31) / 32 : 0);
-    p.crosses |= (a.unit ? p.crosses & a.walls : 0x88) << 8;
+    lat_hop_site p = hop_site(a.lattice.sites, i, a.parity ^ (int)b.odd);
+    p.group = i / 32 + (b.odd ? (a.lattice.sites.half + 31) / 32 : 0);
+    p.crosses |= (a.lattice.unit ? p.crosses & a.lattice.walls : 0x88) << 8;
     return p;
 }
 
 /* Of the other parity than the sites of the block. */
 template <int P> DEVICE const char *spinors_in(const lat_hop_args &a, hop_block b)
 {
-    return a.in - (b.odd ? (size_t)((a.sites.half + 31) / 32) * lat_form<P>::GROUP : 0);
+    return a.in - (b.odd ? (size_t)((a.lattice.sites.half + 31) / 32) * lat_form<P>::GROUP : 0);
 }
 
 #endif

@@ -22,11 +22,11 @@
 template <int P, int R, bool HELD> struct hop_tile_form {
     enum {
         FIRST = HELD ? 6 : 0, /* direction of which links are there */
-        LINKS = (8 - FIRST) * lat_link_form<P, R>::BLOCK,
-        IN_SPACE = (6 - FIRST) * lat_link_form<P, R>::BLOCK,
+        BLOCK = lat_link_form<P, R>::BLOCK,
+        LINKS = (8 - FIRST) * BLOCK,
+        IN_SPACE = (6 - FIRST) * BLOCK,
         GROUP = lat_form<P>::GROUP,
-        CHUNKS = lat_form<P>::CHUNKS,
-        LOWER = CHUNKS / 2 * 512, /* of a group: where the lower spins begin */
+        PAIR = lat_form<P>::PAIR,
         OWN = 4 * GROUP,
         X = 2 * OWN,
         Y = X + GROUP,
@@ -70,27 +70,34 @@ DEVICE void load16_shared(uint32_t v[4], uint32_t from)
                  : "r"(from));
 }
 
-template <int P, int R, bool HELD> struct hop_tile_site {
-    typedef hop_tile_form<P, R, HELD> form;
-    typedef hop<P, R, true, false, -1, false> H;
-
+/* The accessor of a site's spinors (cuda_hop_stencil.cuh), and the copies that go on meanwhile. */
+template <int P, class Form, class Begin> struct in_tile {
     uint32_t own;     /* where the site's spinor goes, first buffer */
     uint32_t from[8]; /* where those of its neighbours are; of those inside: in the first buffer */
     uint32_t outside[4]; /* neighbour of an axis outside of the tile, ~0: none */
     uint32_t to[4];      /* where it goes */
     uint32_t inside;     /* bit k: neighbour k is inside */
+    uint32_t site, buffer;
+    bool swap;
+    bool more;            /* there is a next column: */
+    const char *next, *x; /* its spinors, and what it begins with */
+    const lat_hop_args *args;
+    Begin *begin;
 
     /* first: group of warp 0; at: the first own site in shared memory. */
-    __device__ __forceinline__ void begin(const lat_hop_args &a, const lat_hop_site &p,
-                                          uint32_t warp, uint32_t first, uint32_t at)
+    METHOD void place(const lat_hop_args &a, const lat_hop_site &p, uint32_t first, uint32_t at)
     {
-        const uint32_t lane = p.i % 32, z = a.sites.plane / 32, t = a.sites.slice / 32;
-        own = at + warp * form::GROUP + lane * 16;
+        const lat_hop_sites &s = a.lattice.sites;
+        const uint32_t warp = threadIdx.x / 32, lane = p.i % 32, z = s.plane / 32, t = s.slice / 32;
+        site = p.i;
+        swap = a.swap != 0;
+        args = &a;
+        own = at + warp * Form::GROUP + lane * 16;
         inside = 0;
-        to[0] = at + form::X + warp * 128 + lat_cuda_quotient(lane, a.sites.by_brick[0]) * 16;
-        to[1] = at + form::Y + warp * form::GROUP + lane * 16;
-        to[2] = at + form::Z + warp * form::GROUP + lane * 16;
-        to[3] = at + form::T + warp * (form::GROUP / 2) + lane * 16;
+        to[0] = at + Form::X + warp * 128 + lat_cuda_quotient(lane, s.by_brick[0]) * 16;
+        to[1] = at + Form::Y + warp * Form::GROUP + lane * 16;
+        to[2] = at + Form::Z + warp * Form::GROUP + lane * 16;
+        to[3] = at + Form::T + warp * Form::PAIR + lane * 16;
 #pragma unroll
         for (int k = 0; k < 4; k++)
             outside[k] = ~0u;
@@ -100,171 +107,129 @@ template <int P, int R, bool HELD> struct hop_tile_site {
             if (d == 0 || d == z || d == t || d == t + z) {
                 inside |= 1u << k;
                 from[k] = at + n % 32 * 16
-                          + ((d == z || d == t + z) + 2 * (d >= t)) * (uint32_t)form::GROUP;
+                          + ((d == z || d == t + z) + 2 * (d >= t)) * (uint32_t)Form::GROUP;
             } else {
-                from[k] = to[k % 4] - (k == 3 ? form::LOWER : 0);
+                from[k] = to[k % 4] - (k == 3 ? Form::PAIR : 0);
                 outside[k % 4] = n;
             }
         }
     }
 
-    /* The spinor of site n; with swap its lower spins come first. */
-    static __device__ __forceinline__ void copy(uint32_t to, const char *column, uint32_t n,
-                                                bool swap)
+    /* Two spins of site n, or all; with swap the lower ones come first. */
+    DEVICE void copy_pair(uint32_t to, const char *from)
     {
-        const char *const at = column + (size_t)(n / 32) * form::GROUP + n % 32 * 16;
-        const uint32_t upper = to + (swap ? form::LOWER : 0), lower = to + (swap ? 0 : form::LOWER);
 #pragma unroll
-        for (int c = 0; c < form::CHUNKS / 2; c++)
-            copy16(upper + c * 512, at + c * 512);
-#pragma unroll
-        for (int c = 0; c < form::CHUNKS / 2; c++)
-            copy16(lower + c * 512, at + form::LOWER + c * 512);
+        for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
+            copy16(to + c * 512, from + c * 512);
     }
-    __device__ __forceinline__ void copy_own(const char *column, uint32_t i, uint32_t buffer,
-                                             bool swap) const
+    METHOD void copy(uint32_t to, const char *column, uint32_t n) const
     {
-        copy(own + buffer, column, i, swap);
+        const char *const at = column + (size_t)(n / 32) * Form::GROUP + n % 32 * 16;
+        copy_pair(to + (swap ? Form::PAIR : 0), at);
+        copy_pair(to + (swap ? 0 : Form::PAIR), at + Form::PAIR);
     }
-    __device__ __forceinline__ void copy_xy(const char *column, bool swap) const
+    METHOD void copy_own(const char *column, uint32_t to_buffer) const
     {
-        if (outside[0] != ~0u)
-            copy(to[0], column, outside[0], swap);
-        if (outside[1] != ~0u)
-            copy(to[1], column, outside[1], swap);
+        copy(own + to_buffer, column, site);
     }
-    __device__ __forceinline__ void copy_z(const char *column, bool swap) const
+    METHOD void copy_outside(const char *column, int axis) const
     {
-        if (outside[2] != ~0u)
-            copy(to[2], column, outside[2], swap);
+        if (outside[axis] != ~0u)
+            copy(to[axis], column, outside[axis]);
     }
-    __device__ __forceinline__ void copy_t(const char *column, bool swap) const
+    METHOD void copy_t(const char *column) const
     {
         if (outside[3] == ~0u)
             return;
         const bool forward = !(inside >> 3 & 1);
-        const char *const at = column + (size_t)(outside[3] / 32) * form::GROUP
-                               + outside[3] % 32 * 16 + (forward != swap ? form::LOWER : 0);
-#pragma unroll
-        for (int c = 0; c < form::CHUNKS / 2; c++)
-            copy16(to[3] + c * 512, at + c * 512);
+        copy_pair(to[3], column + (size_t)(outside[3] / 32) * Form::GROUP + outside[3] % 32 * 16
+                             + (forward != swap ? Form::PAIR : 0));
     }
 
-    /* The words of direction N's neighbour (struct hop); t: two spins. */
-    template <int N> __device__ __forceinline__ void read(typename H::raw &w, uint32_t buffer) const
+    /* Of t two spins. What has been read of a neighbour outside is asked for of the next column. */
+    template <int N> METHOD void fetch(hop_words<P> &w) const
     {
         enum { K = N / 2, BACK = N % 2, D = K + 4 * BACK };
+        if (N == 4 || N == 6) /* z, t */
+            wait_for_copies<3>();
         const uint32_t at = from[D] + (inside >> D & 1 ? buffer : 0)
-                            + (K == 3 && !BACK ? form::LOWER : 0);
+                            + (K == 3 && !BACK ? Form::PAIR : 0);
 #pragma unroll
-        for (int c = 0; c < (K == 3 ? form::CHUNKS / 2 : form::CHUNKS); c++)
-            load16_shared(w.spinor + 4 * c, at + c * 512);
+        for (int c = 0; c < (K == 3 ? 1 : 2) * lat_form<P>::PAIR_CHUNKS; c++)
+            load16_shared(w.w + 4 * c, at + c * 512);
+        if (N == 4)
+            begin->fetch(*args, x, site % 32);
+        if (N == 3 && more) {
+            copy_outside(next, 0);
+            copy_outside(next, 1);
+        }
+        if (N == 5 && more)
+            copy_outside(next, 2);
+        if (N == 7 && more)
+            copy_t(next);
+        if (N == 3 || N == 5 || N == 7)
+            end_copies();
     }
 };
 
-/* A thread is a site. Loads from shared memory run a direction ahead of the arithmetic. END: 0, or
- * 5 (finish()), where the spinor of the next column that r begins with is asked for, too. HELD:
- * links of space are in registers. */
-template <int P, int R, int END, bool HELD, bool ONCE, int BLOCKS>
+/* A thread is a site. Loads from shared memory run a direction ahead of the arithmetic. HELD: links
+ * of space are in registers. */
+template <int P, int R, class End, bool HELD, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ lat_hop_args a)
 {
-    typedef hop<P, R, true, false, -1, false> H;
     typedef hop_tile_form<P, R, HELD> form;
+    typedef typename End::template begin<P> start;
     extern __shared__ __align__(128) char shared[];
-    const uint32_t warp = threadIdx.x / 32;
-    const hop_block b = block_of<false>(a);
-    const uint32_t i = hop_number(a.sites, b.number, threadIdx.x);
-    const lat_hop_site p = site_of(a, i, b);
-    const bool swap = a.swap != 0;
-    const uint64_t policy = policy_of(a);
-    hop_tile_site<P, R, HELD> tile;
-    tile.begin(a, p, warp, hop_number(a.sites, b.number, 0) / 32,
-               (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
     __shared__ __align__(8) uint64_t barrier;
-    const char *const links = a.links + (size_t)p.group * H::LINKS;
-    char *const brought = shared + warp * form::LINKS;
-    uint32_t held[HELD ? 6 : 1][H::link::WORDS];
-    if (HELD)
-#pragma unroll
-        for (int k = 0; k < 6; k++)
-            load_link<P, R>(held[HELD ? k : 0], links + k * H::link::BLOCK, i % 32, policy);
-    bring<form::LINKS, form::IN_SPACE, 0, 1>(brought, links + form::FIRST * H::link::BLOCK, NULL, p,
-                                             &barrier, policy);
-    const char *const in = spinors_in<P>(a, b);
+    const hop_block b = block_of<false>(a);
+    const uint32_t i = hop_number(a.lattice.sites, b.number, threadIdx.x);
+    const lat_hop_site p = site_of(a, i, b);
+    const uint64_t policy = policy_of(a);
+    start begin;
+    in_tile<P, form, start> tile;
+    tile.place(a, p, hop_number(a.lattice.sites, b.number, 0) / 32,
+               (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
+    tile.begin = &begin;
+    const char *const group = a.links + (size_t)p.group * hop_links<P, R>::ALL;
+    links_at_hand<P, R, form::FIRST> links = {
+        {}, shared + threadIdx.x / 32 * form::LINKS, p.i % 32};
+#define HOLD(n) links.template hold<n>(p, group, policy);
+    LAT_EACH_DIRECTION(HOLD)
+#undef HOLD
+    bring<form::LINKS, form::IN_SPACE, 0>((char *)links.shared, group + form::FIRST * form::BLOCK,
+                                          NULL, p, &barrier, policy);
+    const char *const in = spinors_in<P>(a, b), *const x = a.end.x + (size_t)p.group * form::GROUP;
     WAIT_FOR_GRID();
     const int first = (int)blockIdx.y, step = (int)gridDim.y;
-    const char *const column = in + (size_t)a.active[first] * a.column;
-    tile.copy_own(column, i, 0, swap);
-    tile.copy_xy(column, swap);
+    const size_t at = (size_t)a.active[first] * a.lattice.column;
+    tile.copy_own(in + at, 0);
+    tile.copy_outside(in + at, 0);
+    tile.copy_outside(in + at, 1);
     end_copies();
-    tile.copy_z(column, swap);
+    tile.copy_outside(in + at, 2);
     end_copies();
-    tile.copy_t(column, swap);
+    tile.copy_t(in + at);
     end_copies();
     wait_for_brought(&barrier);
-    uint32_t buffer = form::OWN, words[END == 5 ? lat_form<P>::WORDS : 1];
-    const char *const x = a.x + (size_t)p.group * form::GROUP;
-    if (END == 5)
-        load_spinor<P>(words, NULL, x + (size_t)a.active[first] * a.column, i % 32, swap);
+    tile.buffer = form::OWN;
+    begin.fetch(a, x + at, i % 32);
 #pragma unroll 1
     for (int n = first; n < a.columns; n += step) {
-        const bool more = n + step < a.columns;
-        const char *const next = in + (size_t)a.active[more ? n + step : n] * a.column;
-        typename H::real h[24];
-        typename H::raw w[2];
-        const uint32_t done = buffer; /* its own sites have been read when all threads are here */
-        buffer = form::OWN - buffer;
-        if (END == 5)
-            affine<P>(h, words, a);
-        else
-#pragma unroll
-            for (int k = 0; k < 24; k++)
-                h[k] = 0;
+        const uint32_t done = tile.buffer; /* its own sites have been read when all are here */
+        tile.more = n + step < a.columns;
+        const size_t after = (size_t)a.active[tile.more ? n + step : n] * a.lattice.column;
+        tile.next = in + after;
+        tile.x = x + after;
+        tile.buffer = form::OWN - done;
         wait_for_copies<2>(); /* own sites, x, y */
         __syncthreads();
-        if (more)
-            tile.copy_own(next, i, done, swap);
+        if (tile.more)
+            tile.copy_own(tile.next, done);
         end_copies();
-#define READ(N) tile.template read<N>(w[(N) % 2], buffer)
-#define COMPUTE(N) \
-    if constexpr ((N) < form::FIRST) \
-        H::template add<N>(h, w[(N) % 2], a, p, held[N], (typename H::real)a.a); \
-    else \
-        H::template compute<N>(h, w[(N) % 2], a, p, brought - form::FIRST * H::link::BLOCK, \
-                               (typename H::real)a.a)
-        READ(0);
-        READ(1);
-        COMPUTE(0);
-        READ(2);
-        COMPUTE(1);
-        READ(3);
-        if (more)
-            tile.copy_xy(next, swap);
-        end_copies();
-        COMPUTE(2);
-        wait_for_copies<3>(); /* z */
-        READ(4);
-        if (END == 5)
-            load_spinor<P>(words, NULL, x + (size_t)a.active[more ? n + step : n] * a.column,
-                           i % 32, swap);
-        COMPUTE(3);
-        READ(5);
-        if (more)
-            tile.copy_z(next, swap);
-        end_copies();
-        COMPUTE(4);
-        wait_for_copies<3>(); /* t */
-        READ(6);
-        COMPUTE(5);
-        READ(7);
-        if (more)
-            tile.copy_t(next, swap);
-        end_copies();
-        COMPUTE(6);
-        COMPUTE(7);
-#undef READ
-#undef COMPUTE
-        finish<P, END, -1, ONCE, false>(a, p, n, true, h, 0, NULL);
+        typename lat_algebra<real_of<P>>::spinor r;
+        wilson_site<P, false, 1>(&r, a, p, tile, links, begin, (real_of<P>)a.end.a);
+        End::template apply<P, P != LAT_STORAGE_SINGLE>(
+            end_site<P>{a, p, n, true, 0, false, NULL, tile.swap}, &r.v[0][0][0]);
     }
 }
 

@@ -5,6 +5,7 @@
 #define LAT_DIRAC_CUDA_PACK_CUH
 
 #include "cuda_hop_sites.cuh"
+#include "cuda_links.cuh"
 extern "C" {
 #include "spinor.h"
 }

@@ -5,6 +5,7 @@
 #define LAT_DIRAC_CUDA_PASS_CUH
 
 #include "cuda_dirac.cuh"
+#include "cuda_links.cuh"
 #include "cuda_site.cuh"
 
 enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_SPINOR_TERMS, LAT_PASS_ROWS = 3 };
@@ -83,15 +84,6 @@ template <class real> DEVICE void times(real y[24], lat_scalar a)
     }
 }
 
-template <class real> DEVICE double norm_of(const real y[24])
-{
-    real q = 0;
-#pragma unroll
-    for (int k = 0; k < 24; k++)
-        q += y[k] * y[k];
-    return q;
-}
-
 /* LAT_PASS_DIAGONAL of several columns, without clover2: the matrices of a warp's sites are brought
  * to shared memory once for all. */
 template <int P>
@@ -129,129 +121,189 @@ __global__ void __launch_bounds__(128)
     }
 }
 
+/* Where a thread of a pass is: a site of a column; and what it does there. `there`: it has a site.
+ * All threads of a warp call what has sums. */
+template <int P, lat_pass_kind KIND> struct pass_site {
+    typedef real_of<P> real;
+    enum { PY = lat_pass_of_y<P, KIND>::STORAGE };
+    const lat_pass_args &a;
+    int n, parity; /* n: the place of the column in `active` */
+    uint32_t site, lane;
+    bool there;
+    size_t at, at_y; /* bytes of a field, of y */
+    size_t block;    /* bytes of clover matrices */
+    double *sum;     /* the first number of the column */
+
+    METHOD void get(real v[24], const char *x) const { get_spinor<P>(v, x + at, lane, false); }
+    METHOD void put(char *x, const real v[24]) const
+    {
+        put_spinor<P, false>(x + at, lane, v, false, read_once());
+    }
+    METHOD void get_y(real v[24]) const { get_spinor<PY>(v, a.y + at_y, lane, false); }
+    METHOD void put_y(const real v[24]) const
+    {
+        put_spinor<PY, false>(a.y + at_y, lane, v, false, read_once());
+    }
+
+    METHOD void axpby(real y[24]) const
+    {
+        real x[24];
+        get(x, a.x[0]);
+        times(y, a.b[n]);
+        add_times(y, a.a[0][n], x);
+    }
+    METHOD void axpys(real y[24]) const
+    {
+        for (int j = 0; j < a.terms; j++) {
+            real x[24];
+            get(x, a.x[j]);
+            add_times(y, coefficient(a, j, n), x);
+        }
+    }
+    METHOD void dots() const
+    {
+        real x[24], y[24];
+        double *to = sum;
+        if (there)
+            get_y(y);
+        for (int j = 0; j < a.terms; j++, to += 2 * a.arrays) {
+            double d[2] = {0, 0};
+            if (there) {
+                get(x, a.x[j]);
+                dot(d, x, y);
+            }
+            sum_up(to, d[0]);
+            sum_up(to + a.arrays, d[1]);
+        }
+        if (a.norm)
+            sum_up(to, there ? norm_of(y) : 0);
+    }
+    METHOD void shadow() const
+    {
+        real y[24];
+        double d[2] = {0, 0};
+        if (there) {
+            get_y(y);
+            shadow_of(d, y, site + a.before, parity, false);
+        }
+        sum_up(sum, d[0]);
+        sum_up(sum + a.arrays, d[1]);
+    }
+    METHOD void cg() const
+    {
+        const real c = (real)coefficient(a, 0, n).re, b = (real)coefficient(a, 1, n).re,
+                   alpha = (real)coefficient(a, 2, n).re;
+        real x[24], y[24], z[24];
+        get_y(y);
+        get(z, a.z);
+        get(x, a.x[0]);
+#pragma unroll
+        for (int k = 0; k < 24; k++) {
+            y[k] = fused(alpha, z[k], y[k]);
+            z[k] = fused(c, x[k], rounded_product(b, z[k]));
+        }
+        put_y(y);
+        put(a.z, z);
+    }
+    METHOD double bicgstab() const
+    {
+        real x[24], y[24], z[24];
+        const lat_scalar w = coefficient(a, 1, n), minus = {-w.re, -w.im};
+        get_y(y);
+        get(z, a.z);
+        get(x, a.dir);
+        add_times(y, coefficient(a, 0, n), x);
+        add_times(y, w, z);
+        put_y(y);
+        get(y, a.x[1]);
+        add_times(x, minus, y);
+        times(x, coefficient(a, 2, n));
+        get(y, a.x[0]);
+        add_times(z, minus, y);
+        put(a.z, z);
+        const double norm = norm_of(z);
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            x[k] += z[k];
+        put(a.dir, x);
+        return norm;
+    }
+    DEVICE void gamma5(real y[24])
+    {
+#pragma unroll
+        for (int k = 0; k < 12; k++) {
+            const real u = y[k];
+            y[k] = -y[12 + k];
+            y[12 + k] = -u;
+        }
+    }
+    METHOD void diagonal(real y[24]) const
+    {
+        real x[24];
+        get(x, a.x[0]);
+        if (a.clover[parity])
+            clover_times<P>(x, a.clover[parity] + block, lane, read_once());
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            y[k] = x[k];
+        if (a.clover2[parity])
+            clover_times<P>(y, a.clover2[parity] + block, lane, read_once());
+        times(y, a.a[0][n]);
+        add_gamma5(y, x, (real)a.g5);
+    }
+};
+
 template <int P, lat_pass_kind KIND>
 __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_args a)
 {
-    typedef lat_form<P> form;
-    typedef typename form::real real;
-    enum {
-        PY = lat_pass_of_y<P, KIND>::STORAGE,
-        CG = KIND == LAT_PASS_CG || KIND == LAT_PASS_CG_SUM
-    };
-    const uint32_t i = walked(a.backwards, 0) * 128 + threadIdx.x, group = i / 32, lane = i % 32;
+    enum { PY = lat_pass_of_y<P, KIND>::STORAGE };
+    const uint32_t i = walked(a.backwards, 0) * 128 + threadIdx.x, group = i / 32;
     if (group >= a.groups)
         return;
-    const bool there = i < a.half;
     const int n = (int)(a.backwards ? gridDim.y - 1 - blockIdx.y : blockIdx.y),
               parity = a.first + (int)blockIdx.z;
     const size_t at = (size_t)a.active[n] * a.column + (size_t)parity * a.parity
-                      + (size_t)group * form::GROUP;
-    const size_t at_y = PY == P ? at
-                                : (size_t)a.active[n] * a.column_y + (size_t)parity * a.parity_y
-                                      + (size_t)group * lat_form<PY>::GROUP;
-    double *sum = a.partial ? a.partial + (size_t)n * (size_t)a.numbers * (size_t)a.arrays
-                                  + (size_t)blockIdx.z * a.groups + group
-                            : NULL;
-    const uint64_t policy = read_once();
-    real y[24], x[24];
-    double norm = 0, d[2] = {0, 0};
+                      + (size_t)group * lat_form<P>::GROUP,
+                 at_y = (size_t)a.active[n] * a.column_y + (size_t)parity * a.parity_y
+                        + (size_t)group * lat_form<PY>::GROUP,
+                 sum = (size_t)n * (size_t)a.numbers * (size_t)a.arrays
+                       + (size_t)blockIdx.z * a.groups + group;
+    const pass_site<P, KIND> s = {a,
+                                  n,
+                                  parity,
+                                  i,
+                                  i % 32,
+                                  i < a.half,
+                                  at,
+                                  PY == P ? at : at_y,
+                                  (size_t)group * lat_form<P>::CLOVER,
+                                  a.partial ? a.partial + sum : NULL};
+    real_of<P> y[24];
+    double norm = 0;
     WAIT_FOR_GRID();
-    if (there && KIND != LAT_PASS_DIAGONAL && !CG)
-        get_spinor<PY>(y, a.y + at_y, lane, false);
-    if (KIND == LAT_PASS_DOTS) {
-        for (int j = 0; j < a.terms; j++) {
-            d[0] = d[1] = 0;
-            if (there) {
-                get_spinor<P>(x, a.x[j] + at, lane, false);
-                dot(d, x, y);
-            }
-            sum_up(sum, d[0]);
-            sum_up(sum + a.arrays, d[1]);
-            sum += 2 * a.arrays;
-        }
-        if (a.norm)
-            sum_up(sum, there ? norm_of(y) : 0);
+    switch (KIND) {
+    case LAT_PASS_DOTS: s.dots(); return;
+    case LAT_PASS_SHADOW: s.shadow(); return;
+    case LAT_PASS_CG:
+    case LAT_PASS_CG_SUM:
+        if (s.there)
+            s.cg();
         return;
-    }
-    if (KIND == LAT_PASS_SHADOW) {
-        if (there)
-            shadow_of(d, y, i + a.before, parity, false);
-        sum_up(sum, d[0]);
-        sum_up(sum + a.arrays, d[1]);
-        return;
-    }
-    if (there) {
-        if (KIND == LAT_PASS_AXPBY) {
-            get_spinor<P>(x, a.x[0] + at, lane, false);
-            times(y, a.b[n]);
-            add_times(y, a.a[0][n], x);
-        } else if (KIND == LAT_PASS_AXPYS) {
-            for (int j = 0; j < a.terms; j++) {
-                get_spinor<P>(x, a.x[j] + at, lane, false);
-                add_times(y, coefficient(a, j, n), x);
-            }
-        } else if (CG) {
-            const real c = (real)coefficient(a, 0, n).re, b = (real)coefficient(a, 1, n).re,
-                       alpha = (real)coefficient(a, 2, n).re;
-            real z[24];
-            get_spinor<PY>(y, a.y + at_y, lane, false);
-            get_spinor<P>(z, a.z + at, lane, false);
-            get_spinor<P>(x, a.x[0] + at, lane, false);
-#pragma unroll
-            for (int k = 0; k < 24; k++) {
-                y[k] = fused(alpha, z[k], y[k]);
-                z[k] = fused(c, x[k], rounded_product(b, z[k]));
-            }
-            put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
-            put_spinor<P, false>(a.z + at, lane, z, false, policy);
-        } else if (KIND == LAT_PASS_BICGSTAB) {
-            real z[24];
-            const lat_scalar w = coefficient(a, 1, n), minus = {-w.re, -w.im};
-            get_spinor<P>(z, a.z + at, lane, false);
-            get_spinor<P>(x, a.dir + at, lane, false);
-            add_times(y, coefficient(a, 0, n), x);
-            add_times(y, w, z);
-            put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
-            get_spinor<P>(y, a.x[1] + at, lane, false);
-            add_times(x, minus, y);
-            times(x, coefficient(a, 2, n));
-            get_spinor<P>(y, a.x[0] + at, lane, false);
-            add_times(z, minus, y);
-            norm = norm_of(z);
-            put_spinor<P, false>(a.z + at, lane, z, false, policy);
-#pragma unroll
-            for (int k = 0; k < 24; k++)
-                x[k] += z[k];
-            put_spinor<P, false>(a.dir + at, lane, x, false, policy);
-        } else if (KIND == LAT_PASS_GAMMA5) {
-#pragma unroll
-            for (int k = 0; k < 12; k++) {
-                const real u = y[k];
-                y[k] = -y[12 + k];
-                y[12 + k] = -u;
-            }
-        } else if (KIND == LAT_PASS_DIAGONAL) {
-            const size_t block = (size_t)group * form::CLOVER;
-            get_spinor<P>(x, a.x[0] + at, lane, false);
-            if (a.clover[parity])
-                clover_times<P>(x, a.clover[parity] + block, lane, policy);
-#pragma unroll
-            for (int k = 0; k < 24; k++)
-                y[k] = x[k];
-            if (a.clover2[parity])
-                clover_times<P>(y, a.clover2[parity] + block, lane, policy);
-            times(y, a.a[0][n]);
-            add_gamma5(y, x, (real)a.g5);
+    case LAT_PASS_BICGSTAB: norm = s.there ? s.bicgstab() : 0; break;
+    default:
+        if (s.there) {
+            if (KIND != LAT_PASS_DIAGONAL)
+                s.get_y(y);
+            KIND == LAT_PASS_AXPBY    ? s.axpby(y)
+            : KIND == LAT_PASS_AXPYS  ? s.axpys(y)
+            : KIND == LAT_PASS_GAMMA5 ? s.gamma5(y)
+                                      : s.diagonal(y);
+            s.put_y(y);
+            norm = a.norm ? norm_of(y) : 0;
         }
-        if (KIND != LAT_PASS_BICGSTAB && !CG)
-            put_spinor<PY, false>(a.y + at_y, lane, y, false, policy);
-        if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
-            norm = norm_of(y);
     }
-    if (KIND == LAT_PASS_BICGSTAB)
-        sum_up(sum, norm);
-    if ((KIND == LAT_PASS_AXPBY || KIND == LAT_PASS_AXPYS) && a.norm)
-        sum_up(sum, norm);
+    if (KIND == LAT_PASS_BICGSTAB || a.norm)
+        sum_up(s.sum, norm);
 }
 
 #endif

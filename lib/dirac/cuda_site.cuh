@@ -44,13 +44,16 @@ DEVICE void shadow_of(double sum[2], const real v[24], uint32_t i, int parity, b
 /* v += i g gamma5 x */
 template <class real> DEVICE void add_gamma5(real v[24], const real x[24], real g)
 {
+    lat_algebra<real>::add_twist(v, x, -g); /* gamma5 x = (- lower, - upper) */
+}
+
+template <class real> DEVICE real norm_of(const real y[24])
+{
+    real q = 0;
 #pragma unroll
-    for (int k = 0; k < 12; k += 2) { /* gamma5 x = (- lower, - upper) */
-        v[k] = fused(g, x[13 + k], v[k]);
-        v[k + 1] = fused(-g, x[12 + k], v[k + 1]);
-        v[12 + k] = fused(g, x[k + 1], v[12 + k]);
-        v[13 + k] = fused(-g, x[k], v[13 + k]);
-    }
+    for (int k = 0; k < 24; k++)
+        q += y[k] * y[k];
+    return q;
 }
 
 /* A number that the kernel before this one has made. */

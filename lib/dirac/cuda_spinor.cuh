@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_spinor.cuh: SU(3) spinors, links and clover blocks on a GPU: how their numbers lie, and how
- * a thread reads and writes those of its site.
+/* cuda_spinor.cuh: SU(3) spinors on a GPU: how their numbers lie, and how a thread reads and writes
+ * those of its site. (cuda_links.cuh has links and clover matrices.)
  *
  * 32 sites are a group, a warp's work. A spinor is 24 reals: spin, colour, re and im, in the basis
  * with gamma_t = diag(1, 1, -1, -1), so that a neighbour in t needs two spins alone. Of a group
@@ -17,13 +17,10 @@
 #ifndef LAT_DIRAC_CUDA_SPINOR_CUH
 #define LAT_DIRAC_CUDA_SPINOR_CUH
 
-#include <cuda_runtime.h>
-#include <stdint.h>
+#include "cuda_algebra.cuh"
 extern "C" {
 #include "grid/grid.h"
 }
-
-#define DEVICE static __device__ __forceinline__
 
 /* a b + c in one rounding. Where two products are added the compiler fuses one or the other, not
  * the same one in each kernel; and it takes an operation more. */
@@ -34,19 +31,26 @@ DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
 DEVICE float rounded_product(float a, float b) { return __fmul_rn(a, b); }
 DEVICE double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 
+/* PAIR: what two spins are in a group: so many bytes, chunks that hold them. (Half: what is read of
+ * them, half a chunk more.) */
 template <int P> struct lat_form;
 template <> struct lat_form<LAT_STORAGE_DOUBLE> {
     typedef double real;
     enum { BYTES = 8, CHUNKS = 12, WORDS = 48, GROUP = CHUNKS * 512, CLOVER = 36 * 512 };
+    enum { PAIR_CHUNKS = 6, PAIR = PAIR_CHUNKS * 512 };
 };
 template <> struct lat_form<LAT_STORAGE_SINGLE> {
     typedef float real;
     enum { BYTES = 4, CHUNKS = 6, WORDS = 24, GROUP = CHUNKS * 512, CLOVER = 18 * 512 };
+    enum { PAIR_CHUNKS = 3, PAIR = PAIR_CHUNKS * 512 };
 };
 template <> struct lat_form<LAT_STORAGE_HALF> {
     typedef float real;
-    enum { BYTES = 2, CHUNKS = 3, WORDS = 12, GROUP = CHUNKS * 512 + 128, CLOVER = 9 * 512 + 128 };
+    enum { BYTES = 2, CHUNKS = 3, WORDS = 12, NORMS = CHUNKS * 512 };
+    enum { GROUP = NORMS + 128, CLOVER = 9 * 512 + 128 };
+    enum { PAIR_CHUNKS = 2, PAIR = 512 };
 };
+template <int P> using real_of = typename lat_form<P>::real;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -148,32 +152,42 @@ template <> __device__ __forceinline__ float word_real<LAT_STORAGE_HALF>(const u
     return (k % 2 ? high(w[k / 2]) : low(w[k / 2])) - LAT_FIXED_ZERO;
 }
 
-/* The chunks c .. c+n-1 of a lane of a group. */
+DEVICE void put4(uint32_t *w, uint4 v)
+{
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
+}
+
+/* N chunks of a lane. */
 template <int N> DEVICE void load_chunks(uint32_t *w, const char *p)
 {
 #pragma unroll
-    for (int c = 0; c < N; c++) {
-        const uint4 v = load16(p + c * 512);
-        w[4 * c] = v.x;
-        w[4 * c + 1] = v.y;
-        w[4 * c + 2] = v.z;
-        w[4 * c + 3] = v.w;
-    }
+    for (int c = 0; c < N; c++)
+        put4(w + 4 * c, load16(p + c * 512));
+}
+
+DEVICE void load_norm(float *norm, const char *group, uint32_t lane)
+{
+    asm volatile("ld.global.f32 %0, [%1];"
+                 : "=f"(*norm)
+                 : "l"(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4));
 }
 
 /* The words of a spinor as they lie, upper spins first or, with `swap`, lower ones; *norm: what
- * they are multiplied by (half). In half words are not exchanged yet: use swapped(). */
+ * they are multiplied by (half). In half words are not exchanged yet. */
 template <int P>
 DEVICE void load_spinor(uint32_t *w, float *norm, const char *group, uint32_t lane, bool swap)
 {
     typedef lat_form<P> form;
     if (P == LAT_STORAGE_HALF) {
-        asm volatile("ld.global.f32 %0, [%1];" : "=f"(*norm) : "l"(group + 1536 + lane * 4));
+        load_norm(norm, group, lane);
         load_chunks<form::CHUNKS>(w, group + lane * 16);
     } else {
-        const int half = form::CHUNKS / 2 * 512;
-        load_chunks<form::CHUNKS / 2>(w, group + lane * 16 + (swap ? half : 0));
-        load_chunks<form::CHUNKS / 2>(w + form::WORDS / 2, group + lane * 16 + (swap ? 0 : half));
+        load_chunks<form::PAIR_CHUNKS>(w, group + lane * 16 + (swap ? form::PAIR : 0));
+        load_chunks<form::PAIR_CHUNKS>(w + form::WORDS / 2,
+                                       group + lane * 16 + (swap ? 0 : form::PAIR));
     }
 }
 
@@ -182,12 +196,9 @@ template <int P>
 DEVICE void load_two_spins(uint32_t *w, float *norm, const char *group, uint32_t lane, bool lower)
 {
     typedef lat_form<P> form;
-    if (P == LAT_STORAGE_HALF) {
-        asm volatile("ld.global.f32 %0, [%1];" : "=f"(*norm) : "l"(group + 1536 + lane * 4));
-        load_chunks<2>(w, group + lane * 16 + (lower ? 512 : 0));
-    } else {
-        load_chunks<form::CHUNKS / 2>(w, group + lane * 16 + (lower ? form::CHUNKS / 2 * 512 : 0));
-    }
+    if (P == LAT_STORAGE_HALF)
+        load_norm(norm, group, lane);
+    load_chunks<form::PAIR_CHUNKS>(w, group + lane * 16 + (lower ? form::PAIR : 0));
 }
 
 /* What no spinor has, in ghosts that have not come: a NaN, in single and in double, that arithmetic
@@ -196,38 +207,41 @@ DEVICE void load_two_spins(uint32_t *w, float *norm, const char *group, uint32_t
 enum { LAT_ABSENT = 0x7ff5c3d1 };
 template <int P> DEVICE uint32_t absent(void) { return P == LAT_STORAGE_HALF ? 0 : LAT_ABSENT; }
 
+/* Where a lane's two spins are in a group, and the norm, in half. */
+template <int P> DEVICE char *pair_at(const char *group, uint32_t lane, bool lower)
+{
+    return (char *)group + lane * 16 + (lower ? lat_form<P>::PAIR : 0);
+}
+DEVICE volatile uint32_t *norm_at(const char *group, uint32_t lane)
+{
+    return (volatile uint32_t *)(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4);
+}
+
 /* Leaves a ghost empty that has been read. */
 template <int P> DEVICE void empty_two_spins(char *group, uint32_t lane, bool lower)
 {
-    typedef lat_form<P> form;
-    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
-    char *const p = group + lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0);
     const uint32_t none = absent<P>();
     if (P == LAT_STORAGE_HALF)
-        *(uint32_t *)(group + 1536 + lane * 4) = LAT_ABSENT;
+        *norm_at(group, lane) = LAT_ABSENT;
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++)
-        *(uint4 *)(p + c * 512) = uint4{none, none, none, none};
+    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
+        *(uint4 *)(pair_at<P>(group, lane, lower) + c * 512) = uint4{none, none, none, none};
 }
 
 /* load_two_spins from a ghost, each chunk when it has come; leaves it empty. */
 template <int P>
 DEVICE void take_two_spins(uint32_t *w, float *norm, char *group, uint32_t lane, bool lower)
 {
-    typedef lat_form<P> form;
-    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
-    const char *const p = group + lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0);
     if (P == LAT_STORAGE_HALF)
-        while (__float_as_uint(*norm = *(const volatile float *)(group + 1536 + lane * 4))
-               == LAT_ABSENT)
+        while (__float_as_uint(*norm = __uint_as_float(*norm_at(group, lane))) == LAT_ABSENT)
             ;
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++) {
+    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++) {
         uint32_t *const v = w + 4 * c;
         do
             asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
                          : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                         : "l"(p + c * 512)
+                         : "l"(pair_at<P>(group, lane, lower) + c * 512)
                          : "memory");
         while (v[3] == absent<P>());
     }
@@ -237,15 +251,12 @@ DEVICE void take_two_spins(uint32_t *w, float *norm, char *group, uint32_t lane,
 /* Waits until what load_two_spins reads of a ghost is there. */
 template <int P> DEVICE void wait_for_two_spins(const char *group, uint32_t lane, bool lower)
 {
-    typedef lat_form<P> form;
-    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
-    const char *const p = group + lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0) + 12;
     if (P == LAT_STORAGE_HALF)
-        while (*(const volatile uint32_t *)(group + 1536 + lane * 4) == LAT_ABSENT)
+        while (*norm_at(group, lane) == LAT_ABSENT)
             ;
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++)
-        while (*(const volatile uint32_t *)(p + c * 512) == absent<P>())
+    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
+        while (((volatile uint32_t *)(pair_at<P>(group, lane, lower) + c * 512))[3] == absent<P>())
             ;
 }
 
@@ -253,31 +264,25 @@ template <int P> DEVICE void wait_for_two_spins(const char *group, uint32_t lane
 template <int P> __global__ void empty_ghosts(char *ghosts, size_t groups)
 {
     const size_t group = blockIdx.x * (size_t)4 + threadIdx.x / 32;
-    const uint32_t none = absent<P>(), lane = threadIdx.x % 32;
     if (group >= groups)
         return;
-    char *const p = ghosts + group * lat_form<P>::GROUP;
-    for (int c = 0; c < lat_form<P>::CHUNKS; c++)
-        *(uint4 *)(p + c * 512 + lane * 16) = uint4{none, none, none, none};
-    if (P == LAT_STORAGE_HALF)
-        *(uint32_t *)(p + 1536 + lane * 4) = LAT_ABSENT;
+    for (int lower = 0; lower < 2; lower++)
+        empty_two_spins<P>(ghosts + group * lat_form<P>::GROUP, threadIdx.x % 32, lower);
 }
 
 /* What load_two_spins reads of a lane, to the same place of another group. */
 template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t lane, bool lower)
 {
-    typedef lat_form<P> form;
-    enum { CHUNKS = P == LAT_STORAGE_HALF ? 2 : form::CHUNKS / 2 };
-    const uint32_t at = lane * 16 + (lower ? (form::CHUNKS - CHUNKS) * 512 : 0);
+    enum { CHUNKS = lat_form<P>::PAIR_CHUNKS };
     uint4 v[CHUNKS];
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++)
-        v[c] = load16(from + at + c * 512);
+        v[c] = load16(pair_at<P>(from, lane, lower) + c * 512);
     if (P == LAT_STORAGE_HALF)
-        *(float *)(to + 1536 + lane * 4) = *(const volatile float *)(from + 1536 + lane * 4);
+        *norm_at(to, lane) = *norm_at(from, lane);
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++)
-        *(uint4 *)(to + at + c * 512) = v[c];
+        *(uint4 *)(pair_at<P>(to, lane, lower) + c * 512) = v[c];
 }
 
 /* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */
@@ -344,7 +349,7 @@ DEVICE void put_spinor(char *group, uint32_t lane, const typename lat_form<P>::r
         for (int k = 0; k < 24; k++)
             largest = fmaxf(largest, fabsf((float)v[k]));
         const float scale = largest > 0 ? 32767.0f / largest : 0.0f;
-        *(float *)(group + 1536 + lane * 4) = largest;
+        *norm_at(group, lane) = __float_as_uint(largest);
         uint32_t w[12];
 #pragma unroll
         for (int k = 0; k < 6; k++) {
@@ -358,153 +363,14 @@ DEVICE void put_spinor(char *group, uint32_t lane, const typename lat_form<P>::r
             store16<ONCE>(p + c * 512,
                           make_uint4(w[4 * c], w[4 * c + 1], w[4 * c + 2], w[4 * c + 3]), policy);
     } else {
-        const int half = form::CHUNKS / 2, reals = 16 / form::BYTES;
-        char *const upper = p + (swap ? half * 512 : 0), *const lower = p + (swap ? 0 : half * 512);
+        const int reals = 16 / form::BYTES;
+        char *const upper = pair_at<P>(group, lane, swap), *const lower = pair_at<P>(group, lane,
+                                                                                     !swap);
 #pragma unroll
-        for (int c = 0; c < half; c++) {
+        for (int c = 0; c < form::PAIR_CHUNKS; c++) {
             store16<ONCE>(upper + c * 512, chunk_of(v + c * reals), policy);
             store16<ONCE>(lower + c * 512, chunk_of(v + 12 + c * reals), policy);
         }
-    }
-}
-
-/* ---- links ----------------------------------------------------------------------------------- */
-
-/* R reals each of 32 links side by side, in chunks and what is left of one. Half: n / 32767, a link
- * of R = 12 is its first two rows. */
-template <int P, int R> struct lat_link_form {
-    enum {
-        BYTES = lat_form<P>::BYTES,
-        WORDS = R * BYTES / 4,
-        CHUNKS = R * BYTES / 16,
-        REST = R * BYTES % 16, /* bytes: 0, 4 or 8 */
-        BLOCK = 32 * R * BYTES
-    };
-};
-
-template <int P, int R>
-DEVICE void load_link(uint32_t *w, const char *block, uint32_t lane, uint64_t policy)
-{
-    typedef lat_link_form<P, R> form;
-#pragma unroll
-    for (int c = 0; c < form::CHUNKS; c++) {
-        const uint4 v = load16_once(block + c * 512 + lane * 16, policy);
-        w[4 * c] = v.x;
-        w[4 * c + 1] = v.y;
-        w[4 * c + 2] = v.z;
-        w[4 * c + 3] = v.w;
-    }
-    if (form::REST == 8) {
-        const uint2 v = load8_once(block + form::CHUNKS * 512 + lane * 8, policy);
-        w[4 * form::CHUNKS] = v.x;
-        w[4 * form::CHUNKS + 1] = v.y;
-    }
-    if (form::REST == 4)
-        w[4 * form::CHUNKS] = load4_once(block + form::CHUNKS * 512 + lane * 4, policy);
-}
-
-/* From shared memory. */
-template <int P, int R> DEVICE void shared_link(uint32_t *w, const char *block, uint32_t lane)
-{
-    typedef lat_link_form<P, R> form;
-#pragma unroll
-    for (int c = 0; c < form::CHUNKS; c++) {
-        const uint4 v = *(const uint4 *)(block + c * 512 + lane * 16);
-        w[4 * c] = v.x;
-        w[4 * c + 1] = v.y;
-        w[4 * c + 2] = v.z;
-        w[4 * c + 3] = v.w;
-    }
-    if (form::REST == 8) {
-        const uint2 v = *(const uint2 *)(block + form::CHUNKS * 512 + lane * 8);
-        w[4 * form::CHUNKS] = v.x;
-        w[4 * form::CHUNKS + 1] = v.y;
-    }
-    if (form::REST == 4)
-        w[4 * form::CHUNKS] = *(const uint32_t *)(block + form::CHUNKS * 512 + lane * 4);
-}
-
-/* All rows: the third is the conjugate of the cross product of the others. In half a link is in
- * units of 1 / 32767: the product is brought back to them. */
-template <int P, int R> DEVICE void open_link(typename lat_form<P>::real u[18], const uint32_t *w)
-{
-    typedef typename lat_form<P>::real real;
-#pragma unroll
-    for (int k = 0; k < R; k++)
-        u[k] = word_real<P>(w, k);
-    if (R == 12) {
-        const real unit = P == LAT_STORAGE_HALF ? (real)LAT_FIXED_ONE : (real)1;
-#pragma unroll
-        for (int c = 0; c < 3; c++) {
-            const real *const a = u + 2 * ((c + 1) % 3), *const b = u + 2 * ((c + 2) % 3);
-            const real re = a[0] * b[6] - a[1] * b[7] - b[0] * a[6] + b[1] * a[7];
-            const real im = b[0] * a[7] + b[1] * a[6] - a[0] * b[7] - a[1] * b[6];
-            u[12 + 2 * c] = P == LAT_STORAGE_HALF ? unit * re : re;
-            u[13 + 2 * c] = P == LAT_STORAGE_HALF ? unit * im : im;
-        }
-    }
-}
-
-/* ---- clover ---------------------------------------------------------------------------------- */
-
-/* v <- scale C v, C two Hermitian 6x6 matrices of the halves of chirality (upper -+ lower) / sqrt
- * 2, each 6 real diagonal entries and 15 complex ones below them, row by row. ANY: the matrices may
- * lie in shared memory. */
-template <int P, bool ANY = false>
-DEVICE void clover_times(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
-                         uint64_t policy, typename lat_form<P>::real scale = 1)
-{
-    typedef typename lat_form<P>::real real;
-    real norm = (real)0.5 * scale; /* both 1 / sqrt 2 */
-    if (P == LAT_STORAGE_HALF)
-        norm *= (real)(*(const float *)(group + 9 * 512 + lane * 4) * LAT_FIXED_ONE);
-    real a[2][12];
-#pragma unroll
-    for (int k = 0; k < 12; k++) {
-        a[0][k] = v[k] - v[12 + k];
-        a[1][k] = v[k] + v[12 + k];
-    }
-#pragma unroll
-    for (int q = 0; q < 2; q++) {
-        /* 36 reals: 18 chunks, 9, or half of 9 */
-        enum { FIRST = 36 * lat_form<P>::BYTES / 16, CHUNKS = (36 * lat_form<P>::BYTES + 15) / 16 };
-        uint32_t w[4 * CHUNKS];
-#pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
-            const char *const from = group + (FIRST * q + c) * 512 + lane * 16;
-            const uint4 x = ANY ? *(const uint4 *)from : load16_once(from, policy);
-            w[4 * c] = x.x;
-            w[4 * c + 1] = x.y;
-            w[4 * c + 2] = x.z;
-            w[4 * c + 3] = x.w;
-        }
-        const uint32_t *const m = w + (P == LAT_STORAGE_HALF && q ? 2 : 0);
-        real y[12];
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            const real d = word_real<P>(m, i);
-            y[2 * i] = d * a[q][2 * i];
-            y[2 * i + 1] = d * a[q][2 * i + 1];
-        }
-#pragma unroll
-        for (int i = 1; i < 6; i++)
-#pragma unroll
-            for (int j = 0; j < i; j++) {
-                const int k = 6 + i * (i - 1) + 2 * j;
-                const real re = word_real<P>(m, k), im = word_real<P>(m, k + 1);
-                y[2 * i] = fused(-im, a[q][2 * j + 1], fused(re, a[q][2 * j], y[2 * i]));
-                y[2 * i + 1] = fused(im, a[q][2 * j], fused(re, a[q][2 * j + 1], y[2 * i + 1]));
-                y[2 * j] = fused(im, a[q][2 * i + 1], fused(re, a[q][2 * i], y[2 * j]));
-                y[2 * j + 1] = fused(-im, a[q][2 * i], fused(re, a[q][2 * i + 1], y[2 * j + 1]));
-            }
-#pragma unroll
-        for (int k = 0; k < 12; k++)
-            a[q][k] = y[k];
-    }
-#pragma unroll
-    for (int k = 0; k < 12; k++) {
-        v[k] = norm * (a[0][k] + a[1][k]);
-        v[12 + k] = norm * (a[1][k] - a[0][k]);
     }
 }
 

@@ -58,8 +58,8 @@ static void set_order(const lat_gpu_space *s, lat_hop_args *a)
     const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;
     a->tiles = a->columns > (single ? 1 : 6) && (single || s->sites.half >= LAT_CUDA_TILED_SITES);
     if (s->sites.strip) {
-        a->sites.strip = lat_cuda_strip(s->sites.extent[2] / 2, a->columns);
-        a->sites.by_strip = lat_cuda_divide_by(a->sites.strip);
+        a->lattice.sites.strip = lat_cuda_strip(s->sites.extent[2] / 2, a->columns);
+        a->lattice.sites.by_strip = lat_cuda_divide_by(a->lattice.sites.strip);
     }
 }
 
@@ -70,62 +70,63 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     lat_gpu_space *s = d->s;
     const lat_fermion *f = &d->dirac.fermion;
     const char *ignored;
-    lat_hop_args a = d->hop;
+    lat_hop_args a = {};
+    a.lattice = d->hop;
     a.links = d->links[j->parity];
     a.in = lat_gpu_at(s, j->in, 1 - j->parity);
     a.out = lat_gpu_at(s, j->out, j->parity);
-    a.x = j->x ? lat_gpu_at(s, j->x, j->parity) : NULL;
-    a.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
-    a.b = j->b;
+    a.end.x = j->x ? lat_gpu_at(s, j->x, j->parity) : NULL;
+    a.end.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
+    a.end.b = j->b;
     a.parity = j->parity;
     a.both = both;
     a.swap = j->dagger;
     if (j->gamma5) { /* an exchange of spins, and the sign */
-        a.flip = true;
-        a.a = -a.a;
-        a.b = -a.b;
+        a.end.flip = true;
+        a.end.a = -a.end.a;
+        a.end.b = -a.end.b;
     }
-    set_factor(d, j->of_hop, j->parity, &a.a, &a.g5_h, &a.clover_h, &a.clover_h2);
+    set_factor(d, j->of_hop, j->parity, &a.end.a, &a.end.g5_h, &a.end.clover_h, &a.end.clover_h2);
     if (j->x)
-        set_factor(d, j->of_x, j->parity, &a.b, &a.g5_x, &a.clover_x, &ignored);
+        set_factor(d, j->of_x, j->parity, &a.end.b, &a.end.g5_x, &a.end.clover_x, &ignored);
     a.columns = p->columns;
     s->last_first = !s->last_first && !numbers_of(end) && !lat_dirac_adds(end) && !s->sites.ghosts;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
-    a.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
+    a.end.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
     if (lat_dirac_recursion(end)) {
         const double f = lat_dirac_factor(end);
-        a.recursion = true;
-        a.a *= f;
-        a.b *= f;
-        a.shift[0] = f * end->shift.re;
-        a.shift[1] = f * end->shift.im;
-        a.terms = end->terms;
+        a.end.recursion = true;
+        a.end.a *= f;
+        a.end.b *= f;
+        a.end.shift[0] = f * end->shift.re;
+        a.end.shift[1] = f * end->shift.im;
+        a.end.terms = end->terms;
     }
     if (lat_dirac_adds(end)) {
-        a.add = 1;
-        a.later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
+        a.end.add = true;
+        a.end.later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
         for (int k = 0; k < end->terms; k++)
-            a.more[k] = lat_gpu_at(s, end->more[k], j->parity);
+            a.end.more[k] = lat_gpu_at(s, end->more[k], j->parity);
         for (int i = 0; i < p->columns; i++) {
             const int c = p->column[i];
-            a.alpha[i] = end->add ? end->add[c] : 0;
-            a.keep[i] = end->keep ? end->keep[c] : 1;
+            a.end.alpha[i] = end->add ? end->add[c] : 0;
+            a.end.keep[i] = end->keep ? end->keep[c] : 1;
             for (int k = 0; k < end->terms; k++)
-                a.by[k][i] = end->by[k][c];
+                a.end.by[k][i] = end->by[k][c];
         }
     }
     if (numbers_of(end)) {
         const int sums = lat_dirac_sums(end);
-        const bool same = end->with == j->x && !a.add && !j->gamma5;
-        a.sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
-                 | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
-                 | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
-                 | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
-        a.with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
-        a.numbers = numbers_of(end);
-        a.arrays = arrays;
-        a.partial = s->partial + (size_t)side * s->groups;
+        const bool same = end->with == j->x && !a.end.add && !j->gamma5;
+        a.end.sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
+                     | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
+                     | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
+                     | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
+        a.end.with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
+        a.end.numbers = numbers_of(end);
+        a.end.arrays = arrays;
+        a.end.partial = s->partial + (size_t)side * s->groups;
     }
     a.backwards = s->walks++ % 2;
     set_order(s, &a);

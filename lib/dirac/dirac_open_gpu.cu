@@ -203,7 +203,7 @@ static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat
     return s->nc == 3 || reals < 0 ? reals : reals == 8 ? 18 : 12;
 }
 
-static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_args *a)
+static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_lattice *a)
 {
     const bool first = !grid->halo || grid->slab.first == 0,
                last = !grid->halo || grid->slab.first + grid->slab.count == grid->slot.dims[3];
