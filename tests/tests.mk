@@ -56,3 +56,4 @@ scripts := setup/* .ci/run tests/run tests/fuzz/run tests/*.bash tests/*.bats te
   docs/man/make-pages packaging/*.bash pipelines/*.sh pipelines/gpuslot pipelines/*/*.sh bench/*.sh
 lint:
 	shellcheck -x $(filter-out %.mk,$(wildcard $(scripts)))
+	tests/gates

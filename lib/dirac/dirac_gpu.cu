@@ -63,6 +63,45 @@ static void set_order(const lat_gpu_space *s, lat_hop_args *a)
     }
 }
 
+/* What is done with the result of the hop, and its sums. */
+static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_spinor_part *p,
+                    const lat_dirac_end *end, lat_hop_args *a)
+{
+    lat_epilogue *const e = &a->end;
+    if (lat_dirac_recursion(end)) {
+        const double f = lat_dirac_factor(end);
+        e->recursion = true;
+        e->a *= f;
+        e->b *= f;
+        e->shift[0] = f * end->shift.re;
+        e->shift[1] = f * end->shift.im;
+        e->terms = end->terms;
+    }
+    if (lat_dirac_adds(end)) {
+        e->add = true;
+        e->later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
+        for (int k = 0; k < end->terms; k++)
+            e->more[k] = lat_gpu_at(s, end->more[k], j->parity);
+        for (int i = 0; i < p->columns; i++) {
+            const int c = p->column[i];
+            e->alpha[i] = end->add ? end->add[c] : 0;
+            e->keep[i] = end->keep ? end->keep[c] : 1;
+            for (int k = 0; k < end->terms; k++)
+                e->by[k][i] = end->by[k][c];
+        }
+    }
+    if (numbers_of(end)) {
+        const int sums = lat_dirac_sums(end);
+        const bool same = end->with == j->x && !e->add && !j->gamma5;
+        e->sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
+                  | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
+                  | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
+                  | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
+        e->with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
+        e->numbers = numbers_of(end);
+    }
+}
+
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
 static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
                      const lat_dirac_end *end, bool both, int side, int arrays)
@@ -94,37 +133,9 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
     a.end.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
-    if (lat_dirac_recursion(end)) {
-        const double f = lat_dirac_factor(end);
-        a.end.recursion = true;
-        a.end.a *= f;
-        a.end.b *= f;
-        a.end.shift[0] = f * end->shift.re;
-        a.end.shift[1] = f * end->shift.im;
-        a.end.terms = end->terms;
-    }
-    if (lat_dirac_adds(end)) {
-        a.end.add = true;
-        a.end.later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
-        for (int k = 0; k < end->terms; k++)
-            a.end.more[k] = lat_gpu_at(s, end->more[k], j->parity);
-        for (int i = 0; i < p->columns; i++) {
-            const int c = p->column[i];
-            a.end.alpha[i] = end->add ? end->add[c] : 0;
-            a.end.keep[i] = end->keep ? end->keep[c] : 1;
-            for (int k = 0; k < end->terms; k++)
-                a.end.by[k][i] = end->by[k][c];
-        }
-    }
+    if (end)
+        set_end(s, j, p, end, &a);
     if (numbers_of(end)) {
-        const int sums = lat_dirac_sums(end);
-        const bool same = end->with == j->x && !a.end.add && !j->gamma5;
-        a.end.sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
-                     | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
-                     | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
-                     | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
-        a.end.with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
-        a.end.numbers = numbers_of(end);
         a.end.arrays = arrays;
         a.end.partial = s->partial + (size_t)side * s->groups;
     }
