@@ -97,7 +97,7 @@ static int iterate(lat_run *w, state *g)
 
 int lat_cg(lat_run *w)
 {
-    state g = {NULL};
+    state g = {.by = NULL};
     lat_dfield *v[3];
     int rc = lat_run_vectors(w, 3, v, "conjugate gradients");
     g.s = v[0];
