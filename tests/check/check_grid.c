@@ -346,14 +346,14 @@ static double in_pairs(const lat_geometry *geom, int k)
 
 /* The totals of all members and slices: the same bits on both devices; next to a plain sum. */
 static void sum_on(lat_device *on, const char *dims, lat_storage storage, int across,
-                   lat_cpu_numbers *numbers, double *total)
+                   lat_cpu_numbers *fn, double *total)
 {
     dev = on;
     lat_grid *grid = grid_of(dims, storage, across);
     const int units = MEMBERS * grid->slots;
     double *sum = malloc((size_t)(units * lat_reduce_slices(grid) * 3) * sizeof *sum);
     need(sum != NULL, "sums");
-    CHECK(!lat_cpu_reduce(grid, units, NULL, 2, 1, numbers, grid, sum)
+    CHECK(!lat_cpu_reduce(grid, units, NULL, 2, 1, fn, grid, sum)
               && !lat_reduce_total(grid, MEMBERS, 3, 1, sum, total),
           "%s", lat_error());
     free(sum);
