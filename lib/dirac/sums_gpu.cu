@@ -6,7 +6,6 @@
 #include <atomic>
 #include <stdlib.h>
 #include <string.h>
-#include "grid/cuda_reduce.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
@@ -120,14 +119,32 @@ static __global__ void take_steps(const __grid_constant__ adder a)
     take_step(a, (int)threadIdx.x, a.partial + (int)threadIdx.x * a.numbers);
 }
 
+/* By a warp: the sum of all get(i), i < n, in pairs (grid/tree.h); for its first thread. A thread
+ * has a branch of each; sums that wait for their partners are in `wait`. */
+template <class GET> static __device__ double add_all_pairs(uint32_t n, const GET &get)
+{
+    enum { DEPTH = 16 };
+    double wait[DEPTH], v = 0;
+    uint32_t each = 1, top = 0;
+    while (32 * each < n)
+        each *= 2;
+    for (uint32_t j = 0; j < each; j++) {
+        const uint32_t i = threadIdx.x % 32 * each + j;
+        v = i < n ? get(i) : 0;
+        for (uint32_t c = j; c & 1; c /= 2)
+            v = wait[--top] + v;
+        wait[top++] = v;
+    }
+    for (int d = 1; d < 32; d *= 2)
+        v += __shfl_down_sync(~0u, v, d);
+    return v;
+}
+
 /* By the first warp of a block: the sum of n numbers of the second cache, in pairs; for thread 0.
  */
 static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
 {
-    double sum[1];
-    lat_cuda_add_pairs<1, 0>(sum, n,
-                             [&](uint32_t i, double w[1]) { w[0] = __ldcg(v + i * stride); });
-    return sum[0];
+    return add_all_pairs(n, [&](uint32_t i) { return __ldcg(v + i * stride); });
 }
 
 /* By the last block of a number: its slices to all ranks. Thread 0 returns the sum of all. */
@@ -142,12 +159,10 @@ static __device__ double add_ranks(const adder &a, uint32_t number)
         while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
     __syncthreads();
-    double v[1] = {0};
-    if (threadIdx.x < 32)
-        lat_cuda_add_pairs<1, 0>(v, a.all, [&](uint32_t t, double w[1]) {
-            w[0] = get_packet(a.mine + at + t * sizeof(double2)).x;
-        });
-    return v[0];
+    if (threadIdx.x >= 32)
+        return 0;
+    return add_all_pairs(
+        a.all, [&](uint32_t t) { return get_packet(a.mine + at + t * sizeof(double2)).x; });
 }
 
 /* By a block: the groups of a slice, of all parities, in pairs over y, then over z (grid/reduce.h);
@@ -155,17 +170,18 @@ static __device__ double add_ranks(const adder &a, uint32_t number)
 static __device__ double add_slice(const adder &a, double *p)
 {
     const uint32_t warp = threadIdx.x / 32, plane = a.across * a.y;
-    double v[1];
     for (uint32_t z = warp; z < a.z; z += 8) {
-        lat_cuda_add_pairs<1, 0>(v, a.y, [&](uint32_t y, double w[1]) {
+        const double v = add_all_pairs(a.y, [&](uint32_t y) {
             const double *row = p + z * plane + y * a.across;
+            double w = 0;
             for (uint32_t j = 0; j < a.across; j++)
                 for (uint32_t side = 0; side < a.arrays; side += a.groups)
-                    w[0] += row[side + j];
+                    w += row[side + j];
+            return w;
         });
         __syncwarp(); /* all groups of the plane are read */
         if (threadIdx.x % 32 == 0)
-            __stcg(p + z * plane, v[0]);
+            __stcg(p + z * plane, v);
     }
     __syncthreads();
     return warp == 0 ? add_pairs(p, a.z, plane) : 0;

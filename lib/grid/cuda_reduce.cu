@@ -10,17 +10,6 @@ extern "C" {
 #include "reduce.h"
 }
 
-/* The parts of rows, and where they are in a slice. */
-static void set_parts(lat_cuda_sums *s, const lat_cuda_grid *w)
-{
-    const uint32_t half = s->one ? 1 : w->extent[0];
-    s->y = w->nd < 3 ? 1 : w->extent[1];
-    s->z = w->nd < 4 ? 1 : w->extent[2];
-    for (s->part = 1; s->part < LAT_CUDA_GROUP && half % (2 * s->part) == 0;)
-        s->part *= 2;
-    s->parts = half / s->part;
-}
-
 int lat_cuda_sums_open(lat_cuda_sums *s, const lat_grid *grid, int members, int numbers)
 {
     const lat_cuda_grid *w = lat_cuda(grid);
@@ -31,16 +20,14 @@ int lat_cuda_sums_open(lat_cuda_sums *s, const lat_grid *grid, int members, int 
     s->sites = s->one ? 1 : w->stride[w->nd - 1];
     s->blocks = (s->sites + pairs - 1) / pairs;
     s->slots_here = grid->slots;
-    set_parts(s, w);
     s->units = members * grid->slots;
     const size_t units = (size_t)s->units, sums = units * s->slices * (size_t)numbers;
     const size_t bytes = (sums + units) * sizeof(double);
     const cudaStream_t stream = lat_cuda_device_of(grid->dev)->stream;
-    const size_t partial = sums * 2 * s->z * s->y * s->parts * sizeof(double),
-                 arrived = units * (s->slices + 1) * sizeof *s->arrived;
-    if (lat_cuda_malloc((void **)&s->partial, partial, "partial sums")
-        || lat_cuda_malloc((void **)&s->arrived, arrived, "partial sums")
-        || lat_cuda_failed(cudaMemsetAsync(s->arrived, 0, arrived, stream), "partial sums")
+    if (lat_cuda_malloc((void **)&s->partial, sums * s->blocks * sizeof(double), "partial sums")
+        || lat_cuda_malloc((void **)&s->arrived, units * sizeof *s->arrived, "partial sums")
+        || lat_cuda_failed(cudaMemsetAsync(s->arrived, 0, units * sizeof *s->arrived, stream),
+                           "partial sums")
         || lat_cuda_failed(cudaMallocHost((void **)&s->sum, bytes), "pinning memory"))
         return -1;
     memset(s->sum, 0, bytes);

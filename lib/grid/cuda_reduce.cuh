@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_reduce.cuh: sums of slices on a GPU, for lat_reduce_total (reduce.h).
  *
- * A thread is a site. The threads of a warp that have a part of a row add up what they have; the
- * last block of a slice to come adds up its rows in the order of reduce.h, and the last slice of a
- * unit says so. The parts of a slice do not depend on the number of ranks. The device writes the
- * sums, and then a flag, to the host's memory: to see it there is quicker by microseconds than to
- * wait for the stream.
- */
+ * A thread is a site; blocks add up what theirs have, and the last block of a unit to come adds up
+ * the blocks of each slice, always in the same order. The parts of a slice do not depend on the
+ * number of ranks. The device writes the sums, and then a flag, to the host's memory: to see it
+ * there is quicker by microseconds than to wait for the stream. */
 #ifndef LAT_GRID_CUDA_REDUCE_CUH
 #define LAT_GRID_CUDA_REDUCE_CUH
 
@@ -15,18 +13,15 @@
 #define LAT_CUDA_SUM_THREADS 256
 
 typedef struct lat_cuda_sums {
-    uint32_t slices;      /* of a unit, across the last axis of a slot: lat_reduce_slices */
-    uint32_t sites;       /* of a parity of a slice */
-    uint32_t blocks;      /* of a slice */
-    uint32_t part, parts; /* sites of a parity in a part of a row, a power of two; parts of a row */
-    uint32_t y, z;        /* rows of a plane, planes of a slice */
-    int one;              /* slots have one dimension: a slice is a site, of one parity */
-    int slots;            /* of each member, those that are summed: the first ones */
-    double *sum;          /* [units][slices][numbers], on the host */
-    double *flag, number; /* [units], on the host: `number` when the sums of a unit are there */
-    double *partial;      /* [units][slices][parity][z][y][part][numbers] */
-    uint32_t *arrived;    /* [units][slices + 1]: blocks of a slice that have summed up, then
-                             slices of the unit; 0 between two kernels */
+    uint32_t slices;       /* of a unit, across the last axis of a slot: lat_reduce_slices */
+    uint32_t sites;        /* of a parity of a slice */
+    uint32_t blocks;       /* of a slice */
+    int one;               /* slots have one dimension: a slice is a site, of one parity */
+    int slots;             /* of each member, those that are summed: the first ones */
+    double *sum;           /* [units][slices][numbers], on the host */
+    double *flag, number;  /* [units], on the host: `number` when the sums of a unit are there */
+    double *partial;       /* [units][slices][blocks][numbers] */
+    uint32_t *arrived;     /* [units]: blocks that have summed up; 0 between two kernels */
     int units, slots_here; /* of the field, slots that are not summed included */
 } lat_cuda_sums;
 
@@ -85,13 +80,11 @@ static __device__ __forceinline__ void lat_cuda_add_up(double v[K], const double
         v[k] = k < K - MOST ? v[k] + w[k] : lat_cuda_worse(v[k], w[k]);
 }
 
-/* Over threads i to i + n - 1 of a warp, n a power of two, in pairs; for thread i, where n divides
- * i.
- */
-template <int K, int MOST>
-static __device__ __forceinline__ void lat_cuda_add_warp(double v[K], uint32_t n)
+/* Over the threads of a warp, always in the same order; for its first one. */
+template <int K, int MOST> static __device__ __forceinline__ void lat_cuda_add_warp(double v[K])
 {
-    for (uint32_t d = 1; d < n; d *= 2) {
+#pragma unroll
+    for (int d = 16; d; d /= 2) {
         double w[K];
 #pragma unroll
         for (int k = 0; k < K; k++)
@@ -100,98 +93,54 @@ static __device__ __forceinline__ void lat_cuda_add_warp(double v[K], uint32_t n
     }
 }
 
-/* By a warp: all get(i, v), i < n, in pairs as tree.h adds them up; for its first thread. A thread
- * has a branch of each; sums that wait for their partners are in `wait`. */
-template <int K, int MOST, class GET>
-static __device__ void lat_cuda_add_pairs(double v[K], uint32_t n, const GET &get)
-{
-    enum { DEPTH = 16 };
-    double wait[DEPTH][K];
-    uint32_t each = 1, top = 0;
-    while (32 * each < n)
-        each *= 2;
-    for (uint32_t j = 0; j < each; j++) {
-        const uint32_t i = threadIdx.x % 32 * each + j;
-        for (int k = 0; k < K; k++)
-            v[k] = 0;
-        if (i < n)
-            get(i, v);
-        for (uint32_t c = j; c & 1; c /= 2) {
-            lat_cuda_add_up<K, MOST>(wait[--top], v);
-            for (int k = 0; k < K; k++)
-                v[k] = wait[top][k];
-        }
-        for (int k = 0; k < K; k++)
-            wait[top][k] = v[k];
-        top++;
-    }
-    lat_cuda_add_warp<K, MOST>(v, 32);
-}
-
-/* By the last block of a slice: its rows, then its planes, to *sum. */
-template <int K, int MOST>
-static __device__ __noinline__ void lat_cuda_add_slice(const lat_cuda_sums &s, double *partial,
-                                                       double *sum)
-{
-    const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const size_t plane = (size_t)s.y * s.parts * K, parity = s.z * plane;
-    double v[K];
-    for (uint32_t z = warp; z < s.z; z += LAT_CUDA_SUM_THREADS / 32) {
-        lat_cuda_add_pairs<K, MOST>(v, s.y, [&](uint32_t y, double row[K]) {
-            const double *p = partial + z * plane + (size_t)y * s.parts * K;
-            for (uint32_t j = 0; j < 2 * s.parts; j++) {
-                double w[K];
-                for (int k = 0; k < K; k++)
-                    w[k] = __ldcg(p + j % 2 * parity + (size_t)(j / 2) * K + k);
-                lat_cuda_add_up<K, MOST>(row, w);
-            }
-        });
-        __syncwarp(); /* all rows of the plane are read */
-        for (int k = 0; k < K && lane == 0; k++)
-            __stcg(partial + z * plane + k, v[k]);
-    }
-    __syncthreads();
-    if (warp > 0)
-        return;
-    lat_cuda_add_pairs<K, MOST>(v, s.z, [&](uint32_t z, double w[K]) {
-        for (int k = 0; k < K; k++)
-            w[k] = __ldcg(partial + z * plane + k);
-    });
-    for (int k = 0; k < K && lane == 0; k++)
-        sum[k] = v[k];
-}
-
 /* The numbers of each thread's site, none of the last MOST below zero, 0 for those without: to the
  * sums of a unit. All threads of all blocks come here, at the end of a kernel. */
 template <int K, int MOST>
 static __device__ __forceinline__ void lat_cuda_add_slices(const lat_cuda_sums &s, int unit,
                                                            double v[K])
 {
+    __shared__ double warp[LAT_CUDA_SUM_THREADS / 32][K];
     __shared__ bool last;
-    const uint32_t n = blockIdx.x * LAT_CUDA_SUM_THREADS + threadIdx.x, slice = blockIdx.y,
-                   site = n / (2 * LAT_CUDA_GROUP) * LAT_CUDA_GROUP + n % LAT_CUDA_GROUP,
-                   parity = n / LAT_CUDA_GROUP % 2, parts = s.z * s.y * s.parts;
-    const size_t at = (size_t)unit * gridDim.y + slice;
-    double *const partial = s.partial + at * 2 * parts * K;
-    uint32_t *const arrived = s.arrived + (size_t)unit * (gridDim.y + 1);
-    lat_cuda_add_warp<K, MOST>(v, s.part);
-    if (site % s.part == 0 && site < s.sites)
+    const uint32_t number = threadIdx.x / 32, lane = threadIdx.x % 32;
+    double *const partial = s.partial + (size_t)unit * gridDim.y * gridDim.x * K;
+    lat_cuda_add_warp<K, MOST>(v);
+    if (lane == 0)
         for (int k = 0; k < K; k++)
-            __stcg(partial + ((size_t)parity * parts + site / s.part) * K + k, v[k]);
-    __threadfence();
+            warp[number][k] = v[k];
     __syncthreads();
-    if (threadIdx.x == 0) /* atomicInc makes it 0 again */
-        last = atomicInc(arrived + slice, gridDim.x - 1) == gridDim.x - 1;
+    if (threadIdx.x == 0) {
+        const uint32_t blocks = gridDim.x * gridDim.y;
+        for (int j = 1; j < LAT_CUDA_SUM_THREADS / 32; j++)
+            lat_cuda_add_up<K, MOST>(v, warp[j]);
+        for (int k = 0; k < K; k++)
+            __stcg(partial + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * K + k, v[k]);
+        __threadfence();
+        last = atomicInc(s.arrived + unit, blocks - 1) == blocks - 1; /* which makes it 0 again */
+    }
     __syncthreads();
     if (!last)
         return;
     __threadfence();
-    lat_cuda_add_slice<K, MOST>(s, partial, s.sum + at * K);
-    if (threadIdx.x > 0)
-        return;
-    __threadfence_system();
-    if (atomicInc(arrived + gridDim.y, gridDim.y - 1) == gridDim.y - 1) {
-        __threadfence_system(); /* for all slices: fences are cumulative */
+    for (uint32_t slice = number; slice < gridDim.y; slice += LAT_CUDA_SUM_THREADS / 32) {
+        const double *p = partial + (size_t)slice * gridDim.x * K;
+        for (int k = 0; k < K; k++)
+            v[k] = 0;
+#pragma unroll 4
+        for (uint32_t b = lane; b < gridDim.x; b += 32) {
+            double w[K];
+            for (int k = 0; k < K; k++)
+                w[k] = __ldcg(p + (size_t)b * K + k);
+            lat_cuda_add_up<K, MOST>(v, w);
+        }
+        lat_cuda_add_warp<K, MOST>(v);
+        if (lane == 0)
+            for (int k = 0; k < K; k++)
+                s.sum[((size_t)unit * gridDim.y + slice) * K + (size_t)k] = v[k];
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence_system(); /* for all of the block: fences are cumulative */
         *(volatile double *)(s.flag + unit) = s.number;
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h: sums over a lattice, in double, in a fixed order: rows of x; the rows of a plane in
- * pairs over y (tree.h), the planes of a slice in pairs over z, slices across the last axis of a
- * slot in pairs over that. The order depends on the lattice alone, so the sums have the same bits
- * on any number of ranks and threads, and on the CPU with any vector length if the numbers have.
- * How the numbers of a row are added up is the device's business.
+/* reduce.h: sums over a lattice, in double, in a fixed order that depends on the lattice alone:
+ * sites of a slice across the last axis of a slot, then the slices in pairs (tree.h). So the sums
+ * have the same bits on any number of ranks and threads, and on the CPU with any vector length if
+ * the numbers have. On the CPU a slice is the sum of its rows in x, in pairs over y, then in pairs
+ * over z.
  *
  * The devices make sums of slices (lat_cpu_reduce, cuda_reduce.cuh); this adds them up.
  * C and C++. */
