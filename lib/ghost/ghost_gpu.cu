@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "add_block.cuh"
 #include "grid/cuda_device.cuh"
 #include "grid/cuda_grid.cuh"
 extern "C" {
@@ -13,7 +14,7 @@ extern "C" {
 #include "ghost_gpu.h"
 }
 
-enum { LAT_GHOST_PACK = 8, THREADS = 128, CHUNK = 32, ADDERS = 128, FEW = 16 };
+enum { LAT_GHOST_PACK = 8, CHUNK = 32, ADDERS = 128, FEW = 16 };
 
 /* lat_ghost_call, all of it on the device. */
 typedef struct call {
@@ -46,23 +47,6 @@ static __device__ __forceinline__ int unit_of(const lat_ghost_sites &s, uint32_t
 static __device__ __forceinline__ double diagonal_factor(int k)
 {
     return sqrt(2.0 / (k * (k + 1)));
-}
-
-/* The sum over a block, in a fixed order; thread 0 has it. */
-static __device__ __forceinline__ double add_block(double sum)
-{
-    __shared__ double shared[THREADS / 32];
-#pragma unroll
-    for (int d = 16; d; d /= 2)
-        sum += __shfl_down_sync(~0u, sum, d);
-    __syncthreads(); /* the sum before is read */
-    if (threadIdx.x % 32 == 0)
-        shared[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int i = 1; i < THREADS / 32; i++)
-            sum += shared[i];
-    return sum;
 }
 
 #define LAT_INLINE static __device__ __forceinline__

@@ -5,14 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "add_block.cuh"
 #include "grid/cuda_dfield.cuh"
 extern "C" {
 #include "base/error.h"
 #include "base/memory.h"
 #include "newton_internal.h"
 }
-
-enum { THREADS = 128 };
 
 /* What kernels know: double fields by their grid, vectors and the operator's links. */
 typedef struct fields : lat_cuda_grid {
@@ -72,23 +71,6 @@ template <int REALS> static __device__ __forceinline__ void store_reals(double2 
 #pragma unroll
     for (int c = 0; c < REALS / 2; c++)
         p[c * LAT_CUDA_GROUP] = make_double2(m[2 * c], m[2 * c + 1]);
-}
-
-/* The sum over a block, in a fixed order; thread 0 has it. */
-static __device__ __forceinline__ double add_block(double sum)
-{
-    __shared__ double shared[THREADS / 32];
-#pragma unroll
-    for (int d = 16; d; d /= 2)
-        sum += __shfl_down_sync(~0u, sum, d);
-    __syncthreads(); /* the sum before is read */
-    if (threadIdx.x % 32 == 0)
-        shared[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int i = 1; i < THREADS / 32; i++)
-            sum += shared[i];
-    return sum;
 }
 
 #define LAT_SIZE 8
