@@ -11,7 +11,7 @@ extern "C" {
 }
 
 /* Natural index of coordinates, x whole. */
-DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
+DEVICE size_t natural_of(const lat_gpu_sites &s, const uint32_t x[4])
 {
     return x[0]
            + (size_t)(2 * s.extent[0])
@@ -20,7 +20,7 @@ DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
 
 /* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
  * then the one before, as in host fields. */
-DEVICE uint32_t one_up(const lat_hop_sites &s, int mu, uint32_t x)
+DEVICE uint32_t one_up(const lat_gpu_sites &s, int mu, uint32_t x)
 {
     const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
     if (mu == 3 && s.ghosts)
@@ -28,7 +28,7 @@ DEVICE uint32_t one_up(const lat_hop_sites &s, int mu, uint32_t x)
     return x + 1 == extent ? 0 : x + 1;
 }
 
-DEVICE uint32_t one_down(const lat_hop_sites &s, int mu, uint32_t x)
+DEVICE uint32_t one_down(const lat_gpu_sites &s, int mu, uint32_t x)
 {
     const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
     if (mu == 3 && s.ghosts)
@@ -37,14 +37,14 @@ DEVICE uint32_t one_down(const lat_hop_sites &s, int mu, uint32_t x)
 }
 
 /* Coordinates of site i of a parity, x whole. */
-DEVICE void coordinates_of(const lat_hop_sites &s, uint32_t i, int parity, uint32_t x[4])
+DEVICE void coordinates_of(const lat_gpu_sites &s, uint32_t i, int parity, uint32_t x[4])
 {
     const bool late = hop_coordinates(s, i, parity, x);
     x[0] = 2 * x[0] + late;
 }
 
 /* Parity and number of the site with a natural index. */
-DEVICE uint32_t number_of(const lat_hop_sites &s, size_t site, int *parity)
+DEVICE uint32_t number_of(const lat_gpu_sites &s, size_t site, int *parity)
 {
     const uint32_t row = 2 * s.extent[0];
     const uint32_t x = (uint32_t)(site % row);
@@ -123,7 +123,7 @@ DEVICE void turn_spinor(double v[24], const double *g, bool back)
 
 /* u[site][mu][18] -> links[group][8][chunk][32] of a parity; blockIdx.y: x+, x-, y+ .. */
 template <int P, int R>
-__global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, const double *u,
+__global__ void pack_links(const __grid_constant__ lat_gpu_sites s, int parity, const double *u,
                            char *links)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -141,7 +141,7 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
 /* v[count][24], natural sites first .. first+count-1, to a column or back (there `stride` reals
  * from site to site); g[site][18]: the gauge of the column, NULL: that of the host. */
 template <int P>
-__global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
+__global__ void pack_spinors(const __grid_constant__ lat_gpu_sites s, size_t parity_bytes,
                              lat_parity wanted, const double *v, const double *g, size_t first,
                              size_t count, char *column)
 {
@@ -167,7 +167,7 @@ __global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t par
 }
 
 template <int P>
-__global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
+__global__ void unpack_spinors(const __grid_constant__ lat_gpu_sites s, size_t parity_bytes,
                                double *v, size_t stride, const double *g, size_t first,
                                size_t count, const char *column)
 {

@@ -8,7 +8,7 @@
 #include "cuda_links.cuh"
 #include "cuda_site.cuh"
 
-enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_SPINOR_TERMS, LAT_PASS_ROWS = 3 };
+enum { LAT_PASS_COLUMNS = 8, LAT_PASS_TERMS = LAT_VECTOR_TERMS, LAT_PASS_ROWS = 3 };
 
 typedef enum {
     LAT_PASS_AXPBY,    /* y <- a[0] x[0] + b y; |y|^2 */
@@ -52,8 +52,8 @@ typedef struct lat_pass_args {
 } lat_pass_args;
 
 /* The arguments for a part, all else zero; and a launch for so many columns and parities. */
-void lat_gpu_pass_part(const lat_gpu_space *s, const lat_spinor_part *p, lat_pass_args *a);
-cudaError_t lat_gpu_pass(const lat_spinor_space *s, lat_pass_kind kind, const lat_pass_args *a,
+void lat_gpu_pass_part(const lat_gpu_space *s, const lat_part *p, lat_pass_args *a);
+cudaError_t lat_gpu_pass(const lat_space *s, lat_pass_kind kind, const lat_pass_args *a,
                          int columns, int parities);
 
 /* Coefficient of a term, n: the place of the column in `active`. */

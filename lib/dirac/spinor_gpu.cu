@@ -15,7 +15,7 @@ extern "C" {
 #include "lattice/field.h"
 #include "grid/staging.h"
 #include "temporal.h"
-extern const lat_spinor_ops lat_spinor_gpu;
+extern const lat_vector_ops lat_vector_gpu;
 }
 
 #define THREADS 128
@@ -27,8 +27,8 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
 /* What a pass works on; columns and scalars follow in groups of LAT_PASS_COLUMNS. */
 typedef struct job {
     lat_pass_kind kind;
-    lat_spinor_space *space;
-    const lat_spinor_part *part;
+    lat_space *space;
+    const lat_part *part;
     int terms;
     const lat_dfield *x[LAT_PASS_TERMS];
     lat_dfield *y, *z, *dir;
@@ -67,8 +67,8 @@ static cudaError_t launch_kind(lat_pass_kind kind, const lat_pass_args *a, dim3 
 }
 
 /* In double the matrices would leave room for too few blocks. */
-static bool shares_matrices(const lat_spinor_space *space, lat_pass_kind kind,
-                            const lat_pass_args *a, int columns, int parities)
+static bool shares_matrices(const lat_space *space, lat_pass_kind kind, const lat_pass_args *a,
+                            int columns, int parities)
 {
     for (int p = a->first; p < a->first + parities; p++)
         if (!a->clover[p] || a->clover2[p])
@@ -86,7 +86,7 @@ static cudaError_t launch_diagonal(const lat_pass_args *a, int columns, dim3 blo
     return cudaGetLastError();
 }
 
-cudaError_t lat_gpu_pass(const lat_spinor_space *space, lat_pass_kind kind, const lat_pass_args *a,
+cudaError_t lat_gpu_pass(const lat_space *space, lat_pass_kind kind, const lat_pass_args *a,
                          int columns, int parities)
 {
     const dim3 blocks((a->groups + 3) / 4, (unsigned)columns, (unsigned)parities);
@@ -103,7 +103,7 @@ cudaError_t lat_gpu_pass(const lat_spinor_space *space, lat_pass_kind kind, cons
     return cudaErrorNotSupported;
 }
 
-void lat_gpu_pass_part(const lat_gpu_space *s, const lat_spinor_part *p, lat_pass_args *a)
+void lat_gpu_pass_part(const lat_gpu_space *s, const lat_part *p, lat_pass_args *a)
 {
     memset(a, 0, sizeof *a);
     a->early = lat_cuda_device_of(s->space.grid->dev)->overlap != 0;
@@ -128,7 +128,7 @@ static char *data_of(const lat_dfield *x) { return x ? (char *)x->data : NULL; }
 static int run(const job *j)
 {
     lat_gpu_space *s = lat_gpu_space_of(j->space);
-    const lat_spinor_part *p = j->part;
+    const lat_part *p = j->part;
     lat_pass_args a;
     lat_gpu_pass_part(s, p, &a);
     a.terms = j->terms;
@@ -167,15 +167,13 @@ static int run(const job *j)
     return j->numbers ? lat_gpu_sums_finish(s, p->columns, j->numbers, a.arrays) : 0;
 }
 
-static void take_norm(const lat_spinor_space *space, const lat_spinor_part *p, int numbers, int k,
-                      double *norm)
+static void take_norm(const lat_space *space, const lat_part *p, int numbers, int k, double *norm)
 {
     for (int i = 0; i < p->columns && norm; i++)
         norm[p->column[i]] = lat_gpu_space_of(space)->sum[i * numbers + k];
 }
 
-static void take_dot(const lat_spinor_space *space, const lat_spinor_part *p, int numbers, int k,
-                     lat_scalar *dot)
+static void take_dot(const lat_space *space, const lat_part *p, int numbers, int k, lat_scalar *dot)
 {
     const double *const sum = lat_gpu_space_of(space)->sum;
     for (int i = 0; i < p->columns && dot; i++) {
@@ -184,8 +182,8 @@ static void take_dot(const lat_spinor_space *space, const lat_spinor_part *p, in
     }
 }
 
-static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+static int gpu_axpby(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
+                     const lat_scalar *b, lat_dfield *y, double *norm)
 {
     job j = {};
     j.kind = LAT_PASS_AXPBY;
@@ -204,9 +202,8 @@ static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
     return 0;
 }
 
-static int gpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
-                     double *norm)
+static int gpu_axpys(lat_space *s, const lat_part *p, int n, const lat_scalar *const *a,
+                     const lat_dfield *const *x, lat_dfield *y, double *norm)
 {
     job j = {};
     j.kind = LAT_PASS_AXPYS;
@@ -226,9 +223,8 @@ static int gpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int gpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
-                    double *norm)
+static int gpu_dots(lat_space *s, const lat_part *p, int n, const lat_dfield *const *x,
+                    const lat_dfield *y, lat_scalar *const *dot, double *norm)
 {
     job j = {};
     j.kind = LAT_PASS_DOTS;
@@ -254,8 +250,8 @@ static void set_coefficient(job *j, int term, lat_coefficient c)
     j->row[term] = lat_gpu_row(c);
 }
 
-static int gpu_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                   const lat_dfield *x, lat_dfield *y)
+static int gpu_add(lat_space *s, const lat_part *p, lat_coefficient a, const lat_dfield *x,
+                   lat_dfield *y)
 {
     job j = {};
     j.kind = LAT_PASS_AXPYS;
@@ -268,9 +264,8 @@ static int gpu_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficien
     return run(&j);
 }
 
-static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
-                  const lat_dfield *r)
+static int gpu_cg(lat_space *s, const lat_part *p, lat_coefficient a, lat_coefficient b,
+                  lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
 {
     job j = {};
     j.kind = x->grid->spec.storage == s->grid->spec.storage ? LAT_PASS_CG : LAT_PASS_CG_SUM;
@@ -286,9 +281,8 @@ static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient
     return run(&j);
 }
 
-static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
-                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
-                        const lat_dfield *v)
+static int gpu_bicgstab(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x,
+                        lat_dfield *r, lat_dfield *dir, const lat_dfield *t, const lat_dfield *v)
 {
     job j = {};
     j.kind = LAT_PASS_BICGSTAB;
@@ -308,8 +302,7 @@ static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scala
     return run(&j);
 }
 
-static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                      lat_scalar *dot)
+static int gpu_shadow(lat_space *s, const lat_part *p, const lat_dfield *x, lat_scalar *dot)
 {
     job j = {};
     j.kind = LAT_PASS_SHADOW;
@@ -323,7 +316,7 @@ static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
     return 0;
 }
 
-static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int gpu_gamma5(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     job j = {};
     j.kind = LAT_PASS_GAMMA5;
@@ -335,7 +328,7 @@ static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield 
 
 /* ---- whole columns --------------------------------------------------------------------------- */
 
-static int gpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int gpu_zero(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s);
     for (int i = 0; i < p->columns; i++)
@@ -346,8 +339,7 @@ static int gpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x
     return 0;
 }
 
-static int gpu_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                    lat_dfield *y)
+static int gpu_copy(lat_space *s, const lat_part *p, const lat_dfield *x, lat_dfield *y)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s);
     for (int i = 0; i < p->columns; i++) {
@@ -379,8 +371,8 @@ static void convert_from(lat_storage to, uint32_t groups, const char *x, char *y
     }
 }
 
-static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
-                       const lat_dfield *x, lat_dfield *y)
+static int gpu_convert(lat_space *s, const lat_part *p, const lat_space *from, const lat_dfield *x,
+                       lat_dfield *y)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s), *f = lat_gpu_space_of(from);
     const lat_storage to = s->grid->spec.storage;
@@ -405,7 +397,7 @@ static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
     return failed(cudaGetLastError());
 }
 
-const lat_spinor_ops lat_spinor_gpu = {
+const lat_vector_ops lat_vector_gpu = {
     lat_gpu_open, lat_gpu_close,    lat_gpu_put,     lat_gpu_get,      gpu_zero,
     gpu_copy,     lat_gpu_random,   gpu_gamma5,      gpu_axpby,        gpu_axpys,
     gpu_dots,     lat_gpu_products, lat_gpu_combine, gpu_add,          gpu_cg,

@@ -33,7 +33,7 @@ size_t lat_gpu_group_bytes(lat_storage storage)
 /* ---- the space ------------------------------------------------------------------------------- */
 
 /* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
-static void choose_brick(lat_hop_sites *s)
+static void choose_brick(lat_gpu_sites *s)
 {
     static const uint32_t bricks[][2] = {{16, 2}, {8, 4}, {4, 8}, {32, 1}, {2, 16}, {1, 32}};
     s->brick[0] = s->extent[0];
@@ -46,7 +46,7 @@ static void choose_brick(lat_hop_sites *s)
         }
 }
 
-static void set_sites(lat_hop_sites *s, const lat_grid *grid)
+static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
 {
     memset(s, 0, sizeof *s);
     for (int mu = 0; mu < 4; mu++)
@@ -78,7 +78,7 @@ static void set_sites(lat_hop_sites *s, const lat_grid *grid)
     }
 }
 
-void lat_gpu_close(lat_spinor_space *space)
+void lat_gpu_close(lat_space *space)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
     lat_gpu_faces_close(s);
@@ -86,10 +86,10 @@ void lat_gpu_close(lat_spinor_space *space)
     free(s);
 }
 
-lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
+lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
 {
     const int *const dims = grid->spec.lattice.dims;
-    if (!lat_spinor_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
+    if (!lat_space_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
         lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of t, "
                  "found %d x %d x %d",
                  dims[0], dims[1], dims[2]);
@@ -100,7 +100,7 @@ lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
         lat_fail("out of memory: a space of spinors");
         return NULL;
     }
-    s->space.ops = &lat_spinor_gpu;
+    s->space.ops = &lat_vector_gpu;
     s->space.grid = grid;
     s->space.nc = nc;
     s->space.columns = columns;
@@ -123,7 +123,7 @@ lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
 typedef struct host_spinors {
     const lat_field *from;
     lat_field *to;
-    int columns, object[LAT_SPINOR_COLUMNS], column[LAT_SPINOR_COLUMNS];
+    int columns, object[LAT_VECTOR_COLUMNS], column[LAT_VECTOR_COLUMNS];
     lat_parity parity; /* of what is written */
     uint64_t seed;     /* of one column */
     size_t site;       /* the lattice's natural index of the first one here */
@@ -184,7 +184,7 @@ static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, con
 }
 
 /* All columns of some sites at a time. Most of a source is zero, and stays on the host. */
-static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *h)
+static int transfer(lat_space *space, lat_dfield *x, const host_spinors *h)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
     const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
@@ -208,7 +208,7 @@ static int transfer(lat_spinor_space *space, lat_dfield *x, const host_spinors *
         [&](size_t at, size_t n, int b) { return start(s, dev, h, b, at, n, (char *)x->data); });
 }
 
-static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const lat_field *host,
+static int check_host(const lat_space *s, const lat_part *p, const lat_field *host,
                       const int *object)
 {
     const int objects = (int)lat_header_objects(&host->head);
@@ -223,7 +223,7 @@ static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const
 }
 
 /* Columns of a host field, all of them together. */
-static host_spinors of_host(const lat_spinor_part *p, const int *object)
+static host_spinors of_host(const lat_part *p, const int *object)
 {
     host_spinors h = {};
     h.columns = p->columns;
@@ -235,7 +235,7 @@ static host_spinors of_host(const lat_spinor_part *p, const int *object)
     return h;
 }
 
-int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                 const int *object)
 {
     host_spinors h = of_host(p, object);
@@ -243,7 +243,7 @@ int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, co
     return check_host(s, p, host, object) || (p->columns && transfer(s, x, &h)) ? -1 : 0;
 }
 
-int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                 const int *object)
 {
     host_spinors h = of_host(p, object);
@@ -252,7 +252,7 @@ int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield 
                                                                                               : 0;
 }
 
-int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
+int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x)
 {
     const lat_grid *grid = s->grid;
     const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
