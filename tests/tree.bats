@@ -80,6 +80,14 @@ all_below() {
     done
 }
 
+@test "Krylov solvers see vectors and no operator, however far below" {
+    run all_below solve
+    [ "${#lines[@]}" -gt 5 ]
+    for folder in dirac wilson overlap ghost; do
+        [[ " ${lines[*]} " != *" $folder "* ]] || { echo "solve includes $folder"; return 1; }
+    done
+}
+
 @test "tools include only lib, and nothing of each other but what lies beside them" {
     # shellcheck disable=SC2046 # a list of words
     only tools $(layers)

@@ -21,11 +21,12 @@
 #ifndef LAT_SOLVE_KRYLOV_H
 #define LAT_SOLVE_KRYLOV_H
 
-#include "dirac/dirac.h"
+#include "vector/apply.h"
 
-/* An operator A on batches of spinors (dirac/spinor.h), in one precision. Solvers know nothing else
- * of it, so that they solve what stands behind these functions: the Wilson operator (wilson.h), or
- * a dense matrix in a test. Functions return 0 or a pointer, or -1 or NULL with lat_error set. */
+/* An operator A on batches of spinors (vector/space.h), in one precision. Solvers know nothing else
+ * of it, so that they solve what stands behind these functions: the Wilson operator
+ * (wilson/wilson.h), or a dense matrix in a test. Functions return 0 or a pointer, or -1 or NULL
+ * with lat_error set. */
 typedef struct lat_system {
     lat_space *space;  /* its linear algebra */
     lat_parity parity; /* the sites on which A works */

@@ -9,7 +9,7 @@
  *         lat_run_check(w, 1, norm);   columns leave; w->fresh[column]: r has been replaced
  *     }
  *
- * On a device that does not wait for its host (dirac/scalars.h) the host reads the numbers of an
+ * On a device that does not wait for its host (vector/scalars.h) the host reads the numbers of an
  * iteration while the next one runs (lat_run_look). Then updates, and columns that leave, are an
  * iteration late, each by its own numbers. */
 #ifndef LAT_KRYLOV_INTERNAL_H
@@ -77,7 +77,7 @@ void lat_run_release(lat_run *w, int count, lat_dfield **v);
 /* A method gives up a column at the next check. */
 void lat_run_break(lat_run *w, int column);
 
-/* The linear algebra of a system, of dirac/spinor.h, with the system for the space. */
+/* The linear algebra of a system, of vector/space.h, with the system for the space. */
 #define LAT_OPS(s) ((s)->space->ops)
 
 /* y += c x. */

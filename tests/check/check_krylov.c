@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_krylov: the Krylov methods of lib/solve on dense matrices, in double and with an inner
  * precision of 24 bits, against Gaussian elimination. The linear algebra here is plain loops behind
- * the table of dirac/spinor.h, so that nothing of lib/dirac is needed. A device that does not wait
+ * the table of vector/space.h, so that nothing of lib/dirac is needed. A device that does not wait
  * for its host is emulated, too. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
 #include "check.h"
-#include "dirac/shadow.h"
+#include "vector/shadow.h"
 #include "fields.h"
 #include "site/random.h"
 #include "solve/krylov.h"
