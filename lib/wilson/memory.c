@@ -50,7 +50,8 @@ static int method(const count *k, bool spare)
     case LAT_SOLVER_AUTO: return spare ? 10 : 3;
     case LAT_SOLVER_BICGSTAB: return 3;
     case LAT_SOLVER_BICGSTABL: return 10;
-    case LAT_SOLVER_GCR: return 3;
+    case LAT_SOLVER_GCR: return 3; /* of its preconditioner */
+    case LAT_SOLVER_MR: return 1;
     }
     return 10;
 }
