@@ -868,7 +868,7 @@ END
         done
     done
     run -2 --separate-stderr hadrons OUT=./raw
-    [[ $stderr == *"./raw: expected a folder for results, found the one of configurations"* ]]
+    [[ $stderr == "ensemble: RAW and OUT: expected two folders, found raw and ./raw"* ]]
     # Two makes at once: each result is made once, by one of them; the other waits.
     hadrons OUT=both CHANNELS=pion -j2 &
     hadrons OUT=both CHANNELS=pion -j2
@@ -949,13 +949,77 @@ pions_of() {
     nothing_left
 }
 
+@test "hadrons.mk: several sources of a configuration are one measurement; the mean over them comes first" {
+    raw 2
+    run -0 pions SOURCES='point:0,0,0,0 point:1,2,3,1'
+    pions_of 2
+    [ "$(find hadrons -name '*source*' ! -name '*lat-solve*' ! -name '.*' | wc -l)" -eq 0 ]
+    cut -f 10 hadrons/cfg.1.tsv | sort -u | paste -sd ' ' | grep -qx 'point:0,0,0,0 point:1,2,3,1 source'
+    for i in 1 2; do
+        for source in 0,0,0,0 1,2,3,1; do
+            lat-convert raw/cfg.$i | lat-reunit --precision double |
+                lat-solve --kappa .12 --source point:$source -q | lat-corr --channels pion >one.$i.$source
+        done
+    done
+    awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" one.* | cmp - hadrons/masses.tsv
+    # by hand, at t = 0: the mean of both sources of each, then the jackknife error of two numbers, half their difference
+    awk -F'\t' 'FNR == 2 { c[substr(FILENAME, 5, 1)] += $7 / 2 } END { d = c[1] - c[2]; printf "%.8g %.6g\n", (c[1] + c[2]) / 2, (d < 0 ? -d : d) / 2 }' \
+        one.[12].[01],* >want
+    awk -F'\t' 'NR == 2 { printf "%.8g %.6g\n", $6, $7 }' hadrons/masses.tsv | cmp - want
+    nothing_left
+}
+
+@test "variables that no pipeline reads are refused, in the place of a default" {
+    raw 1
+    refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" KAPPPA=.15
+    refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau COPIES=3
+    make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=1e-3 T_FIRST=1 CONVERT= TOLERANCE=1 >/dev/null
+}
+
+@test "a name in RAW is never run, and a link at the name of a helper file is never followed" {
+    raw 1
+    local name victim=$PWD/precious try
+    cp raw/cfg.1 "raw/x';touch\${IFS}PWNED;'y"
+    for try in hadrons ensemble; do
+        refuses 2 "expected a name of letters, digits and ._+=,@~-" make -n -f "$P/$try.mk" RAW=raw
+    done
+    [ ! -e PWNED ]
+    rm raw/x*
+    held() { # NAME COMMAND...
+        rm -rf out
+        mkdir -p out/log out/links out/each/cfg.1 out/landau/log
+        echo precious >"$victim"
+        ln -s "$victim" "out/$1"
+        "${@:2}" >said 2>&1 || true
+        [ "$(cat "$victim")" = precious ] || { echo "$1: written through"; cat said; return 1; }
+    }
+    export KAPPA=.12 SOURCE=point:0,0,0,0 CHANNELS=pion PICTURES='' VERTICES='' GHOSTS='' QUARKS='' T_FIRST=.2 T_LAST=.1 STEPS=1 MICRO=0 THETA=1e-2
+    for name in cfg.1.tsv.err .parameters.tmp links/.cfg.1.tmp links/cfg.1; do held $name make -s -f "$P/hadrons.mk" OUT=out; done
+    for name in cfg.1.err cfg.1.lock .rows .rows.results cfg.1.row.tmp cfg.1.row cfg.1.failed ../.table.tsv.tmp ../table.tsv; do
+        held log/$name make -s -f "$P/ensemble.mk" GAUGE=landau OUT=out
+    done
+    for name in .gluon.tsv.tmp gluon.tsv each/cfg.1/err parameters; do held $name "$P/correlators.sh" raw out; done
+    for name in table.tsv histogram.tsv best.lat; do COPIES=2 held $name "$P/gribov.sh" raw/cfg.1 out; done
+    # and what hadrons.sh called by its process
+    held_links() {
+        mkdir -p out
+        for ((i = $$; i < $$ + 3000; i++)); do ln -s "$victim" "out/h.links.$i.lat"; done
+        SINK=gauss:1,2 "$P/hadrons.sh" raw/cfg.1 out/h.tsv
+        [ "$(cat "$victim")" = precious ]
+    }
+    held_links
+}
+
 @test "hadrons.mk: a configuration that is there twice is named; names of other tables are refused" {
     raw 2
-    # A copy counts, as one of lat-gluon --mean does; that is said.
+    # A copy has the same links, so that it is no configuration of its own; that is said.
+    run -0 pions
+    cp hadrons/masses.tsv two
     lat-convert raw/cfg.1 -o raw/copy
     run -0 pions
-    [[ $output == "warning: copy is cfg.1 again, with the same links: it counts as an independent one"* ]]
-    pions_of 3
+    [[ $output == *"warning: copy is cfg.1 again, with the same links: they count as one"* ]]
+    pions_of 2
+    cmp two hadrons/masses.tsv
     rm raw/copy
     # The names of other tables are no names of configurations.
     for name in masses cfg.1.lat-solve; do
