@@ -190,7 +190,7 @@ EOF
     cat u.lat u.lat > two.lat
     lat-flow --tsv --until .1 two.lat > two
     [ "$(cut -f1 two | tr '\n' ' ')" = "config 0 0 1 1 " ]
-    [ "$(head -n 1 two)" = $'config\tt\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s\taction\tdims\tgroup' ]
+    [ "$(head -n 1 two)" = $'config\tt\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s\taction\tdims\tgroup\tensemble' ]
     lat-flow --tsv --until .1 u.lat two.lat > three
     [ "$(cut -f12 three | sort -u | tr '\n' ' ')" = "file two.lat u.lat " ]
     lat-flow --json --until .1 two.lat | python3 -c '
