@@ -27,6 +27,8 @@ PATH=$PATH:$here/../bin
 : "${PICTURES=png pdf}"       # forms of the pictures; empty: none
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "$here/known.sh"
 
 fail() {
     echo "correlators: $1" >&2

@@ -23,6 +23,9 @@ PATH=$PATH:$here/../bin
 : "${EVERY:=600}"           # seconds between two checkpoints
 : "${CONVERT:=}"            # see fix.sh
 
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "$here/known.sh"
+
 [ $# -eq 2 ] || { echo "gribov.sh: expected CONFIG FOLDER, found $# arguments" >&2; exit 2; }
 config=$1 folder=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option

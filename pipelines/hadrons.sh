@@ -22,6 +22,9 @@ PATH=$PATH:$here/../bin
 : "${KEEP:=}"                        # a name that is not empty: the propagator stays, as OUT.prop.lat
 : "${CONVERT:=}"                     # options of lat-convert, where a file does not say what it holds
 
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "$here/known.sh"
+
 [ $# -eq 2 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv, found $# arguments" >&2; exit 2; }
 config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option

@@ -971,8 +971,14 @@ pions_of() {
 
 @test "variables that no pipeline reads are refused, in the place of a default" {
     raw 1
+    local try script wrong right
     refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" KAPPPA=.15
     refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau COPIES=3
+    for try in "hadrons.sh KAPPPA KAPPA" "hadrons.sh SOLVE SOLVER" "gribov.sh COPEIS COPIES" "landau.sh THETTA THETA" "landau.sh MICR MICRO" \
+        "correlators.sh CYLINDRE CYLINDER"; do
+        read -r script wrong right <<<"$try"
+        refuses 2 "$script: expected the variable $right, found $wrong, which is not used" env "$wrong=1" "$P/$script" raw/cfg.1 out
+    done
     make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=1e-3 T_FIRST=1 CONVERT= TOLERANCE=1 >/dev/null
 }
 
@@ -1098,6 +1104,43 @@ pions_of() {
     [ "$stderr" = "expected the pion of momentum 0 beside pcac, whose denominator it is" ]
     raw 1
     refuses 2 "CHANNELS: expected pion beside pcac, whose denominator it is, found 'rho,pcac'" make --no-print-directory -f "$P/hadrons.mk" CHANNELS=rho,pcac
+}
+
+@test "tables: a mean is of one ensemble, of numbers, in the order of numbers; mesons of two boundaries are not folded" {
+    local beta b
+    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    for beta in 6 5.5; do lat-heatbath --dims 4,4,4,8 --beta $beta --thermalise 5 --seed 3 -q -o $beta.lat; done
+    lat-smear stout:.1,1 6.lat -o smeared.lat
+    for b in 6 5.5 smeared; do
+        lat-solve --kappa .12 --residual 1e-6 --source point:0,0,0,0 $b.lat -q | lat-corr --channels pion >$b.tsv
+        lat-flow --tsv --until .1 $b.lat >$b.flow
+    done
+    [ "$(sed -n 2p smeared.tsv | cut -f 15)" = "beta 6, xi 1, smearing stout:.1,1" ]
+    refuses 1 "5.5.tsv: expected ensemble beta 6, xi 1 as before, found beta 5.5, xi 1" masses 6.tsv 5.5.tsv
+    refuses 1 "smeared.tsv: expected ensemble beta 6, xi 1 as before, found beta 6, xi 1, smearing stout:.1,1" masses 6.tsv smeared.tsv
+    refuses 1 "smeared.flow: expected ensemble beta 6, xi 1 as before" awk -f "$P/plots/jackknife.awk" -f "$P/plots/scales.awk" 6.flow smeared.flow
+    if [ -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ]; then
+        run -1 --separate-stderr lat-gluon --require-theta 1e9 --gauge landau --mean 6.lat 5.5.lat
+        [[ $stderr == *"5.5.lat: --mean: expected links of one ensemble, beta 6, xi 1, found beta 5.5, xi 1 (--force takes them)" ]]
+    fi
+    refuses 1 "6.lat: expected --xi 1, as the header says, found --xi 3" lat-plaq --sd --xi 3 6.lat
+    # Words and empty cells are no 0.
+    awk -F'\t' -v OFS='\t' 'NR == 3 { $7 = "" } 1' 6.tsv >bad.tsv
+    refuses 1 "bad.tsv: row 3: expected a number in column re, found ''" masses bad.tsv
+    sed '4s/\t[^\t]*$//' 6.tsv >bad.tsv
+    refuses 1 "bad.tsv: row 4: expected 15 cells as in the first row, found 14" masses bad.tsv
+    # One periodic and one antiperiodic quark: the meson is antiperiodic.
+    for b in a p; do lat-solve --kappa .13 --residual 1e-6 --boundary p,p,p,$b --source point:0,0,0,0 6.lat -q -o p$b.lat; done
+    lat-corr --channels pion --second pp.lat pa.lat >mix.tsv
+    masses mix.tsv | tail -n +2 | cut -f 6 | diff - <(tail -n +2 mix.tsv | awk -F'\t' '{ printf "%.10g\n", $7 }')
+    run ! cmp <(masses 6.tsv) <(awk -v open=1 -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" 6.tsv)
+    # Errors take configurations as independent, which is said; 2 comes before 10.
+    sed 's/6.lat/x/; s/\t[0-9a-f]\{8\}\t/\t00000001\t/' 6.tsv >again.tsv
+    run -0 --separate-stderr masses 6.tsv again.tsv
+    [ "$stderr" = "warning: errors are those of 2 independent configurations: autocorrelation is not measured" ]
+    mkdir raw
+    for b in 1 2 10; do cp 6.lat raw/cfg.$b; done
+    "$P/ensemble.sh" names raw out | paste -sd ' ' | grep -qx 'cfg.1 cfg.2 cfg.10'
 }
 
 @test "gluons: means and jackknife errors of tables are those of lat-gluon --mean" {

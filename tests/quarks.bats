@@ -495,3 +495,30 @@ lat.write("c.lat", [next(lat.read("a.lat"))] * 2)'
     refuses 1 'truncated' lat-corr cut.lat
     nothing_left
 }
+
+@test "what a propagator cannot say is said: far slices of a heavy quark, flavours of twisted ones, sums that overflow" {
+    need_numpy
+    lat-start cold --dims 4,4,4,64 -o c.lat
+    lat-solve --mass 1 --source point:0,0,0,0 c.lat -q -o heavy.lat
+    run -0 --separate-stderr lat-corr --channels pion heavy.lat
+    [[ $stderr == "lat-corr: heavy.lat: expected slices above 100 times the residual of the solution, "*" of 64 below it, the least, "*"on slice 32: "* ]]
+    # the exact pion there, of free Wilson quarks: a quarter of it is missing
+    awk -F'\t' '$6 == 32 { found = 1; exit !(($7 / 2.54109912102e-21 - 1)^2 > .01) } END { exit !found }' <<<"$output"
+    lat-solve --mass .1 --source point:0,0,0,0 c.lat -q -o light.lat
+    run -0 --separate-stderr lat-corr --channels pion light.lat
+    [ -z "$stderr" ]
+    lat-start weak --dims 4,4,4,4 -o w.lat
+    lat-solve --kappa .12 --twist .1 --source point:0,0,0,0 w.lat -q -o u.lat
+    lat-solve --kappa .12 --twist -.1 --source point:0,0,0,0 w.lat -q -o d.lat
+    run -0 --separate-stderr lat-corr --channels pion,nucleon,delta u.lat
+    [ "$stderr" = "lat-corr: u.lat: channel nucleon: all its light quarks have twist 0.1, and no u and d of a doublet: the proton is sigma with --second of twist -0.1" ]
+    run -0 --separate-stderr lat-corr --channels sigma --second d.lat u.lat
+    [ -z "$stderr" ]
+    "$PYTHON" -c 'import lat
+s, = lat.read("u.lat")
+big = lat.propagator(s.spinors * 1e200, operator=s.header.operator, source="momentum:0,0,0,.5")
+big.header.gauge, big.header.functional, big.header.theta = "landau", .9, 1e-20
+lat.write("big.lat", big)'
+    refuses 1 "big.lat: expected numbers whose products are finite" lat-corr --origin 0,0,0,0 --channels pion big.lat
+    refuses 1 "big.lat: expected sums that are finite, found " lat-quark --vertex big.lat
+}
