@@ -1053,9 +1053,9 @@ pions_of() {
     corr gauss --kappa .12 --source gauss:1,4,0,0,0,0
     [ "$(head -n 1 a | cut -f 7-)" = "$(printf 're\tim\toperator\tsource\tsink\tdims\tgroup\tlinks\tensemble')" ]
     [ "$(sed -n 2p stout | cut -f 9-13)" = "$(printf 'kappa 0.12 (mass 0.1666666667), boundary p,p,p,a, links stout:.1,1\tpoint:0,0,0,0\tnone\t4,4,4,4\tSU(3)')" ]
-    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t2$'
+    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t1$' # one configuration
     for other in 1 2; do corr noise.$other --kappa .12 --source noise:z2,t=$other,dilute=spin-colour,config=$other; done
-    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t2$'
+    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t1$' # one configuration
     for other in kappa csw stout twist; do
         run -1 --separate-stderr masses a $other
         [[ $stderr == "$other: expected operator kappa 0.12 (mass 0.1666666667), boundary p,p,p,a as before, found "* ]]
