@@ -1006,6 +1006,8 @@ pions_of() {
     done
     for name in .gluon.tsv.tmp gluon.tsv each/cfg.1/err parameters; do held $name "$P/correlators.sh" raw out; done
     for name in table.tsv histogram.tsv best.lat; do COPIES=2 held $name "$P/gribov.sh" raw/cfg.1 out; done
+    mkdir -m 1777 everybodys
+    refuses 1 "solver.sh: everybodys: expected a folder in which not everybody may make files" "$P/paper/solver.sh" everybodys
     # and what hadrons.sh called by its process
     held_links() {
         mkdir -p out
