@@ -53,10 +53,10 @@ typedef struct lat_walk {
 static __device__ void step(lat_walk *w, const lat_hop_sites &s, int mu, bool back)
 {
     if (back)
-        w->x[mu] = one_down(s, mu, w->x[mu]);
+        w->x[mu] = one_step(s, mu, w->x[mu], true);
     times_link(w->m, w->u + (natural_of(s, w->x) * 4 + (size_t)mu) * 18, back);
     if (!back)
-        w->x[mu] = one_up(s, mu, w->x[mu]);
+        w->x[mu] = one_step(s, mu, w->x[mu], false);
 }
 
 /* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x; without

@@ -78,6 +78,12 @@ static inline cudaStream_t lat_gpu_stream(const lat_spinor_space *s)
     return lat_cuda_device_of(s->grid->dev)->stream;
 }
 
+/* May kernels begin while the one before ends? */
+static inline bool lat_gpu_early(const lat_gpu_space *s)
+{
+    return lat_cuda_device_of(s->space.grid->dev)->overlap != 0;
+}
+
 /* Parities p, p+1 .. of a part: how many, and the first. */
 static inline int lat_part_parities(const lat_spinor_part *p)
 {
@@ -98,7 +104,10 @@ static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
 }
 
 /* Bytes of a group of spinors. */
-size_t lat_gpu_group_bytes(lat_storage storage);
+static inline size_t lat_gpu_group_bytes(lat_storage storage)
+{
+    return lat_by_storage(storage, [](auto P) { return (size_t)lat_form<P>::GROUP; });
+}
 
 /* Of the table of spinor.h (spinor_space_gpu.cu). */
 lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
@@ -108,6 +117,18 @@ int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, co
 int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
                 const int *object);
 int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+
+/* Spinors of a host field on the device: [count][stride reals], from natural site `first` on. */
+typedef struct lat_gpu_piece {
+    double *v;
+    size_t stride, first, count;
+    lat_parity parity; /* sites that are put */
+    bool turned;       /* the column has the gauge of the space; else that of hosts */
+} lat_gpu_piece;
+
+/* To a column, or back. */
+cudaError_t lat_gpu_move(const lat_gpu_space *s, bool put, const lat_gpu_piece *piece,
+                         char *column);
 
 /* For a space's opening (sums_gpu.cu, faces_gpu.cu): what sums need, of so many columns, and what
  * several ranks need, nothing on one. Closing frees either, whole or in part. */
@@ -195,12 +216,10 @@ void lat_gpu_dirac_close(lat_dirac *dirac);
 
 static inline lat_hop_launch *lat_gpu_launch_of(const lat_gpu_dirac *d)
 {
-    switch (d->s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: return lat_hop_double;
-    case LAT_STORAGE_SINGLE: return lat_hop_single;
-    case LAT_STORAGE_HALF: break;
-    }
-    return lat_hop_half;
+    const lat_storage storage = d->s->space.grid->spec.storage;
+    return storage == LAT_STORAGE_DOUBLE   ? lat_hop_double
+           : storage == LAT_STORAGE_SINGLE ? lat_hop_single
+                                           : lat_hop_half;
 }
 
 #endif

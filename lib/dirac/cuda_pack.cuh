@@ -4,11 +4,8 @@
 #ifndef LAT_DIRAC_CUDA_PACK_CUH
 #define LAT_DIRAC_CUDA_PACK_CUH
 
-#include "cuda_hop_sites.cuh"
+#include "cuda_dirac.cuh"
 #include "cuda_links.cuh"
-extern "C" {
-#include "spinor.h"
-}
 
 /* Natural index of coordinates, x whole. */
 DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
@@ -18,22 +15,26 @@ DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
                  * (x[1] + (size_t)s.extent[1] * (x[2] + (size_t)s.extent[2] * x[3]));
 }
 
-/* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
- * then the one before, as in host fields. */
-DEVICE uint32_t one_up(const lat_hop_sites &s, int mu, uint32_t x)
+/* Coordinates of the site with a natural index, x whole. */
+DEVICE void natural_coordinates(const lat_hop_sites &s, size_t site, uint32_t x[4])
 {
-    const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
-    if (mu == 3 && s.ghosts)
-        return x == extent + 1 ? 0 : x + 1;
-    return x + 1 == extent ? 0 : x + 1;
+    const uint32_t row = 2 * s.extent[0];
+    x[0] = (uint32_t)(site % row);
+    size_t q = site / row;
+    x[1] = (uint32_t)(q % s.extent[1]);
+    q /= s.extent[1];
+    x[2] = (uint32_t)(q % s.extent[2]);
+    x[3] = (uint32_t)(q / s.extent[2]);
 }
 
-DEVICE uint32_t one_down(const lat_hop_sites &s, int mu, uint32_t x)
+/* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
+ * then the one before, as in host fields. */
+DEVICE uint32_t one_step(const lat_hop_sites &s, int mu, uint32_t x, bool back)
 {
-    const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
-    if (mu == 3 && s.ghosts)
-        return x ? x - 1 : extent + 1;
-    return x ? x - 1 : extent - 1;
+    const uint32_t all = (mu ? s.extent[mu] : 2 * s.extent[0]) + (mu == 3 && s.ghosts ? 2 : 0);
+    if (back)
+        return x ? x - 1 : all - 1;
+    return x + 1 == all ? 0 : x + 1;
 }
 
 /* Coordinates of site i of a parity, x whole. */
@@ -46,14 +47,10 @@ DEVICE void coordinates_of(const lat_hop_sites &s, uint32_t i, int parity, uint3
 /* Parity and number of the site with a natural index. */
 DEVICE uint32_t number_of(const lat_hop_sites &s, size_t site, int *parity)
 {
-    const uint32_t row = 2 * s.extent[0];
-    const uint32_t x = (uint32_t)(site % row);
-    size_t q = site / row;
-    const uint32_t y = (uint32_t)(q % s.extent[1]);
-    q /= s.extent[1];
-    const uint32_t z = (uint32_t)(q % s.extent[2]), t = (uint32_t)(q / s.extent[2]);
-    *parity = (int)((x + y + z + t + s.odd) & 1);
-    return hop_x(s, x / 2) + hop_y(s, y) + z * s.plane + t * s.slice;
+    uint32_t x[4];
+    natural_coordinates(s, site, x);
+    *parity = (int)((x[0] + x[1] + x[2] + x[3] + s.odd) & 1);
+    return hop_x(s, x[0] / 2) + hop_y(s, x[1]) + x[2] * s.plane + x[3] * s.slice;
 }
 
 /* Reals of a lane's link or clover block: chunks of 16 bytes and what is left of one. */
@@ -75,8 +72,7 @@ DEVICE void encode(char *block, uint32_t lane, const double *v, int reals, doubl
     }
 }
 
-/* From the basis of DeGrand and Rossi, that of host fields, to ours (that of Dirac and Pauli):
- * spins
+/* From the basis of DeGrand and Rossi, which host fields have, to ours, of Dirac and Pauli: spins
  * (-1-3, 0+2, 1-3, 2-0) / sqrt 2; and back. */
 DEVICE void to_inside(double w[24], const double v[24])
 {
@@ -133,61 +129,48 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
     uint32_t x[4];
     coordinates_of(s, i, parity, x);
     if (n % 2)
-        x[mu] = one_down(s, mu, x[mu]);
+        x[mu] = one_step(s, mu, x[mu], true);
     encode<P>(links + ((size_t)(i / 32) * 8 + (size_t)n) * lat_link_form<P, R>::BLOCK, i % 32,
               u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }
 
-/* v[count][24], natural sites first .. first+count-1, to a column or back (there `stride` reals
- * from site to site); g[site][18]: the gauge of the column, NULL: that of the host. */
-template <int P>
-__global__ void pack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
-                             lat_parity wanted, const double *v, const double *g, size_t first,
-                             size_t count, char *column)
+/* A piece of a host field to a column, or back; g[site][18]: the gauge of the column, NULL: that
+ * of the host. */
+template <int P, bool PUT>
+__global__ void move_spinors(const __grid_constant__ lat_hop_sites s,
+                             const __grid_constant__ lat_gpu_piece piece, const double *g,
+                             size_t parity_bytes, char *column)
 {
-    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (n >= count)
+    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x, site = piece.first + n;
+    if (n >= piece.count)
         return;
     int parity;
-    const uint32_t i = number_of(s, first + n, &parity);
-    if (wanted != LAT_BOTH && parity != (int)wanted)
+    const uint32_t i = number_of(s, site, &parity);
+    char *const group = column + (size_t)parity * parity_bytes
+                        + (size_t)(i / 32) * lat_form<P>::GROUP;
+    double *const host = piece.v + n * piece.stride, v[24], w[24];
+    real_of<P> r[24];
+    if (PUT) {
+        if (piece.parity != LAT_BOTH && parity != (int)piece.parity)
+            return;
+        for (int k = 0; k < 24; k++)
+            v[k] = host[k];
+        if (g)
+            turn_spinor(v, g + site * 18, false);
+        to_inside(w, v);
+        for (int k = 0; k < 24; k++)
+            r[k] = (real_of<P>)w[k];
+        put_spinor<P, false>(group, i % 32, r, false, 0);
         return;
-    double w[24], from[24];
-    typename lat_form<P>::real r[24];
-    for (int k = 0; k < 24; k++)
-        from[k] = v[n * 24 + k];
-    if (g)
-        turn_spinor(from, g + (first + n) * 18, false);
-    to_inside(w, from);
-    for (int k = 0; k < 24; k++)
-        r[k] = (typename lat_form<P>::real)w[k];
-    put_spinor<P, false>(column + (size_t)parity * parity_bytes
-                             + (size_t)(i / 32) * lat_form<P>::GROUP,
-                         i % 32, r, false, 0);
-}
-
-template <int P>
-__global__ void unpack_spinors(const __grid_constant__ lat_hop_sites s, size_t parity_bytes,
-                               double *v, size_t stride, const double *g, size_t first,
-                               size_t count, const char *column)
-{
-    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (n >= count)
-        return;
-    int parity;
-    const uint32_t i = number_of(s, first + n, &parity);
-    double w[24];
-    typename lat_form<P>::real r[24];
-    get_spinor<P>(r, column + (size_t)parity * parity_bytes + (size_t)(i / 32) * lat_form<P>::GROUP,
-                  i % 32, false);
+    }
+    get_spinor<P>(r, group, i % 32, false);
     for (int k = 0; k < 24; k++)
         w[k] = (double)r[k];
-    double to[24];
-    to_outside(to, w);
+    to_outside(v, w);
     if (g)
-        turn_spinor(to, g + (first + n) * 18, true);
+        turn_spinor(v, g + site * 18, true);
     for (int k = 0; k < 24; k++)
-        v[n * stride + k] = to[k];
+        host[k] = v[k];
 }
 
 /* From one storage to another, in the same order. */

@@ -18,6 +18,7 @@
 #define LAT_DIRAC_CUDA_SPINOR_CUH
 
 #include "cuda_algebra.cuh"
+#include <type_traits>
 extern "C" {
 #include "grid/grid.h"
 }
@@ -51,6 +52,17 @@ template <> struct lat_form<LAT_STORAGE_HALF> {
     enum { PAIR_CHUNKS = 2, PAIR = 512 };
 };
 template <int P> using real_of = typename lat_form<P>::real;
+
+/* f(P), P the storage as a constant. */
+template <class F> static inline auto lat_by_storage(lat_storage storage, F f)
+{
+    switch (storage) {
+    case LAT_STORAGE_DOUBLE: return f(std::integral_constant<int, LAT_STORAGE_DOUBLE>());
+    case LAT_STORAGE_SINGLE: return f(std::integral_constant<int, LAT_STORAGE_SINGLE>());
+    case LAT_STORAGE_HALF: break;
+    }
+    return f(std::integral_constant<int, LAT_STORAGE_HALF>());
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -2,7 +2,8 @@
 /* dirac_gpu.cu: Dirac operators on GPUs: the table of dirac.h, of hops (cuda_hop.cuh) and passes
  * (cuda_pass.cuh). */
 #include "cuda_dirac.cuh"
-#include "cuda_pass.cuh"
+#include "cuda_links.cuh"
+#include "cuda_site.cuh"
 #include "grid/cuda_tuning.h"
 
 #include <math.h>
@@ -181,32 +182,84 @@ static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a
 
 /* ---- the diagonal part ----------------------------------------------------------------------- */
 
+typedef struct diagonal_args {
+    uint32_t half, groups; /* sites and groups of a parity */
+    size_t parity, column; /* bytes */
+    int first;             /* parity of blockIdx.z 0 */
+    const char *in;
+    char *out;
+    const char *clover[2], *second[2]; /* C, C2: blocks of each parity; NULL: 1 */
+    double a, g5;
+    int columns;
+    uint8_t active[LAT_SPINOR_COLUMNS];
+} diagonal_args;
+
+/* out <- a C2 C in + i g5 gamma5 C in. A thread is a site; blocks of the same sites (blockIdx.y)
+ * share the columns. */
+template <int P>
+__global__ void __launch_bounds__(128) diagonal(const __grid_constant__ diagonal_args a)
+{
+    typedef real_of<P> real;
+    const uint32_t i = blockIdx.x * 128 + threadIdx.x, group = i / 32, lane = i % 32;
+    const int parity = a.first + (int)blockIdx.z;
+    const size_t block = (size_t)group * lat_form<P>::CLOVER;
+    if (i >= a.half)
+        return;
+    WAIT_FOR_GRID();
+#pragma unroll 1
+    for (int n = (int)blockIdx.y; n < a.columns; n += (int)gridDim.y) {
+        const size_t at = (size_t)a.active[n] * a.column + (size_t)parity * a.parity
+                          + (size_t)group * lat_form<P>::GROUP;
+        real x[24], y[24];
+        get_spinor<P>(x, a.in + at, lane, false);
+        if (a.clover[parity])
+            clover_times<P, true>(x, a.clover[parity] + block, lane, 0);
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            y[k] = x[k];
+        if (a.second[parity])
+            clover_times<P, true>(y, a.second[parity] + block, lane, 0);
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            y[k] = rounded_product((real)a.a, y[k]);
+        add_gamma5(y, x, (real)a.g5);
+        put_spinor<P, false>(a.out + at, lane, y, false, 0);
+    }
+}
+
+/* Where there are matrices, a thread has all columns: they stay in the first cache. */
 static int gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_spinor_part *p,
                         lat_dfield *out, const lat_dfield *in)
 {
     const lat_gpu_dirac *d = of(dirac);
-    const factor f = inverse ? INVERSE : DIAGONAL;
-    lat_pass_args a;
-    lat_gpu_pass_part(d->s, p, &a);
-    double coefficient = 1, g5 = 0;
+    const lat_gpu_space *s = d->s;
+    diagonal_args a = {};
     for (int parity = 0; parity < 2; parity++) {
-        coefficient = 1;
-        set_factor(d, f, parity, &coefficient, &g5, &a.clover[parity], &a.clover2[parity]);
+        a.a = 1;
+        set_factor(d, inverse ? INVERSE : DIAGONAL, parity, &a.a, &a.g5, &a.clover[parity],
+                   &a.second[parity]);
     }
-    a.terms = 1;
-    a.x[0] = (const char *)in->data;
-    a.y = (char *)out->data;
-    a.g5 = dagger ? -g5 : g5;
-    for (int from = 0; from < p->columns; from += LAT_PASS_COLUMNS) {
-        const int n = p->columns - from < LAT_PASS_COLUMNS ? p->columns - from : LAT_PASS_COLUMNS;
-        for (int k = 0; k < n; k++) {
-            a.active[k] = (uint8_t)p->column[from + k];
-            a.a[0][k] = lat_scalar{coefficient, 0};
-        }
-        if (failed(lat_gpu_pass(&d->s->space, LAT_PASS_DIAGONAL, &a, n, lat_part_parities(p))))
-            return -1;
-    }
-    return 0;
+    a.half = s->sites.half;
+    a.groups = s->groups;
+    a.parity = s->parity;
+    a.column = s->column;
+    a.first = lat_part_first(p);
+    a.in = (const char *)in->data;
+    a.out = (char *)out->data;
+    a.g5 = dagger ? -a.g5 : a.g5;
+    a.columns = p->columns;
+    for (int i = 0; i < p->columns; i++)
+        a.active[i] = (uint8_t)p->column[i];
+    const dim3 blocks((a.groups + 3) / 4, dirac->clover ? 1 : (unsigned)p->columns,
+                      (unsigned)lat_part_parities(p));
+    return p->columns
+               ? failed(lat_by_storage(s->space.grid->spec.storage,
+                                       [&](auto P) {
+                                           return lat_cuda_start(lat_gpu_early(s), diagonal<P>,
+                                                                 blocks, 128,
+                                                                 lat_gpu_stream(&s->space), a);
+                                       }))
+               : 0;
 }
 
 static int gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *negative)

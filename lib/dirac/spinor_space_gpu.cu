@@ -20,16 +20,6 @@ extern "C" {
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
 
-size_t lat_gpu_group_bytes(lat_storage storage)
-{
-    switch (storage) {
-    case LAT_STORAGE_DOUBLE: return lat_form<LAT_STORAGE_DOUBLE>::GROUP;
-    case LAT_STORAGE_SINGLE: return lat_form<LAT_STORAGE_SINGLE>::GROUP;
-    case LAT_STORAGE_HALF: return lat_form<LAT_STORAGE_HALF>::GROUP;
-    }
-    return 0;
-}
-
 /* ---- the space ------------------------------------------------------------------------------- */
 
 /* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
@@ -137,50 +127,37 @@ static void fill(const host_spinors *h, int nc, size_t first, size_t count, doub
         lat_spinor_draw_sites(h->seed, h->column[0], nc, h->site + first, count, v);
 }
 
-/* A piece is [column][site][24]. */
-template <int P>
-static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *dev,
-                               const host_spinors *h, int b, size_t first, size_t count,
-                               char *columns)
+cudaError_t lat_gpu_move(const lat_gpu_space *s, bool put, const lat_gpu_piece *piece, char *column)
+{
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const unsigned blocks = lat_cuda_blocks(piece->count, THREADS);
+    const double *const g = piece->turned && s->space.temporal
+                                ? (const double *)s->space.temporal->device
+                                : NULL;
+    return lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, put ? move_spinors<P, true> : move_spinors<P, false>, blocks,
+                              THREADS, stream, s->sites, *piece, g, s->parity, column);
+    });
+}
+
+/* [column][site][24]. */
+static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, const host_spinors *h,
+                         int b, size_t first, size_t count, char *columns)
 {
     const size_t each = count * LAT_STAGE_SPINOR,
                  bytes = (size_t)h->columns * each * sizeof(double);
     double *const raw = (double *)dev->raw[b];
-    const double *const g = s->space.temporal ? (const double *)s->space.temporal->device : NULL;
-    const unsigned blocks = lat_cuda_blocks(count, THREADS);
     cudaError_t e = cudaSuccess;
     if (!h->to)
         e = cudaMemcpyAsync(raw, dev->pinned[b], bytes, cudaMemcpyHostToDevice, dev->stream);
     for (int k = 0; k < h->columns && !e; k++) {
-        char *const column = columns + (size_t)h->column[k] * s->column;
-        if (!h->to)
-            pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
-                s->sites, s->parity, h->parity, raw + (size_t)k * each, h->from ? g : NULL, first,
-                count, column);
-        else
-            unpack_spinors<P>
-                <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw + (size_t)k * each,
-                                                      LAT_STAGE_SPINOR, g, first, count, column);
-        e = cudaGetLastError();
+        const lat_gpu_piece piece = {
+            raw + (size_t)k * each, LAT_STAGE_SPINOR, first, count, h->parity, h->from || h->to};
+        e = lat_gpu_move(s, !h->to, &piece, columns + (size_t)h->column[k] * s->column);
     }
-    if (h->to)
-        e = e ? e
-              : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);
-    return e;
-}
-
-static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, const host_spinors *h,
-                         int b, size_t first, size_t count, char *columns)
-{
-    switch (s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE:
-        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, h, b, first, count, columns);
-    case LAT_STORAGE_SINGLE:
-        return start_piece<LAT_STORAGE_SINGLE>(s, dev, h, b, first, count, columns);
-    case LAT_STORAGE_HALF:
-        return start_piece<LAT_STORAGE_HALF>(s, dev, h, b, first, count, columns);
-    }
-    return cudaErrorNotSupported;
+    return e || !h->to
+               ? e
+               : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);
 }
 
 /* All columns of some sites at a time. Most of a source is zero, and stays on the host. */
@@ -247,9 +224,9 @@ int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield 
                 const int *object)
 {
     host_spinors h = of_host(p, object);
+    lat_dfield *const from = (lat_dfield *)x;
     h.to = host;
-    return check_host(s, p, host, object) || (p->columns && transfer(s, (lat_dfield *)x, &h)) ? -1
-                                                                                              : 0;
+    return check_host(s, p, host, object) || (p->columns && transfer(s, from, &h)) ? -1 : 0;
 }
 
 int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)

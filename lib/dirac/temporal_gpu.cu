@@ -27,10 +27,9 @@ static __global__ void turn_links(const __grid_constant__ lat_hop_sites s, const
     const int mu = (int)(n % 4);
     if (site >= held)
         return;
-    const uint32_t row = 2 * s.extent[0], after = s.extent[3];
-    uint32_t x[4] = {(uint32_t)(site % row), (uint32_t)(site / row % s.extent[1]),
-                     (uint32_t)(site / row / s.extent[1] % s.extent[2]),
-                     (uint32_t)(site / row / s.extent[1] / s.extent[2])};
+    const uint32_t after = s.extent[3];
+    uint32_t x[4];
+    natural_coordinates(s, site, x);
     const uint32_t t = (first + (x[3] > after ? slices - 1 : x[3])) % slices;
     double *const link = u + n * 18, v[18], m[18];
     if (mu == 3 && unit && t + 1 != slices) {
@@ -39,7 +38,7 @@ static __global__ void turn_links(const __grid_constant__ lat_hop_sites s, const
     }
     if (mu == 3 && s.ghosts && x[3] == after) /* nobody reads it, and what follows is not here */
         return;
-    x[mu] = one_up(s, mu, x[mu]);
+    x[mu] = one_step(s, mu, x[mu], false);
     lat_sun_mul(3, v, g + site * 18, link);
     lat_sun_mul_dag(3, m, v, g + natural_of(s, x) * 18);
     for (int k = 0; k < 18; k++)
