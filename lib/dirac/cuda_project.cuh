@@ -28,23 +28,15 @@ typedef struct lat_project_args {
     size_t column[LAT_SPINOR_COLUMNS]; /* where active columns begin, bytes */
 } lat_project_args;
 
-template <class real> struct lat_chunk;
-template <> struct lat_chunk<double> {
-    enum { REALS = 2 };
-    static __device__ __forceinline__ void get(double v[2], uint4 c)
+/* The reals of a lane in a row. */
+template <int P> struct lat_chunk {
+    enum { REALS = 16 / lat_form<P>::BYTES };
+    DEVICE void get(real_of<P> v[REALS], uint4 c)
     {
-        v[0] = __hiloint2double((int)c.y, (int)c.x);
-        v[1] = __hiloint2double((int)c.w, (int)c.z);
-    }
-};
-template <> struct lat_chunk<float> {
-    enum { REALS = 4 };
-    static __device__ __forceinline__ void get(float v[4], uint4 c)
-    {
-        v[0] = __uint_as_float(c.x);
-        v[1] = __uint_as_float(c.y);
-        v[2] = __uint_as_float(c.z);
-        v[3] = __uint_as_float(c.w);
+        const uint32_t w[4] = {c.x, c.y, c.z, c.w};
+#pragma unroll
+        for (int k = 0; k < REALS; k++)
+            v[k] = word_real<P>(w, k);
     }
 };
 
@@ -106,8 +98,8 @@ template <int P, int TERMS, int COLUMNS>
 __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_project_args a)
 {
     typedef lat_form<P> form;
-    typedef typename form::real real;
-    typedef lat_chunk<real> chunk;
+    typedef real_of<P> real;
+    typedef lat_chunk<P> chunk;
     const uint32_t lane = threadIdx.x, tile = blockIdx.x % (a.tiles_terms * a.tiles_columns),
                    at = blockIdx.x / (a.tiles_terms * a.tiles_columns), side = blockIdx.y;
     const int k0 = (int)((tile % a.tiles_terms) * blockDim.y + threadIdx.y) * TERMS,
@@ -163,12 +155,11 @@ __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_proj
 }
 
 /* y += a w of a chunk. */
-template <class real>
-DEVICE void add_chunk(real y[lat_chunk<real>::REALS], real re, real im,
-                      const real w[lat_chunk<real>::REALS])
+template <int REALS, class real>
+DEVICE void add_chunk(real y[REALS], real re, real im, const real w[REALS])
 {
 #pragma unroll
-    for (int k = 0; k < lat_chunk<real>::REALS; k += 2) {
+    for (int k = 0; k < REALS; k += 2) {
         y[k] = fma(re, w[k], y[k]);
         y[k] = fma(-im, w[k + 1], y[k]);
         y[k + 1] = fma(re, w[k + 1], y[k + 1]);
@@ -176,12 +167,8 @@ DEVICE void add_chunk(real y[lat_chunk<real>::REALS], real re, real im,
     }
 }
 
-template <class real> struct lat_pair;
-template <> struct lat_pair<float> {
-    typedef float2 type;
-};
-template <> struct lat_pair<double> {
-    typedef double2 type;
+template <class real> struct alignas(2 * sizeof(real)) lat_pair {
+    real x, y;
 };
 
 enum { LAT_COMBINE_ROWS = 4, LAT_COMBINE_AHEAD = 8 };
@@ -191,9 +178,9 @@ template <int P, int COLUMNS>
 __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_project_args a)
 {
     typedef lat_form<P> form;
-    typedef typename form::real real;
-    typedef typename lat_pair<real>::type pair;
-    typedef lat_chunk<real> chunk;
+    typedef real_of<P> real;
+    typedef lat_pair<real> pair;
+    typedef lat_chunk<P> chunk;
     __shared__ pair factor[LAT_SPINOR_MODES][COLUMNS];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
                    all = a.sides * a.groups * form::CHUNKS;
@@ -230,7 +217,7 @@ __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_proje
 #pragma unroll
                     for (int n = 0; n < COLUMNS; n++) {
                         const pair f = factor[k0 + j][n];
-                        add_chunk<real>(y[n], f.x, f.y, w);
+                        add_chunk<chunk::REALS>(y[n], f.x, f.y, w);
                     }
                 }
         }
