@@ -36,6 +36,10 @@ struct lat_plain_gpu {
 
 /* ---- the clover term ------------------------------------------------------------------------- */
 
+/* The planes mu < nu. */
+static __device__ constexpr int plane_mu[PLANES] = {0, 0, 1, 0, 1, 2},
+                                plane_nu[PLANES] = {1, 2, 2, 3, 3, 3};
+
 typedef struct clover_args {
     uint32_t extent[4];
     size_t sites;
@@ -62,13 +66,7 @@ static __device__ void follow(const clover_args &a, place *p, int mu, int way, d
 static __global__ void make_plain_clover(const __grid_constant__ clover_args a)
 {
     const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x, site = n / PLANES;
-    const int plane = (int)(n % PLANES),
-              nu = plane == 0  ? 1
-                   : plane < 3 ? 2
-                               : 3,
-              mu = plane == 5                 ? 2
-                   : plane == 2 || plane == 4 ? 1
-                                              : 0; /* 01, 02, 12, 03, 13, 23 */
+    const int mu = plane_mu[n % PLANES], nu = plane_nu[n % PLANES];
     if (site >= a.sites)
         return;
     double sum[18] = {};
@@ -171,52 +169,52 @@ typedef struct residual_args {
     int column[AT_ONCE];
 } residual_args;
 
-/* sum += factor (1 - way gamma_MU) U psi, U being the link of a step forwards, or its inverse. */
-template <int MU, int WAY>
-static __device__ __forceinline__ void add_hop(const residual_args &a, const place &p, size_t site,
-                                               int column, double2 sum[12])
+/* sum += factor (1 - way gamma_mu) U psi, U being the link of a step forwards, or its inverse. */
+static __device__ __forceinline__ void add_hop(const residual_args &a, const place &p, int column,
+                                               int mu, int way, double2 sum[12])
 {
-    const double2 factor = a.factor[MU][2 * p.x[MU] + (WAY < 0)];
+    const double2 factor = a.factor[mu][2 * p.x[mu] + (way < 0)];
     if (factor.x == 0 && factor.y == 0)
         return;
-    const size_t from = site_of(a.extent, step(a.extent, p, MU, WAY));
+    const size_t from = site_of(a.extent, step(a.extent, p, mu, way));
+    const size_t link = way > 0 ? site_of(a.extent, p) : from;
     double2 u[9], psi[12];
-    load_link(u, a.links + ((WAY > 0 ? site : from) * 4 + MU) * 18, WAY < 0, factor);
+    load_link(u, a.links + (link * 4 + mu) * 18, way < 0, factor);
     load_spinor(psi, a.x + (from * a.objects + (size_t)column) * LAT_STAGE_SPINOR);
 #pragma unroll
     for (int s = 0; s < 2; s++) { /* upper spins; the lower ones are -way gamma times these */
-        const int lower = gamma_column(MU, s);
+        const int lower = gamma_column(mu, s);
         double2 half[3], out[3];
 #pragma unroll
         for (int k = 0; k < 3; k++) {
             half[k] = psi[3 * s + k];
-            add_power(half[k], -WAY, gamma_power(MU, s), psi[3 * lower + k]);
+            add_power(half[k], -way, gamma_power(mu, s), psi[3 * lower + k]);
         }
         multiply(u, half, out);
 #pragma unroll
         for (int k = 0; k < 3; k++) {
             sum[3 * s + k].x += out[k].x;
             sum[3 * s + k].y += out[k].y;
-            add_power(sum[3 * lower + k], -WAY, gamma_power(MU, lower), out[k]);
+            add_power(sum[3 * lower + k], -way, gamma_power(mu, lower), out[k]);
         }
     }
 }
 
-/* sum -= c/16 gamma_MU gamma_NU (S - S^+) psi */
-template <int PLANE, int MU, int NU>
-static __device__ __forceinline__ void add_plane(const residual_args &a, size_t site,
+/* sum -= c/16 gamma_mu gamma_nu (S - S^+) psi */
+static __device__ __forceinline__ void add_plane(const residual_args &a, size_t site, int plane,
                                                  const double2 psi[12], double2 sum[12])
 {
-    const double c = NU == 3 ? a.csw_t : a.csw;
-    const double2 *const from_here = (const double2 *)(a.clover + (site * PLANES + PLANE) * 18);
+    const int mu = plane_mu[plane], nu = plane_nu[plane];
+    const double c = nu == 3 ? a.csw_t : a.csw;
+    const double2 *const from_here = (const double2 *)(a.clover + (site * PLANES + plane) * 18);
     double2 f[9];
 #pragma unroll
     for (int k = 0; k < 9; k++)
         f[k] = from_here[k];
 #pragma unroll
     for (int s = 0; s < 4; s++) {
-        const int by = gamma_column(MU, s), from = gamma_column(NU, by);
-        const int power = gamma_power(MU, s) + gamma_power(NU, by);
+        const int by = gamma_column(mu, s), from = gamma_column(nu, by);
+        const int power = gamma_power(mu, s) + gamma_power(nu, by);
         double2 out[3];
         multiply(f, psi + 3 * from, out);
 #pragma unroll
@@ -238,22 +236,15 @@ static __device__ __forceinline__ void apply(const residual_args &a, size_t site
         sum[k] = make_double2(a.diagonal * psi[k].x - t * psi[k].y,
                               a.diagonal * psi[k].y + t * psi[k].x);
     }
-    if (a.clover) {
-        add_plane<0, 0, 1>(a, site, psi, sum);
-        add_plane<1, 0, 2>(a, site, psi, sum);
-        add_plane<2, 1, 2>(a, site, psi, sum);
-        add_plane<3, 0, 3>(a, site, psi, sum);
-        add_plane<4, 1, 3>(a, site, psi, sum);
-        add_plane<5, 2, 3>(a, site, psi, sum);
-    }
-    add_hop<0, 1>(a, p, site, column, sum);
-    add_hop<0, -1>(a, p, site, column, sum);
-    add_hop<1, 1>(a, p, site, column, sum);
-    add_hop<1, -1>(a, p, site, column, sum);
-    add_hop<2, 1>(a, p, site, column, sum);
-    add_hop<2, -1>(a, p, site, column, sum);
-    add_hop<3, 1>(a, p, site, column, sum);
-    add_hop<3, -1>(a, p, site, column, sum);
+#pragma unroll
+    for (int plane = 0; plane < PLANES; plane++)
+        if (a.clover)
+            add_plane(a, site, plane, psi, sum);
+#pragma unroll
+    for (int mu = 0; mu < 4; mu++)
+#pragma unroll
+        for (int way = 1; way >= -1; way -= 2)
+            add_hop(a, p, column, mu, way, sum);
 }
 
 /* Columns of a site side by side, as they lie in x: they have its links in common. */
@@ -336,8 +327,8 @@ static int send_clover(lat_plain_gpu *m)
         return -1;
     const clover_args a = {
         {m->extent[0], m->extent[1], m->extent[2], m->extent[3]}, m->sites, m->links, m->clover};
-    make_plain_clover<<<lat_cuda_blocks(n, THREADS), THREADS, 0, m->dev->stream>>>(a);
-    return failed(cudaGetLastError());
+    return failed(lat_cuda_start(false, make_plain_clover, lat_cuda_blocks(n, THREADS), THREADS,
+                                 m->dev->stream, a));
 }
 
 lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const lat_fermion *action)
@@ -423,9 +414,11 @@ static int run(const lat_plain_gpu *m, residual_args *a, const lat_field *b, int
             slices++;
         a->b = zero ? NULL : of_b;
         a->count = slices * a->slice;
-        plain_residual<<<lat_cuda_blocks(a->count * all, THREADS), THREADS, 0, stream>>>(*a, all);
-        sum_chunks<<<dim3(lat_cuda_blocks(slices * a->of_slice, 32), all), 32, 0, stream>>>(*a);
-        if (failed(cudaGetLastError()))
+        if (failed(lat_cuda_start(false, plain_residual, lat_cuda_blocks(a->count * all, THREADS),
+                                  THREADS, stream, *a, all))
+            || failed(lat_cuda_start(false, sum_chunks,
+                                     dim3(lat_cuda_blocks(slices * a->of_slice, 32), all), 32,
+                                     stream, *a)))
             return -1;
     }
     return failed(cudaMemcpyAsync(host, a->part, a->chunks * all * sizeof *host,

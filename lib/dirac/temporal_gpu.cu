@@ -50,11 +50,10 @@ int lat_gpu_turn_links(const lat_gpu_space *s, bool unit, size_t held, double *a
     const lat_grid *grid = s->space.grid;
     if (!s->space.temporal)
         return 0;
-    turn_links<<<lat_cuda_blocks(4 * held, THREADS), THREADS, 0, lat_gpu_stream(&s->space)>>>(
+    return failed(lat_cuda_start(
+        false, turn_links, lat_cuda_blocks(4 * held, THREADS), THREADS, lat_gpu_stream(&s->space),
         s->sites, (const double *)s->space.temporal->device, unit,
-        (uint32_t)(grid->halo ? grid->slab.first : 0), (uint32_t)grid->spec.lattice.dims[3], held,
-        all);
-    return failed(cudaGetLastError());
+        grid->halo ? grid->slab.first : 0, grid->spec.lattice.dims[3], held, all));
 }
 
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
