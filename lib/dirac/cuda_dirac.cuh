@@ -91,9 +91,10 @@ static inline int lat_part_parities(const lat_spinor_part *p)
 }
 static inline int lat_part_first(const lat_spinor_part *p) { return p->parity == LAT_ODD; }
 
+/* NULL of NULL. */
 static inline char *lat_gpu_at(const lat_gpu_space *s, const lat_dfield *x, int parity)
 {
-    return (char *)x->data + (size_t)parity * s->parity;
+    return x ? (char *)x->data + (size_t)parity * s->parity : NULL;
 }
 
 /* Sites of a parity on ranks below. */

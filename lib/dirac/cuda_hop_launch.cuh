@@ -78,7 +78,7 @@ template <int R, class End, bool GHOSTS>
 static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
 {
     enum {
-        LINKS = 4 * hop_links<LAT_P, R>::ALL,
+        LINKS = 4 * lat_link_form<LAT_P, R>::ALL,
         HELD = LINKS + 4 * (int)lat_form<LAT_P>::CLOVER,
         SIDES = SINGLE || (DOUBLE && End::CLOVER) ? 2 : 1,
         ALONE = R == 12 ? 2 : 1, /* blocks in double, without clover matrices */
@@ -87,25 +87,17 @@ static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
                  : End::CLOVER ? 1
                                : (int)ALONE
     };
-    kernel *k;
-    if constexpr (HALF && R == 18 && !End::PHASES)
-        k = a->swap ? hop_many<LAT_P, R, End, GHOSTS, 1, SIDES, BLOCKS>
-                    : hop_many<LAT_P, R, End, GHOSTS, 0, SIDES, BLOCKS>;
-    else
-        k = hop_many<LAT_P, R, End, GHOSTS, -1, SIDES, BLOCKS>;
-    if (!(DOUBLE && End::CLOVER)) {
-        const int bytes = End::CLOVER ? HELD : LINKS;
-        if (bytes > a->lattice.most_shared)
-            return false;
-        *e = launch_many(k, bytes, SIDES, BLOCKS, a, stream);
-        return true;
-    }
+    constexpr bool ALL = DOUBLE && End::CLOVER, SWAPS = HALF && R == 18 && !End::PHASES;
+    kernel *const k = a->swap ? hop_many < LAT_P, R, End, GHOSTS, SWAPS ? 1 : -1, SIDES,
+                  BLOCKS >    : hop_many < LAT_P, R, End, GHOSTS, SWAPS ? 0 : -1, SIDES, BLOCKS > ;
     lat_hop_args b = *a;
-    b.held = (a->end.clover_x || a->end.clover_h) && HELD <= a->lattice.most_shared;
-    if (LINKS > a->lattice.most_shared)
+    b.held = ALL ? (a->end.clover_x || a->end.clover_h) && HELD <= a->lattice.most_shared
+                 : End::CLOVER;
+    const int bytes = b.held ? HELD : LINKS;
+    if (bytes > a->lattice.most_shared)
         return false;
-    *e = b.held ? launch_many(k, HELD, SIDES, BLOCKS, &b, stream)
-                : launch_many(k, LINKS, 1, ALONE, &b, stream);
+    *e = ALL && !b.held ? launch_many(k, bytes, 1, ALONE, &b, stream)
+                        : launch_many(k, bytes, SIDES, BLOCKS, &b, stream);
     return true;
 }
 
@@ -114,12 +106,10 @@ template <int R, class End, bool GHOSTS>
 static cudaError_t launch_single(const lat_hop_args *a, cudaStream_t stream)
 {
     enum { BLOCKS = DOUBLE ? End::CLOVER ? 2 : 3 : HALF && R == 12 && !End::CLOVER ? 5 : 4 };
-    if constexpr (HALF && R == 12 && !End::PHASES)
-        return launch_one(a->swap ? hop_one<LAT_P, R, End, GHOSTS, false, 1, BLOCKS>
-                                  : hop_one<LAT_P, R, End, GHOSTS, false, 0, BLOCKS>,
-                          a, stream);
-    else
-        return launch_one(hop_one<LAT_P, R, End, GHOSTS, false, -1, BLOCKS>, a, stream);
+    constexpr bool SWAPS = HALF && R == 12 && !End::PHASES;
+    return launch_one(a->swap  ? hop_one < LAT_P, R, End, GHOSTS, false, SWAPS ? 1 : -1,
+                      BLOCKS > : hop_one < LAT_P, R, End, GHOSTS, false, SWAPS ? 0 : -1, BLOCKS >,
+                      a, stream);
 }
 
 template <int R, class End, bool GHOSTS>

@@ -7,7 +7,7 @@
 #include "cuda_spinor.cuh"
 #include "grid/cuda_grid.cuh"
 extern "C" {
-#include "spinor.h"
+#include "dirac.h"
 }
 
 /* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
@@ -57,15 +57,6 @@ typedef struct lat_hop_lattice {
     int processors;  /* multiprocessors */
 } lat_hop_lattice;
 
-/* Sums of a column, in this order; of the two products one at most. */
-enum {
-    LAT_HOP_NORM = 1, /* |out|^2, <x, out>, <with, out>, shadows of out and of x */
-    LAT_HOP_DOT_X = 2,
-    LAT_HOP_DOT = 4,
-    LAT_HOP_SHADOW = 8,
-    LAT_HOP_SHADOW_X = 16
-};
-
 /* What is done to the sum h of a hop before it is stored. Fields as `out`: column 0 of the parity
  * that is written; NULL: none. */
 typedef struct lat_epilogue {
@@ -84,8 +75,8 @@ typedef struct lat_epilogue {
     double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
     const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
     char *image;                   /* where clover_h times out goes, too */
-    int sums;                      /* LAT_HOP_NORM and others */
-    const char *with;
+    uint32_t sums;                 /* LAT_SUM_NORM and others: shadows of out and of x */
+    const char *with;              /* with LAT_SUM_DOT: <with, out>; NULL: x, nothing is added */
     int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
     double *partial;     /* [columns that are active][numbers][arrays] */
 } lat_epilogue;

@@ -11,6 +11,7 @@
 #define LAT_DIRAC_CUDA_PROJECT_CUH
 
 #include "cuda_dirac.cuh"
+#include "cuda_site.cuh"
 
 typedef struct lat_project_args {
     uint32_t half, groups;               /* sites and groups of a parity */
@@ -40,32 +41,6 @@ template <int P> struct lat_chunk {
     }
 };
 
-/* Lanes that are S apart share 2 S numbers: each keeps the sums of S of them. */
-template <int S, class real> DEVICE void halve(real *v, uint32_t lane)
-{
-    const bool upper = lane & S;
-#pragma unroll
-    for (int i = 0; i < S; i++) {
-        const real other = upper ? v[i] : v[i + S], mine = upper ? v[i + S] : v[i];
-        v[i] = mine + __shfl_xor_sync(~0u, other, S);
-    }
-    if constexpr (S > 1)
-        halve<S / 2>(v, lane);
-}
-
-/* Sums of N numbers over a warp, N a power of 2 up to 32: lane l gets number l % N. Lanes are added
- * in pairs that are 16, 8, 4, 2, 1 apart, whatever N. */
-template <int N, class real> DEVICE real sum_over_warp(real *v, uint32_t lane)
-{
-#pragma unroll
-    for (int s = 16; s >= N; s /= 2)
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            v[i] += __shfl_xor_sync(~0u, v[i], s);
-    halve<N / 2>(v, lane);
-    return v[0];
-}
-
 /* Number k of a tile: [column][term][re, im]. */
 template <int TERMS>
 DEVICE void put_number(const lat_project_args &a, double *row, int k0, int n0, int k, double v)
@@ -76,15 +51,14 @@ DEVICE void put_number(const lat_project_args &a, double *row, int k0, int n0, i
 }
 
 template <int TERMS, int FROM, int COUNT, class real>
-DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, real *v,
-                        uint32_t lane)
+DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, real *v)
 {
     if constexpr (COUNT > 0) {
         constexpr int N = COUNT >= 32 ? 32 : COUNT >= 16 ? 16 : COUNT >= 8 ? 8 : COUNT >= 4 ? 4 : 2;
-        const real sum = sum_over_warp<N>(v + FROM, lane);
-        if (lane < N)
-            put_number<TERMS>(a, row, k0, n0, FROM + (int)lane, sum);
-        put_numbers<TERMS, FROM + N, COUNT - N>(a, row, k0, n0, v, lane);
+        const real sum = sum_over_warp<N>(v + FROM);
+        if (threadIdx.x % (32 / N) == 0)
+            put_number<TERMS>(a, row, k0, n0, FROM + (int)threadIdx.x / (32 / N), sum);
+        put_numbers<TERMS, FROM + N, COUNT - N>(a, row, k0, n0, v);
     }
 }
 
@@ -151,7 +125,7 @@ __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_proj
         }
     }
     double *const row = a.partial + ((size_t)side * a.slices * a.rows + at) * (size_t)a.numbers;
-    put_numbers<TERMS, 0, COLUMNS * TERMS * 2>(a, row, k0, n0, sum, lane);
+    put_numbers<TERMS, 0, COLUMNS * TERMS * 2>(a, row, k0, n0, sum);
 }
 
 /* y += a w of a chunk. */

@@ -72,15 +72,11 @@ typedef struct lat_dirac_end {
     double epsilon; /* of the step */
 } lat_dirac_end;
 
-/* Which sums an end asks for, a norm being one number a column, the others two; NULL: none. */
-enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 2, LAT_SUM_SHADOW = 4, LAT_SUM_SHADOW_IN = 8 };
+/* Which sums an end asks for, a bit for each number of a column; NULL: none. */
+enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 6, LAT_SUM_SHADOW = 24, LAT_SUM_SHADOW_IN = 96 };
 int lat_dirac_sums(const lat_dirac_end *end);
 
-static inline int lat_sum_numbers(int sums)
-{
-    return (sums & LAT_SUM_NORM) + (sums & LAT_SUM_DOT) + (sums & LAT_SUM_SHADOW ? 2 : 0)
-           + (sums & LAT_SUM_SHADOW_IN ? 2 : 0);
-}
+static inline int lat_sum_numbers(int sums) { return __builtin_popcount((unsigned)sums); }
 
 /* v[active column][numbers], in the order of the list above, to where the end wants them. */
 void lat_dirac_hand_over(const lat_dirac_end *end, const lat_spinor_part *p, const double *v);
@@ -168,10 +164,12 @@ typedef struct lat_dirac_ops {
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
 } lat_dirac_ops;
 
-/* For the tables of all devices. And the matrix with an end of a recursion, by passes of their own.
- */
+/* For the tables of all devices: the matrix with an end of a recursion, and the sums of an end, by
+ * passes of their own. */
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
                         lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+int lat_dirac_sums_apart(const lat_dirac *d, const lat_spinor_part *p, const lat_dfield *out,
+                         const lat_dfield *in, const lat_dirac_end *end);
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
 
 extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;

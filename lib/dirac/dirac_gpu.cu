@@ -91,16 +91,10 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_spinor_p
                 e->by[k][i] = end->by[k][c];
         }
     }
-    if (numbers_of(end)) {
-        const int sums = lat_dirac_sums(end);
-        const bool same = end->with == j->x && !e->add && !j->gamma5;
-        e->sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
-                  | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
-                  | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
-                  | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
-        e->with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
-        e->numbers = numbers_of(end);
-    }
+    const bool same = end->with == j->x && !e->add && !j->gamma5;
+    e->sums = (uint32_t)lat_dirac_sums(end);
+    e->with = e->sums & LAT_SUM_DOT && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
+    e->numbers = numbers_of(end);
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
@@ -115,7 +109,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     a.links = d->links[j->parity];
     a.in = lat_gpu_at(s, j->in, 1 - j->parity);
     a.out = lat_gpu_at(s, j->out, j->parity);
-    a.end.x = j->x ? lat_gpu_at(s, j->x, j->parity) : NULL;
+    a.end.x = lat_gpu_at(s, j->x, j->parity);
     a.end.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
     a.end.b = j->b;
     a.parity = j->parity;
@@ -133,7 +127,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     s->last_first = !s->last_first && !numbers_of(end) && !lat_dirac_adds(end) && !s->sites.ghosts;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
-    a.end.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
+    a.end.image = lat_gpu_at(s, j->image, j->parity);
     if (end)
         set_end(s, j, p, end, &a);
     if (numbers_of(end)) {
@@ -347,20 +341,6 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind,
     return run_hop(d, first, &there, NULL) || run_hop(d, second, p, end) ? -1 : 0;
 }
 
-/* Sums of an end apart from a hop. */
-static int sums_of(lat_gpu_dirac *d, const lat_spinor_part *p, const lat_dfield *out,
-                   const lat_dfield *in, const lat_dirac_end *end)
-{
-    const lat_spinor_ops *ops = d->s->space.ops;
-    const lat_dfield *with = end->with;
-    lat_scalar *dot = end->dot;
-    return ops->dots(&d->s->space, p, with ? 1 : 0, &with, out, &dot, end->norm)
-                   || (end->shadow && ops->shadow(&d->s->space, p, out, end->shadow))
-                   || (end->shadow_in && ops->shadow(&d->s->space, p, in, end->shadow_in))
-               ? -1
-               : 0;
-}
-
 /* gamma5 of M or S in half, where it takes instructions to exchange spins; what is added to lies
  * apart from it. */
 static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_spinor_part *p,
@@ -379,7 +359,7 @@ static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_spinor_p
     const lat_scalar *const number = a;
     if (add && ops->axpys(&d->s->space, p, 1, &number, &to, out, NULL))
         return -1;
-    return numbers_of(end) ? sums_of(d, p, out, in, end) : 0;
+    return numbers_of(end) ? lat_dirac_sums_apart(&d->dirac, p, out, in, end) : 0;
 }
 
 static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part *part,

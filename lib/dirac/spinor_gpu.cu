@@ -29,8 +29,6 @@ struct job {
     lat_scalars *by = NULL;     /* NULL: sums are awaited; else they report a norm */
 };
 
-static char *data_of(const lat_dfield *x) { return x ? (char *)x->data : NULL; }
-
 /* But for the columns. */
 static lat_pass_args args_of(const job *j, const lat_gpu_space *s)
 {
@@ -42,10 +40,10 @@ static lat_pass_args args_of(const job *j, const lat_gpu_space *s)
     a.first = lat_part_first(j->part);
     a.terms = j->terms;
     for (int k = 0; k < j->terms; k++)
-        a.x[k] = data_of(j->x[k]);
-    a.y = data_of(j->y);
-    a.z = data_of(j->z);
-    a.dir = data_of(j->dir);
+        a.x[k] = lat_gpu_at(s, j->x[k], 0);
+    a.y = lat_gpu_at(s, j->y, 0);
+    a.z = lat_gpu_at(s, j->z, 0);
+    a.dir = lat_gpu_at(s, j->dir, 0);
     a.parity_y = s->groups * lat_gpu_group_bytes(j->y->grid->spec.storage);
     a.column_y = 2 * a.parity_y;
     a.before = lat_gpu_before(s);
