@@ -37,8 +37,6 @@ typedef struct lat_hop_faces {
     uint32_t blocks;        /* that send a face; 0: it has been sent */
 } lat_hop_faces;
 
-enum { LAT_HOP_COLUMNS = 64, LAT_HOP_TERMS = 2 };
-
 /* What all hops of an operator share. */
 typedef struct lat_hop_lattice {
     lat_hop_sites sites;
@@ -69,16 +67,16 @@ typedef struct lat_epilogue {
     bool recursion;    /* as follows; without clover matrices and sums */
     double shift[2];   /* with flip: shift x besides, once gamma5 is done; re and im */
     int terms;         /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
-    const char *more[LAT_HOP_TERMS];
-    double keep[LAT_HOP_COLUMNS], by[LAT_HOP_TERMS][LAT_HOP_COLUMNS];
-    bool add;                      /* out + alpha[] (..) */
-    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
-    const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
-    char *image;                   /* where clover_h times out goes, too */
-    uint32_t sums;                 /* LAT_SUM_NORM and others: shadows of out and of x */
-    const char *with;              /* with LAT_SUM_DOT: <with, out>; NULL: x, nothing is added */
-    int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
-    double *partial;     /* [columns that are active][numbers][arrays] */
+    const char *more[LAT_DIRAC_TERMS];
+    double keep[LAT_SPINOR_COLUMNS], by[LAT_DIRAC_TERMS][LAT_SPINOR_COLUMNS];
+    bool add;                         /* out + alpha[] (..) */
+    double alpha[LAT_SPINOR_COLUMNS]; /* what is added, by the place in `active`; */
+    const lat_scalar *later; /* or, if not NULL, what the device knows by then, by column */
+    char *image;             /* where clover_h times out goes, too */
+    uint32_t sums;           /* LAT_SUM_NORM and others: shadows of out and of x */
+    const char *with;        /* with LAT_SUM_DOT: <with, out>; NULL: x, nothing is added */
+    int numbers, arrays;     /* how many numbers these are; and groups of a number in `partial` */
+    double *partial;         /* [columns that are active][numbers][arrays] */
 } lat_epilogue;
 
 typedef struct lat_hop_args {
@@ -96,7 +94,7 @@ typedef struct lat_hop_args {
     bool held;      /* clover matrices in double are in shared memory (hop_many) */
     lat_epilogue end;
     int columns;
-    uint8_t active[LAT_HOP_COLUMNS];
+    uint8_t active[LAT_SPINOR_COLUMNS];
 } lat_hop_args;
 
 /* ---- sites ----------------------------------------------------------------------------------- */
