@@ -91,7 +91,7 @@ template <int P> struct end_sums {
         const lat_epilogue &end = e.a.end;
         if (!end.sums)
             return;
-        double *const to = end.partial + (size_t)e.n * (size_t)end.numbers * (size_t)end.arrays
+        double *const to = end.partial + (size_t)e.n * (size_t)__popc(end.sums) * (size_t)end.arrays
                            + e.p.group;
         if (end.sums == LAT_SUM_NORM) {
             sum_up(to, norm);

@@ -75,7 +75,7 @@ typedef struct lat_epilogue {
     char *image;             /* where clover_h times out goes, too */
     uint32_t sums;           /* LAT_SUM_NORM and others: shadows of out and of x */
     const char *with;        /* with LAT_SUM_DOT: <with, out>; NULL: x, nothing is added */
-    int numbers, arrays;     /* how many numbers these are; and groups of a number in `partial` */
+    int arrays;              /* groups of a number in `partial` */
     double *partial;         /* [columns that are active][numbers][arrays] */
 } lat_epilogue;
 

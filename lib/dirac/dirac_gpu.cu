@@ -94,7 +94,6 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_spinor_p
     const bool same = end->with == j->x && !e->add && !j->gamma5;
     e->sums = (uint32_t)lat_dirac_sums(end);
     e->with = e->sums & LAT_SUM_DOT && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
-    e->numbers = numbers_of(end);
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
