@@ -398,33 +398,16 @@ static lat_scalars *scalars_open(lat_spinor_space *space)
     return (lat_scalars *)s;
 }
 
-typedef struct new_row {
-    lat_scalar *row;
-    int columns;
-    uint8_t column[LAT_SPINOR_COLUMNS];
-    lat_scalar to[LAT_SPINOR_COLUMNS];
-} new_row;
-
-static __global__ void set_row(const __grid_constant__ new_row a)
-{
-    const int i = (int)threadIdx.x;
-    if (i < a.columns)
-        a.row[a.column[i]] = a.to[i];
-}
-
 static int scalars_set(lat_scalars *scalars, const lat_spinor_part *p, lat_row row,
                        const lat_scalar *to)
 {
     const lat_gpu_scalars *const s = of(scalars);
-    new_row a = {};
-    a.row = s->row + row * LAT_SPINOR_COLUMNS;
-    a.columns = p->columns;
-    for (int i = 0; i < p->columns; i++) {
-        a.column[i] = (uint8_t)p->column[i];
-        a.to[i] = to[p->column[i]];
-    }
-    return failed(
-        lat_cuda_start(false, set_row, 1, LAT_SPINOR_COLUMNS, lat_gpu_stream(&s->space->space), a));
+    for (int i = 0; i < p->columns; i++)
+        if (failed(cudaMemcpyAsync(s->row + row * LAT_SPINOR_COLUMNS + p->column[i],
+                                   to + p->column[i], sizeof *to, cudaMemcpyHostToDevice,
+                                   lat_gpu_stream(&s->space->space))))
+            return -1;
+    return 0;
 }
 
 static int scalars_read(lat_scalars *scalars, const lat_spinor_part *p, lat_scalar_step step,
