@@ -227,6 +227,8 @@ static int gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_s
     const lat_gpu_dirac *d = of(dirac);
     const lat_gpu_space *s = d->s;
     diagonal_args a = {};
+    if (p->columns == 0)
+        return 0;
     for (int parity = 0; parity < 2; parity++) {
         a.a = 1;
         set_factor(d, inverse ? INVERSE : DIAGONAL, parity, &a.a, &a.g5, &a.clover[parity],
@@ -245,14 +247,10 @@ static int gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_s
         a.active[i] = (uint8_t)p->column[i];
     const dim3 blocks((a.groups + 3) / 4, dirac->clover ? 1 : (unsigned)p->columns,
                       (unsigned)lat_part_parities(p));
-    return p->columns
-               ? failed(lat_by_storage(s->space.grid->spec.storage,
-                                       [&](auto P) {
-                                           return lat_cuda_start(lat_gpu_early(s), diagonal<P>,
-                                                                 blocks, 128,
-                                                                 lat_gpu_stream(&s->space), a);
-                                       }))
-               : 0;
+    return failed(lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(lat_gpu_early(s), diagonal<P>, blocks, 128, lat_gpu_stream(&s->space),
+                              a);
+    }));
 }
 
 static int gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *negative)

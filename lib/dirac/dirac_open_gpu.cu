@@ -228,10 +228,9 @@ static bool fit_cache(const lat_gpu_dirac *d, int device)
 static void set_hop(lat_gpu_dirac *d)
 {
     const lat_fermion *f = &d->dirac.fermion;
-    int device = 0;
-    cudaGetDevice(&device);
+    const int device = lat_cuda_device_number();
     cudaDeviceGetAttribute(&d->hop.most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    cudaDeviceGetAttribute(&d->hop.processors, cudaDevAttrMultiProcessorCount, device);
+    d->hop.processors = lat_cuda_device_of(d->s->space.grid->dev)->processors;
     d->hop.sites = d->s->sites;
     d->hop.column = d->s->column;
     d->hop.before = lat_gpu_before(d->s);
