@@ -41,27 +41,6 @@ template <int P> struct lat_chunk {
     }
 };
 
-/* Number k of a tile: [column][term][re, im]. */
-template <int TERMS>
-DEVICE void put_number(const lat_project_args &a, double *row, int k0, int n0, int k, double v)
-{
-    const int term = k0 + k / 2 % TERMS, column = n0 + k / (2 * TERMS);
-    if (term < a.terms && column < a.columns)
-        row[(column * a.terms + term) * 2 + k % 2] = v;
-}
-
-template <int TERMS, int FROM, int COUNT, class real>
-DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, real *v)
-{
-    if constexpr (COUNT > 0) {
-        constexpr int N = COUNT >= 32 ? 32 : COUNT >= 16 ? 16 : COUNT >= 8 ? 8 : COUNT >= 4 ? 4 : 2;
-        const real sum = sum_over_warp<N>(v + FROM);
-        if (threadIdx.x % (32 / N) == 0)
-            put_number<TERMS>(a, row, k0, n0, FROM + (int)threadIdx.x / (32 / N), sum);
-        put_numbers<TERMS, FROM + N, COUNT - N>(a, row, k0, n0, v);
-    }
-}
-
 /* Into the second cache. */
 DEVICE void ask_for(const char *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
@@ -125,7 +104,16 @@ __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_proj
         }
     }
     double *const row = a.partial + ((size_t)side * a.slices * a.rows + at) * (size_t)a.numbers;
-    put_numbers<TERMS, 0, COLUMNS * TERMS * 2>(a, row, k0, n0, sum);
+    enum { COUNT = COLUMNS * TERMS * 2, N = COUNT % 32 ? 16 : 32 }; /* [column][term][re, im] */
+    static_assert(COUNT % N == 0, "sums of 16 numbers at a time");
+#pragma unroll
+    for (int from = 0; from < COUNT; from += N) {
+        const real v = sum_over_warp<N>(sum + from);
+        const int k = from + (int)lane / (32 / N), term = k0 + k / 2 % TERMS,
+                  column = n0 + k / (2 * TERMS);
+        if (lane % (32 / N) == 0 && term < a.terms && column < a.columns)
+            row[(column * a.terms + term) * 2 + k % 2] = v;
+    }
 }
 
 /* y += a w of a chunk. */
