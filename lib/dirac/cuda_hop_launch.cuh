@@ -72,6 +72,12 @@ static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, co
     return lat_cuda_start_with((size_t)bytes, a->lattice.early, k, blocks, 128 * sides, stream, *a);
 }
 
+/* What a kernel knows of a.swap; with links that most launches of it have (USUAL), in half. */
+template <bool USUAL, class End> static constexpr int swap_of(int swap)
+{
+    return HALF && USUAL && !End::PHASES ? swap : -1;
+}
+
 /* Several columns, if a block may take the shared memory; else false. A block that holds clover
  * matrices in double has a multiprocessor to itself. */
 template <int R, class End, bool GHOSTS>
@@ -87,12 +93,13 @@ static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
                  : End::CLOVER ? 1
                                : (int)ALONE
     };
-    constexpr bool ALL = DOUBLE && End::CLOVER, SWAPS = HALF && R == 18 && !End::PHASES;
-    kernel *const k = a->swap ? hop_many < LAT_P, R, End, GHOSTS, SWAPS ? 1 : -1, SIDES,
-                  BLOCKS >    : hop_many < LAT_P, R, End, GHOSTS, SWAPS ? 0 : -1, SIDES, BLOCKS > ;
+    constexpr bool ALL = DOUBLE && End::CLOVER;
+    constexpr int ON = swap_of<R == 18, End>(1), OFF = swap_of<R == 18, End>(0);
+    kernel *const k = a->swap ? hop_many<LAT_P, R, End, GHOSTS, ON, SIDES, BLOCKS>
+                              : hop_many<LAT_P, R, End, GHOSTS, OFF, SIDES, BLOCKS>;
     lat_hop_args b = *a;
-    b.held = ALL ? (a->end.clover_x || a->end.clover_h) && HELD <= a->lattice.most_shared
-                 : End::CLOVER;
+    b.held = End::CLOVER
+             && (!ALL || ((a->end.clover_x || a->end.clover_h) && HELD <= a->lattice.most_shared));
     const int bytes = b.held ? HELD : LINKS;
     if (bytes > a->lattice.most_shared)
         return false;
@@ -106,9 +113,9 @@ template <int R, class End, bool GHOSTS>
 static cudaError_t launch_single(const lat_hop_args *a, cudaStream_t stream)
 {
     enum { BLOCKS = DOUBLE ? End::CLOVER ? 2 : 3 : HALF && R == 12 && !End::CLOVER ? 5 : 4 };
-    constexpr bool SWAPS = HALF && R == 12 && !End::PHASES;
-    return launch_one(a->swap  ? hop_one < LAT_P, R, End, GHOSTS, false, SWAPS ? 1 : -1,
-                      BLOCKS > : hop_one < LAT_P, R, End, GHOSTS, false, SWAPS ? 0 : -1, BLOCKS >,
+    constexpr int ON = swap_of<R == 12, End>(1), OFF = swap_of<R == 12, End>(0);
+    return launch_one(a->swap ? hop_one<LAT_P, R, End, GHOSTS, false, ON, BLOCKS>
+                              : hop_one<LAT_P, R, End, GHOSTS, false, OFF, BLOCKS>,
                       a, stream);
 }
 

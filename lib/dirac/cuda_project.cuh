@@ -41,6 +41,22 @@ template <int P> struct lat_chunk {
     }
 };
 
+/* The numbers of a tile, [column][term][re, im], from a warp. */
+template <int TERMS, int COUNT, class real>
+DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, real *v)
+{
+    enum { N = COUNT % 32 ? 16 : 32, LANES = 32 / N };
+    static_assert(COUNT % N == 0, "16 numbers at a time");
+    const int lane = (int)threadIdx.x;
+#pragma unroll
+    for (int from = 0; from < COUNT; from += N) {
+        const real sum = sum_over_warp<N>(v + from);
+        const int k = from + lane / LANES, term = k0 + k / 2 % TERMS, column = n0 + k / (2 * TERMS);
+        if (lane % LANES == 0 && term < a.terms && column < a.columns)
+            row[(column * a.terms + term) * 2 + k % 2] = sum;
+    }
+}
+
 /* Into the second cache. */
 DEVICE void ask_for(const char *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
@@ -104,16 +120,7 @@ __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_proj
         }
     }
     double *const row = a.partial + ((size_t)side * a.slices * a.rows + at) * (size_t)a.numbers;
-    enum { COUNT = COLUMNS * TERMS * 2, N = COUNT % 32 ? 16 : 32 }; /* [column][term][re, im] */
-    static_assert(COUNT % N == 0, "sums of 16 numbers at a time");
-#pragma unroll
-    for (int from = 0; from < COUNT; from += N) {
-        const real v = sum_over_warp<N>(sum + from);
-        const int k = from + (int)lane / (32 / N), term = k0 + k / 2 % TERMS,
-                  column = n0 + k / (2 * TERMS);
-        if (lane % (32 / N) == 0 && term < a.terms && column < a.columns)
-            row[(column * a.terms + term) * 2 + k % 2] = v;
-    }
+    put_numbers<TERMS, COLUMNS * TERMS * 2>(a, row, k0, n0, sum);
 }
 
 /* y += a w of a chunk. */
