@@ -47,7 +47,7 @@ typedef struct lat_walk {
     double m[18];
 } lat_walk;
 
-static __device__ void step(lat_walk *w, const lat_hop_sites &s, int mu, bool back)
+static __device__ void step(lat_walk *w, const lat_gpu_sites &s, int mu, bool back)
 {
     if (back)
         w->x[mu] = one_step(s, mu, w->x[mu], true);
@@ -58,7 +58,7 @@ static __device__ void step(lat_walk *w, const lat_hop_sites &s, int mu, bool ba
 
 /* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x; without
  * its trace, if that of so many colours is to go. */
-static __device__ void field_strength(const lat_hop_sites &s, const double *u, const uint32_t x[4],
+static __device__ void field_strength(const lat_gpu_sites &s, const double *u, const uint32_t x[4],
                                       int mu, int nu, int traceless, double f[18])
 {
     double sum[18] = {0};
@@ -159,7 +159,7 @@ static __device__ void pack_hermitian(double p[36], const lat_scalar c[6][6])
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 typedef struct lat_clover_args {
-    lat_hop_sites sites;
+    lat_gpu_sites sites;
     int parity;
     const double *u; /* natural order */
     double scalar, c_s, c_t, twist;

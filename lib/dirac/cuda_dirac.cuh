@@ -20,8 +20,8 @@ extern "C" {
  * Nobody writes to a half that is still read: a rank is at its exchange (sum) k + 2 when all its
  * neighbours (all others) have sent k + 1, which they do when they have done with k. */
 typedef struct lat_gpu_space {
-    lat_spinor_space space;
-    lat_hop_sites sites;
+    lat_space space;
+    lat_gpu_sites sites;
     lat_cuda_window window; /* nothing on one rank */
     size_t ghosts;          /* where they begin */
     size_t face;            /* bytes of a column's face */
@@ -51,8 +51,8 @@ enum { LAT_GPU_OF_STEP = 7 };
  * of the sums as a flag. */
 typedef struct lat_gpu_scalars {
     lat_gpu_space *space;
-    lat_scalar *row; /* [LAT_ROWS][LAT_SPINOR_COLUMNS] */
-    double *report;  /* [LAT_STEPS][2][number, flag][LAT_SPINOR_COLUMNS], by place in the part */
+    lat_scalar *row; /* [LAT_ROWS][LAT_VECTOR_COLUMNS] */
+    double *report;  /* [LAT_STEPS][2][number, flag][LAT_VECTOR_COLUMNS], by place in the part */
     double call[LAT_STEPS][2];
     long taken[LAT_STEPS];
 } lat_gpu_scalars;
@@ -62,18 +62,15 @@ extern const lat_scalar_ops lat_scalars_gpu;
 /* A row; NULL: the coefficient is the host's. */
 static inline const lat_scalar *lat_gpu_row(lat_coefficient c)
 {
-    return c.scalars ? ((const lat_gpu_scalars *)c.scalars)->row + c.row * LAT_SPINOR_COLUMNS
+    return c.scalars ? ((const lat_gpu_scalars *)c.scalars)->row + c.row * LAT_VECTOR_COLUMNS
                      : NULL;
 }
 
-enum { LAT_GPU_NUMBERS = 2 * LAT_SPINOR_MODES + 1 }; /* of a column, at most */
+enum { LAT_GPU_NUMBERS = 2 * LAT_VECTOR_MODES + 1 }; /* of a column, at most */
 
-static inline lat_gpu_space *lat_gpu_space_of(const lat_spinor_space *s)
-{
-    return (lat_gpu_space *)s;
-}
+static inline lat_gpu_space *lat_gpu_space_of(const lat_space *s) { return (lat_gpu_space *)s; }
 
-static inline cudaStream_t lat_gpu_stream(const lat_spinor_space *s)
+static inline cudaStream_t lat_gpu_stream(const lat_space *s)
 {
     return lat_cuda_device_of(s->grid->dev)->stream;
 }
@@ -85,11 +82,8 @@ static inline bool lat_gpu_early(const lat_gpu_space *s)
 }
 
 /* Parities p, p+1 .. of a part: how many, and the first. */
-static inline int lat_part_parities(const lat_spinor_part *p)
-{
-    return p->parity == LAT_BOTH ? 2 : 1;
-}
-static inline int lat_part_first(const lat_spinor_part *p) { return p->parity == LAT_ODD; }
+static inline int lat_part_parities(const lat_part *p) { return p->parity == LAT_BOTH ? 2 : 1; }
+static inline int lat_part_first(const lat_part *p) { return p->parity == LAT_ODD; }
 
 /* NULL of NULL. */
 static inline char *lat_gpu_at(const lat_gpu_space *s, const lat_dfield *x, int parity)
@@ -111,13 +105,13 @@ static inline size_t lat_gpu_group_bytes(lat_storage storage)
 }
 
 /* Of the table of spinor.h (spinor_space_gpu.cu). */
-lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
-void lat_gpu_close(lat_spinor_space *space);
-int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
+void lat_gpu_close(lat_space *space);
+int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                 const int *object);
-int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                 const int *object);
-int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x);
 
 /* Spinors of a host field on the device: [count][stride reals], from natural site `first` on. */
 typedef struct lat_gpu_piece {
@@ -160,8 +154,8 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays);
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays);
 
 /* The same without waiting, but where ranks add up sums through MPI: the device takes a step. */
-int lat_gpu_sums_step(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
-                      lat_scalars *by, lat_scalar_step step, double epsilon);
+int lat_gpu_sums_step(lat_gpu_space *s, const lat_part *p, int numbers, int arrays, lat_scalars *by,
+                      lat_scalar_step step, double epsilon);
 
 /* The same of `count` numbers that lie side by side: s->partial is [side][slice][row][count], with
  * so many sides, and rows of a slice. */
@@ -174,9 +168,9 @@ static inline uint32_t lat_gpu_slices(const lat_gpu_space *s)
 }
 
 /* products and combine (project_gpu.cu) */
-int lat_gpu_products(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot);
-int lat_gpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+int lat_gpu_products(lat_space *s, const lat_part *p, int n, const lat_dfield *const *w,
+                     const lat_dfield *y, lat_scalar *dot);
+int lat_gpu_combine(lat_space *s, const lat_part *p, int n, const lat_scalar *a,
                     const lat_dfield *const *w, lat_dfield *y);
 
 /* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. in_turn:
@@ -188,7 +182,7 @@ typedef cudaError_t lat_hop_launch(const lat_hop_args *a, int reals, cudaStream_
 lat_hop_launch lat_hop_double, lat_hop_single, lat_hop_half;
 
 /* Tiles of cuda_hop_tile.cuh: bricks that are groups, of 2 to 8 rows, and pairs of planes. */
-static inline bool lat_hop_has_tiles(const lat_hop_sites *s)
+static inline bool lat_hop_has_tiles(const lat_gpu_sites *s)
 {
     return s->strip && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
 }
@@ -211,7 +205,7 @@ typedef struct lat_gpu_dirac {
 } lat_gpu_dirac;
 
 /* As lat_dirac_ops has them (dirac_open_gpu.cu). */
-lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                               const lat_dirac_options *options);
 void lat_gpu_dirac_close(lat_dirac *dirac);
 

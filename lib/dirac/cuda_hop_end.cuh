@@ -228,7 +228,7 @@ struct end_general : end_summed<end_general> {
         }
         scale_add<P>(h, end.alpha[e.n], e.a.out + e.at(), end.keep[e.n], e.lane(), e.turn());
 #pragma unroll
-        for (int j = 0; j < LAT_DIRAC_TERMS; j++)
+        for (int j = 0; j < LAT_APPLY_TERMS; j++)
             if (j < end.terms)
                 scale_add<P>(h, 1, end.more[j] + e.at(), end.by[j][e.n], e.lane(), e.turn());
     }

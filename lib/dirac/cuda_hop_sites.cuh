@@ -13,7 +13,7 @@ extern "C" {
 /* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
  * A brick of 32 sites is a group: neighbours in z and t are whole groups then. Where no brick fits
  * it is the whole plane, and i is x/2 + X/2 (y + Y (z + Z t)). */
-typedef struct lat_hop_sites {
+typedef struct lat_gpu_sites {
     uint32_t extent[4];        /* the first one halved */
     uint32_t half;             /* sites of a parity */
     uint32_t brick[2], across; /* bx, by; bricks side by side in x */
@@ -26,7 +26,7 @@ typedef struct lat_hop_sites {
         back; /* from a site of slice 0 to its neighbour back in t: the last slice, or a ghost */
     uint32_t middle; /* pairs of t by which the walk begins later */
     bool ghosts;     /* t is cut among ranks */
-} lat_hop_sites;
+} lat_gpu_sites;
 
 /* Ghosts: slices of one parity, of all columns that are active, as groups of spinors of which two
  * spins are there. Sides: 0 below, 1 above. All zero: t is not cut. */
@@ -39,7 +39,7 @@ typedef struct lat_hop_faces {
 
 /* What all hops of an operator share. */
 typedef struct lat_hop_lattice {
-    lat_hop_sites sites;
+    lat_gpu_sites sites;
     double phase[4][2]; /* of the forward hop across the boundary, re and im; its conjugate back */
     double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
     int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
@@ -67,10 +67,10 @@ typedef struct lat_epilogue {
     bool recursion;    /* as follows; without clover matrices and sums */
     double shift[2];   /* with flip: shift x besides, once gamma5 is done; re and im */
     int terms;         /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
-    const char *more[LAT_DIRAC_TERMS];
-    double keep[LAT_SPINOR_COLUMNS], by[LAT_DIRAC_TERMS][LAT_SPINOR_COLUMNS];
+    const char *more[LAT_APPLY_TERMS];
+    double keep[LAT_VECTOR_COLUMNS], by[LAT_APPLY_TERMS][LAT_VECTOR_COLUMNS];
     bool add;                         /* out + alpha[] (..) */
-    double alpha[LAT_SPINOR_COLUMNS]; /* what is added, by the place in `active`; */
+    double alpha[LAT_VECTOR_COLUMNS]; /* what is added, by the place in `active`; */
     const lat_scalar *later; /* or, if not NULL, what the device knows by then, by column */
     char *image;             /* where clover_h times out goes, too */
     uint32_t sums;           /* LAT_SUM_NORM and others: shadows of out and of x */
@@ -94,7 +94,7 @@ typedef struct lat_hop_args {
     bool held;      /* clover matrices in double are in shared memory (hop_many) */
     lat_epilogue end;
     int columns;
-    uint8_t active[LAT_SPINOR_COLUMNS];
+    uint8_t active[LAT_VECTOR_COLUMNS];
 } lat_hop_args;
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -112,13 +112,13 @@ template <int N> DEVICE bool linked(const lat_hop_site &p)
     return N < 6 || p.crosses >> (N == 6 ? 11 : 15) & 1;
 }
 
-DEVICE uint32_t hop_x(const lat_hop_sites &s, uint32_t x)
+DEVICE uint32_t hop_x(const lat_gpu_sites &s, uint32_t x)
 {
     const uint32_t q = lat_cuda_quotient(x, s.by_brick[0]);
     return q * (s.brick[0] * s.brick[1]) + x - q * s.brick[0];
 }
 
-DEVICE uint32_t hop_y(const lat_hop_sites &s, uint32_t y)
+DEVICE uint32_t hop_y(const lat_gpu_sites &s, uint32_t y)
 {
     const uint32_t q = lat_cuda_quotient(y, s.by_brick[1]);
     return q * (s.extent[0] * s.brick[1]) + (y - q * s.brick[1]) * s.brick[0];
@@ -127,7 +127,7 @@ DEVICE uint32_t hop_y(const lat_hop_sites &s, uint32_t y)
 /* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
  * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
  * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. */
-DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t block, uint32_t thread)
+DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thread)
 {
     if (!s.strip)
         return block * 128 + thread;
@@ -145,7 +145,7 @@ DEVICE uint32_t hop_number(const lat_hop_sites &s, uint32_t block, uint32_t thre
 }
 
 /* Coordinates of site i, c[0] being half of x; returns whether x is odd. */
-DEVICE bool hop_coordinates(const lat_hop_sites &s, uint32_t i, int parity, uint32_t c[4])
+DEVICE bool hop_coordinates(const lat_gpu_sites &s, uint32_t i, int parity, uint32_t c[4])
 {
     const uint32_t zt = lat_cuda_quotient(i, s.by_plane), r = i - zt * s.plane;
     const uint32_t size = s.brick[0] * s.brick[1];
@@ -159,7 +159,7 @@ DEVICE bool hop_coordinates(const lat_hop_sites &s, uint32_t i, int parity, uint
     return (c[1] + c[2] + c[3] + (uint32_t)parity + s.odd) & 1;
 }
 
-DEVICE lat_hop_site hop_site(const lat_hop_sites &s, uint32_t i, int parity)
+DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint32_t i, int parity)
 {
     lat_hop_site p;
     uint32_t c[4];

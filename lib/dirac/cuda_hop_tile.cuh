@@ -61,7 +61,7 @@ template <int P, class Form, class Begin> struct in_tile {
     /* first: group of warp 0; at: the first own site in shared memory. */
     METHOD void place(const lat_hop_args &a, const lat_hop_site &p, uint32_t first, uint32_t at)
     {
-        const lat_hop_sites &s = a.lattice.sites;
+        const lat_gpu_sites &s = a.lattice.sites;
         const uint32_t warp = threadIdx.x / 32, lane = p.i % 32, z = s.plane / 32, t = s.slice / 32;
         site = p.i;
         swap = a.swap != 0;

@@ -8,7 +8,7 @@
 #include "cuda_links.cuh"
 
 /* Natural index of coordinates, x whole. */
-DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
+DEVICE size_t natural_of(const lat_gpu_sites &s, const uint32_t x[4])
 {
     return x[0]
            + (size_t)(2 * s.extent[0])
@@ -16,7 +16,7 @@ DEVICE size_t natural_of(const lat_hop_sites &s, const uint32_t x[4])
 }
 
 /* Coordinates of the site with a natural index, x whole. */
-DEVICE void natural_coordinates(const lat_hop_sites &s, size_t site, uint32_t x[4])
+DEVICE void natural_coordinates(const lat_gpu_sites &s, size_t site, uint32_t x[4])
 {
     const uint32_t row = 2 * s.extent[0];
     x[0] = (uint32_t)(site % row);
@@ -29,7 +29,7 @@ DEVICE void natural_coordinates(const lat_hop_sites &s, size_t site, uint32_t x[
 
 /* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
  * then the one before, as in host fields. */
-DEVICE uint32_t one_step(const lat_hop_sites &s, int mu, uint32_t x, bool back)
+DEVICE uint32_t one_step(const lat_gpu_sites &s, int mu, uint32_t x, bool back)
 {
     const uint32_t all = (mu ? s.extent[mu] : 2 * s.extent[0]) + (mu == 3 && s.ghosts ? 2 : 0);
     if (back)
@@ -38,14 +38,14 @@ DEVICE uint32_t one_step(const lat_hop_sites &s, int mu, uint32_t x, bool back)
 }
 
 /* Coordinates of site i of a parity, x whole. */
-DEVICE void coordinates_of(const lat_hop_sites &s, uint32_t i, int parity, uint32_t x[4])
+DEVICE void coordinates_of(const lat_gpu_sites &s, uint32_t i, int parity, uint32_t x[4])
 {
     const bool late = hop_coordinates(s, i, parity, x);
     x[0] = 2 * x[0] + late;
 }
 
 /* Parity and number of the site with a natural index. */
-DEVICE uint32_t number_of(const lat_hop_sites &s, size_t site, int *parity)
+DEVICE uint32_t number_of(const lat_gpu_sites &s, size_t site, int *parity)
 {
     uint32_t x[4];
     natural_coordinates(s, site, x);
@@ -119,7 +119,7 @@ DEVICE void turn_spinor(double v[24], const double *g, bool back)
 
 /* u[site][mu][18] -> links[group][8][chunk][32] of a parity; blockIdx.y: x+, x-, y+ .. */
 template <int P, int R>
-__global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, const double *u,
+__global__ void pack_links(const __grid_constant__ lat_gpu_sites s, int parity, const double *u,
                            char *links)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -137,7 +137,7 @@ __global__ void pack_links(const __grid_constant__ lat_hop_sites s, int parity, 
 /* A piece of a host field to a column, or back; g[site][18]: the gauge of the column, NULL: that
  * of the host. */
 template <int P, bool PUT>
-__global__ void move_spinors(const __grid_constant__ lat_hop_sites s,
+__global__ void move_spinors(const __grid_constant__ lat_gpu_sites s,
                              const __grid_constant__ lat_gpu_piece piece, const double *g,
                              size_t parity_bytes, char *column)
 {

@@ -25,7 +25,7 @@ typedef struct lat_pass_args {
     size_t parity, column; /* bytes */
     int first;             /* parity of blockIdx.z 0 */
     int terms;
-    const char *x[LAT_SPINOR_TERMS];
+    const char *x[LAT_VECTOR_TERMS];
     char *y, *z, *dir;
     size_t parity_y, column_y; /* of y, which may be in another storage */
     uint32_t before;           /* as in lat_hop_lattice */
@@ -35,7 +35,7 @@ typedef struct lat_pass_args {
     uint8_t active[LAT_PASS_COLUMNS];
     bool scaled; /* by b */
     lat_scalar b[LAT_PASS_COLUMNS];
-    lat_scalar a[LAT_SPINOR_TERMS][LAT_PASS_COLUMNS];
+    lat_scalar a[LAT_VECTOR_TERMS][LAT_PASS_COLUMNS];
     const lat_scalar *row[LAT_PASS_ROWS]; /* in place of a[0], a[1] .., if not NULL: by column */
 } lat_pass_args;
 

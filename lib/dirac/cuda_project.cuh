@@ -25,8 +25,8 @@ typedef struct lat_project_args {
     char *y;
     double *partial;           /* [side][slice][row][column][term][re, im] */
     const lat_scalar *factors; /* [term][columns] */
-    const char *w[LAT_SPINOR_MODES];
-    size_t column[LAT_SPINOR_COLUMNS]; /* where active columns begin, bytes */
+    const char *w[LAT_VECTOR_MODES];
+    size_t column[LAT_VECTOR_COLUMNS]; /* where active columns begin, bytes */
 } lat_project_args;
 
 /* The reals of a lane in a row. */
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_proje
     typedef real_of<P> real;
     typedef lat_pair<real> pair;
     typedef lat_chunk<P> chunk;
-    __shared__ pair factor[LAT_SPINOR_MODES][COLUMNS];
+    __shared__ pair factor[LAT_VECTOR_MODES][COLUMNS];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
                    all = a.sides * a.groups * form::CHUNKS;
     const int n0 = (int)blockIdx.y * COLUMNS;

@@ -48,8 +48,8 @@ typedef struct lat_dirac_matrix {
 } lat_dirac_matrix;
 
 /* What is done with a result in the pass that makes it. All zero: out = result. */
-enum { LAT_DIRAC_TERMS = 2 };
-typedef struct lat_dirac_end {
+enum { LAT_APPLY_TERMS = 2 };
+typedef struct lat_apply_end {
     const double *add; /* out = out + add result, a real number a column */
     /* Of `apply`, for recursions. The result is factor (matrix + shift) in (factor 0: 1); and with
      * add, out = keep out + add result + sum_j by[j] more[j]. keep is for ends with terms, a shift
@@ -58,8 +58,8 @@ typedef struct lat_dirac_end {
     double factor;
     int terms;
     const double *keep;
-    const double *by[LAT_DIRAC_TERMS];
-    const lat_dfield *more[LAT_DIRAC_TERMS];
+    const double *by[LAT_APPLY_TERMS];
+    const lat_dfield *more[LAT_APPLY_TERMS];
     double *norm;           /* |out|^2 */
     const lat_dfield *with; /* and <with, out>, to dot; it may be the field that went in */
     lat_scalar *dot;
@@ -70,37 +70,37 @@ typedef struct lat_dirac_end {
     lat_scalars *scalars;
     lat_scalar_step step;
     double epsilon; /* of the step */
-} lat_dirac_end;
+} lat_apply_end;
 
 /* Which sums an end asks for, a bit for each number of a column; NULL: none. */
 enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 6, LAT_SUM_SHADOW = 24, LAT_SUM_SHADOW_IN = 96 };
-int lat_dirac_sums(const lat_dirac_end *end);
+int lat_apply_sums(const lat_apply_end *end);
 
 static inline int lat_sum_numbers(int sums) { return __builtin_popcount((unsigned)sums); }
 
 /* v[active column][numbers], in the order of the list above, to where the end wants them. */
-void lat_dirac_hand_over(const lat_dirac_end *end, const lat_spinor_part *p, const double *v);
+void lat_apply_hand_over(const lat_apply_end *end, const lat_part *p, const double *v);
 
 /* Is the result added to what is there? */
-static inline bool lat_dirac_adds(const lat_dirac_end *end)
+static inline bool lat_apply_adds(const lat_apply_end *end)
 {
     return end && (end->add || (end->scalars && end->step == LAT_STEP_CG_BETA));
 }
 
-static inline bool lat_dirac_shifted(const lat_dirac_end *end)
+static inline bool lat_apply_shifted(const lat_apply_end *end)
 {
     return end->shift.re != 0 || end->shift.im != 0;
 }
 
-static inline double lat_dirac_factor(const lat_dirac_end *end)
+static inline double lat_apply_factor(const lat_apply_end *end)
 {
     return end->factor != 0 ? end->factor : 1;
 }
 
 /* Is it an end of a recursion? */
-static inline bool lat_dirac_recursion(const lat_dirac_end *end)
+static inline bool lat_apply_recursion(const lat_apply_end *end)
 {
-    return end && (end->terms || end->factor != 0 || lat_dirac_shifted(end));
+    return end && (end->terms || end->factor != 0 || lat_apply_shifted(end));
 }
 
 typedef struct lat_dirac_options {
@@ -118,7 +118,7 @@ typedef struct lat_dirac_options {
 
 typedef struct lat_dirac {
     const struct lat_dirac_ops *ops;
-    lat_spinor_space *space;
+    lat_space *space;
     lat_fermion fermion;
     int reals;   /* a link in the device's memory */
     int links;   /* a site that a hop reads: 8, but 6 where those of t are 1 (temporal.h) */
@@ -131,22 +131,22 @@ typedef struct lat_dirac {
  * not changed, but for ghosts. end may be NULL. */
 typedef struct lat_dirac_ops {
     /* Nothing is borrowed but the space. Ghosts of u are up to date (lat_field_exchange). */
-    lat_dirac *(*open)(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+    lat_dirac *(*open)(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                        const lat_dirac_options *options);
     void (*close)(lat_dirac *d);
 
     /* The matrix times `in`, on the part's sites. */
-    int (*apply)(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p, lat_dfield *out,
-                 lat_dfield *in, const lat_dirac_end *end);
+    int (*apply)(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                 lat_dfield *in, const lat_apply_end *end);
 
     /* a chi + b D in (dagger: D^+) on the part's sites, D the sum in brackets with w; chi NULL:
      * b D in. */
-    int (*hop)(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a, const lat_dfield *chi,
+    int (*hop)(lat_dirac *d, bool dagger, const lat_part *p, double a, const lat_dfield *chi,
                double b, lat_dfield *out, lat_dfield *in);
 
     /* A in, or A^-1 in (dagger: A^+). In place if out is in. */
-    int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,
-                    lat_dfield *out, const lat_dfield *in);
+    int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_part *p, lat_dfield *out,
+                    const lat_dfield *in);
 
     /* log |det A| of the sites of that parity, and how many of their blocks (two a site) have a
      * negative determinant; 0 with a twist. */
@@ -155,9 +155,9 @@ typedef struct lat_dirac_ops {
     /* From b to the right-hand side of S on the part's parity, which `rhs` gets; b is read on both
      * parities and rhs may be b. And from x on that parity to x on the other one, into the same
      * field. form is not FULL; p->parity is not BOTH. */
-    int (*prepare)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *rhs,
+    int (*prepare)(lat_dirac *d, lat_dirac_form form, const lat_part *p, lat_dfield *rhs,
                    lat_dfield *b);
-    int (*reconstruct)(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x, const lat_dfield *b);
+    int (*reconstruct)(lat_dirac *d, const lat_part *p, lat_dfield *x, const lat_dfield *b);
 
     /* Real operations of `apply` a column and site of the lattice, additions and multiplications,
      * by the usual count (a hop 1320 for SU(3)); for Gflop/s. */
@@ -166,17 +166,17 @@ typedef struct lat_dirac_ops {
 
 /* For the tables of all devices: the matrix with an end of a recursion, and the sums of an end, by
  * passes of their own. */
-int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
-                        lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
-int lat_dirac_sums_apart(const lat_dirac *d, const lat_spinor_part *p, const lat_dfield *out,
-                         const lat_dfield *in, const lat_dirac_end *end);
+int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                        lat_dfield *in, const lat_apply_end *end);
+int lat_apply_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
+                         const lat_dfield *in, const lat_apply_end *end);
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
 
 extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;
 
 /* Fails with a sentence where a block of A cannot be inverted, where links are not SU(N) and are to
  * be stored in 12 or 8 reals, and where a parameter is none (NaN). */
-lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options);
 void lat_dirac_close(lat_dirac *d); /* NULL is allowed */
 

@@ -83,11 +83,11 @@ static int fill(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *o
             return lat_fail("mass %g: the diagonal of the Dirac operator is 0", f->mass);
         scalar_logdet(c);
     }
-    c->tmp = lat_spinor_new_of(&c->s->space, LAT_EVEN, "a field of the Dirac operator");
+    c->tmp = lat_vector_new_of(&c->s->space, LAT_EVEN, "a field of the Dirac operator");
     return c->tmp ? 0 : -1;
 }
 
-static lat_dirac *cpu_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+static lat_dirac *cpu_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                            const lat_dirac_options *options)
 {
     lat_cpu_dirac *c = calloc(1, sizeof *c);
@@ -96,7 +96,7 @@ static lat_dirac *cpu_open(lat_spinor_space *s, const lat_field *u, const lat_fe
         return NULL;
     }
     c->d = (lat_dirac){.ops = &lat_dirac_cpu, .space = s, .fermion = *fermion};
-    c->s = lat_cpu_spinors_of(s);
+    c->s = lat_cpu_space_of(s);
     if (fill(c, u, options) == 0)
         return &c->d;
     cpu_close(&c->d);
@@ -164,7 +164,7 @@ static bool far(const lat_cpu_dirac *c, int columns)
     return columns > 1 && lay->neven * block > c->third / 2 && slices < c->third / 2;
 }
 
-static void complete(const lat_cpu_dirac *c, const lat_spinor_part *p, hop *h)
+static void complete(const lat_cpu_dirac *c, const lat_part *p, hop *h)
 {
     const double bytes = hop_bytes(c, p->columns);
     h->call.out = h->out->data;
@@ -186,12 +186,12 @@ static void norm_first(double *v, int columns, int numbers)
 }
 
 /* What an end wants of a hop; `add` has room for its coefficients. */
-static void set_end(const lat_cpu_dirac *c, const lat_dirac_end *end, const lat_spinor_part *p,
+static void set_end(const lat_cpu_dirac *c, const lat_apply_end *end, const lat_part *p,
                     double *add, lat_hop_call *k)
 {
-    const int sums = lat_dirac_sums(end);
+    const int sums = lat_apply_sums(end);
     k->add = end->add;
-    if (end->scalars && lat_dirac_adds(end)) {
+    if (end->scalars && lat_apply_adds(end)) {
         for (int i = 0; i < p->columns; i++)
             add[p->column[i]] = end->scalars->row[LAT_ROW_MINUS][p->column[i]].re;
         k->add = add;
@@ -205,9 +205,9 @@ static void set_end(const lat_cpu_dirac *c, const lat_dirac_end *end, const lat_
 }
 
 /* The sums of a call, once all threads have added up their slices. */
-static int finish_sums(const lat_cpu_dirac *c, const lat_spinor_part *p, const lat_dirac_end *end)
+static int finish_sums(const lat_cpu_dirac *c, const lat_part *p, const lat_apply_end *end)
 {
-    const int sums = lat_dirac_sums(end), numbers = lat_sum_numbers(sums);
+    const int sums = lat_apply_sums(end), numbers = lat_sum_numbers(sums);
     if (lat_cpu_sum_total(c->s, p, numbers))
         return -1;
     if (sums & LAT_SUM_NORM)
@@ -215,13 +215,13 @@ static int finish_sums(const lat_cpu_dirac *c, const lat_spinor_part *p, const l
     if (end->scalars)
         lat_scalars_take(end->scalars, p, end->step, end->epsilon, numbers, c->s->total);
     else
-        lat_dirac_hand_over(end, p, c->s->total);
+        lat_apply_hand_over(end, p, c->s->total);
     return 0;
 }
 
 /* A thread's share of hops, and of their sums. */
-static void share(const lat_cpu_dirac *c, lat_cpu_team *team, const lat_spinor_part *p,
-                  const hop *h, int hops, int numbers)
+static void share(const lat_cpu_dirac *c, lat_cpu_team *team, const lat_part *p, const hop *h,
+                  int hops, int numbers)
 {
     for (int i = 0; i < hops && team->rc == 0; i++)
         do_hop(c, team, &h[i]);
@@ -230,12 +230,11 @@ static void share(const lat_cpu_dirac *c, lat_cpu_team *team, const lat_spinor_p
 }
 
 /* Hops one after the other; `end` is of those that write what the last one does. */
-static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
-               const lat_dirac_end *end)
+static int run(lat_cpu_dirac *c, const lat_part *p, hop *h, int hops, const lat_apply_end *end)
 {
     lat_cpu_team team = {.in_turn = c->in_turn};
-    const int numbers = lat_sum_numbers(lat_dirac_sums(end));
-    double add[LAT_SPINOR_COLUMNS];
+    const int numbers = lat_sum_numbers(lat_apply_sums(end));
+    double add[LAT_VECTOR_COLUMNS];
     if (p->columns == 0)
         return 0;
     if (numbers && lat_cpu_sum_room(c->s, p, numbers))
@@ -243,7 +242,7 @@ static int run(lat_cpu_dirac *c, const lat_spinor_part *p, hop *h, int hops,
     for (int i = 0; i < hops; i++) {
         complete(c, p, &h[i]);
         /* What the next hop or a sum with `out` reads is better in a cache. */
-        h[i].call.past_cache = h[i].out != c->tmp && !lat_dirac_adds(end)
+        h[i].call.past_cache = h[i].out != c->tmp && !lat_apply_adds(end)
                                && chosen(c->past_cache, hop_bytes(c, p->columns) > LEAVES_CACHE);
         if (end && h[i].out == h[hops - 1].out)
             set_end(c, end, p, add, &h[i].call);
@@ -272,8 +271,8 @@ static lat_hop_call call_of(lat_dirac_kind kind)
 /* Is A more than a number? */
 static bool has_blocks(const lat_cpu_dirac *c) { return c->d.clover || c->d.fermion.twist != 0; }
 
-static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
+static int cpu_hop(lat_dirac *d, bool dagger, const lat_part *p, double a, const lat_dfield *chi,
+                   double b, lat_dfield *out, lat_dfield *in)
 {
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     hop h[2];
@@ -292,8 +291,8 @@ static int cpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a
 /* ---- M --------------------------------------------------------------------------------------- */
 
 /* M, M^+ or gamma5 M. */
-static int full(lat_cpu_dirac *c, lat_dirac_kind kind, const lat_spinor_part *p, lat_dfield *out,
-                lat_dfield *in, const lat_dirac_end *end)
+static int full(lat_cpu_dirac *c, lat_dirac_kind kind, const lat_part *p, lat_dfield *out,
+                lat_dfield *in, const lat_apply_end *end)
 {
     hop h[2];
     for (int parity = 0; parity < 2; parity++) {
@@ -308,15 +307,15 @@ static int full(lat_cpu_dirac *c, lat_dirac_kind kind, const lat_spinor_part *p,
 }
 
 /* S, S^+ or gamma5 S. */
-static int schur(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_spinor_part *p,
-                 lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int schur(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                 lat_dfield *in, const lat_apply_end *end)
 {
     const bool blocks = has_blocks(c), symmetric = matrix.form == LAT_SYMMETRIC,
                last = symmetric && matrix.kind == LAT_DAGGER && blocks;
     const double scalar = c->work.diagonal.scalar, hops = -c->w * c->w / 4;
     lat_dfield *from = in;
     if (last) { /* A^-1 comes first: to a field of its own, as chi is `in` */
-        if (!c->other && !(c->other = lat_spinor_new_of(&c->s->space, p->parity, "a field of S^+")))
+        if (!c->other && !(c->other = lat_vector_new_of(&c->s->space, p->parity, "a field of S^+")))
             return -1;
         if (c->d.ops->diagonal(&c->d, true, true, p, c->other, in))
             return -1;
@@ -337,21 +336,21 @@ static int schur(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_spinor_par
     return run(c, p, h, 2, end);
 }
 
-static int apply_one(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_spinor_part *p,
-                     lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int apply_one(lat_cpu_dirac *c, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                     lat_dfield *in, const lat_apply_end *end)
 {
     return matrix.form == LAT_FULL ? full(c, matrix.kind, p, out, in, end)
                                    : schur(c, matrix, p, out, in, end);
 }
 
-static int cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
-                     lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                     lat_dfield *in, const lat_apply_end *end)
 {
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     if ((matrix.form == LAT_FULL) != (p->parity == LAT_BOTH))
         return lat_fail("Dirac operator: expected sites of %s parity",
                         matrix.form == LAT_FULL ? "either" : "one");
-    if (lat_dirac_recursion(end))
+    if (lat_apply_recursion(end))
         return lat_dirac_in_passes(d, matrix, p, out, in, end);
     if (matrix.kind != LAT_NORMAL)
         return apply_one(c, matrix, p, out, in, end);
@@ -364,8 +363,8 @@ static int cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_par
 
 /* ---- the diagonal, and the system of one parity ---------------------------------------------- */
 
-static int cpu_diagonal(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,
-                        lat_dfield *out, const lat_dfield *in)
+static int cpu_diagonal(lat_dirac *d, bool inverse, bool dagger, const lat_part *p, lat_dfield *out,
+                        const lat_dfield *in)
 {
     const lat_cpu_dirac *c = lat_cpu_dirac_of(d);
     const lat_hop_call call = {.out = out->data,
@@ -398,29 +397,28 @@ static int cpu_logdet(lat_dirac *d, lat_parity parity, double *log, long *negati
     return 0;
 }
 
-static int check_system(lat_dirac_form form, const lat_spinor_part *p)
+static int check_system(lat_dirac_form form, const lat_part *p)
 {
     return form == LAT_FULL || p->parity == LAT_BOTH
                ? lat_fail("Dirac operator: expected a Schur complement of one parity")
                : 0;
 }
 
-static int cpu_prepare(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *rhs,
+static int cpu_prepare(lat_dirac *d, lat_dirac_form form, const lat_part *p, lat_dfield *rhs,
                        lat_dfield *b)
 {
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
-    const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
+    const lat_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
     if (check_system(form, p) || cpu_diagonal(d, true, false, &other, c->tmp, b)
         || cpu_hop(d, false, p, 1, b, .5, rhs, c->tmp))
         return -1;
     return form == LAT_SYMMETRIC ? cpu_diagonal(d, true, false, p, rhs, rhs) : 0;
 }
 
-static int cpu_reconstruct(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x,
-                           const lat_dfield *b)
+static int cpu_reconstruct(lat_dirac *d, const lat_part *p, lat_dfield *x, const lat_dfield *b)
 {
     lat_cpu_dirac *c = lat_cpu_dirac_of(d);
-    const lat_spinor_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
+    const lat_part other = {(lat_parity)(1 - (int)p->parity), p->columns, p->column};
     /* To tmp first: x is read at neighbours. */
     if (check_system(LAT_SYMMETRIC, p) || cpu_hop(d, false, &other, 1, b, .5, c->tmp, x))
         return -1;

@@ -11,7 +11,7 @@ typedef enum { LAT_CACHE_AUTO, LAT_CACHE_NEVER, LAT_CACHE_ALWAYS } lat_cache;
 
 typedef struct lat_cpu_dirac {
     lat_dirac d;
-    lat_cpu_spinors *s;
+    lat_cpu_space *s;
     lat_hop_table table;
     lat_hop_work work;
     void *links[2], *clover, *inverse;

@@ -116,7 +116,7 @@ int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
     int which = 0;
     if (!(c->clover = new_lanes(c, elements, "the clover term"))
         || !(c->inverse = new_lanes(c, elements, "the inverse of the clover term"))
-        || lat_cpu_sum_room(c->s, &lat_spinor_first, LOG_NUMBERS))
+        || lat_cpu_sum_room(c->s, &lat_first_column, LOG_NUMBERS))
         return -1;
 #pragma omp parallel for schedule(static)
     for (int b = 0; b < g->lay->nblocks; b++)
@@ -143,7 +143,7 @@ int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless)
     if (lat_agree(c->s->space.grid->dev->comm, rc))
         return -1;
     for (int parity = 0; parity < 2; parity++) {
-        const lat_spinor_part p = {(lat_parity)parity, 1, lat_spinor_numbers};
+        const lat_part p = {(lat_parity)parity, 1, lat_column_numbers};
         lat_cpu_sum_slices(c->s, &p, LOG_NUMBERS);
         if (lat_cpu_sum_total(c->s, &p, LOG_NUMBERS))
             return -1;

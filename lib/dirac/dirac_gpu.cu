@@ -50,7 +50,7 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 }
 
 /* Numbers of a column that an end asks for. */
-static int numbers_of(const lat_dirac_end *end) { return lat_sum_numbers(lat_dirac_sums(end)); }
+static int numbers_of(const lat_apply_end *end) { return lat_sum_numbers(lat_apply_sums(end)); }
 
 /* In which order the hop takes its sites, and whether by way of tiles. Results do not depend on it.
  */
@@ -65,12 +65,12 @@ static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 }
 
 /* What is done with the result of the hop, and its sums. */
-static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_spinor_part *p,
-                    const lat_dirac_end *end, lat_hop_args *a)
+static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
+                    const lat_apply_end *end, lat_hop_args *a)
 {
     lat_epilogue *const e = &a->end;
-    if (lat_dirac_recursion(end)) {
-        const double f = lat_dirac_factor(end);
+    if (lat_apply_recursion(end)) {
+        const double f = lat_apply_factor(end);
         e->recursion = true;
         e->a *= f;
         e->b *= f;
@@ -78,7 +78,7 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_spinor_p
         e->shift[1] = f * end->shift.im;
         e->terms = end->terms;
     }
-    if (lat_dirac_adds(end)) {
+    if (lat_apply_adds(end)) {
         e->add = true;
         e->later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
         for (int k = 0; k < end->terms; k++)
@@ -92,13 +92,13 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_spinor_p
         }
     }
     const bool same = end->with == j->x && !e->add && !j->gamma5;
-    e->sums = (uint32_t)lat_dirac_sums(end);
+    e->sums = (uint32_t)lat_apply_sums(end);
     e->with = e->sums & LAT_SUM_DOT && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
-static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *p,
-                     const lat_dirac_end *end, bool both, int side, int arrays)
+static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_part *p,
+                     const lat_apply_end *end, bool both, int side, int arrays)
 {
     lat_gpu_space *s = d->s;
     const lat_fermion *f = &d->dirac.fermion;
@@ -123,7 +123,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
     if (j->x)
         set_factor(d, j->of_x, j->parity, &a.end.b, &a.end.g5_x, &a.end.clover_x, &ignored);
     a.columns = p->columns;
-    s->last_first = !s->last_first && !numbers_of(end) && !lat_dirac_adds(end) && !s->sites.ghosts;
+    s->last_first = !s->last_first && !numbers_of(end) && !lat_apply_adds(end) && !s->sites.ghosts;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
     a.end.image = lat_gpu_at(s, j->image, j->parity);
@@ -142,7 +142,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_spinor_part *
 }
 
 /* On the parities of the part: hops that write even sites, odd ones, or both. */
-static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_spinor_part *p, const lat_dirac_end *end)
+static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_part *p, const lat_apply_end *end)
 {
     const int sides = lat_part_parities(p), arrays = sides * (int)d->s->groups;
     const int numbers = numbers_of(end);
@@ -162,12 +162,12 @@ static int run_hop(lat_gpu_dirac *d, hop_job j, const lat_spinor_part *p, const 
         return lat_gpu_sums_step(d->s, p, numbers, arrays, end->scalars, end->step, end->epsilon);
     if (lat_gpu_sums_finish(d->s, p->columns, numbers, arrays))
         return -1;
-    lat_dirac_hand_over(end, p, d->s->sum);
+    lat_apply_hand_over(end, p, d->s->sum);
     return 0;
 }
 
-static int gpu_hop(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a,
-                   const lat_dfield *chi, double b, lat_dfield *out, lat_dfield *in)
+static int gpu_hop(lat_dirac *d, bool dagger, const lat_part *p, double a, const lat_dfield *chi,
+                   double b, lat_dfield *out, lat_dfield *in)
 {
     const hop_job j = {0, dagger, false, b, a, ONE, ONE, chi, in, out, NULL};
     return run_hop(of(d), j, p, NULL);
@@ -184,7 +184,7 @@ typedef struct diagonal_args {
     const char *clover[2], *second[2]; /* C, C2: blocks of each parity; NULL: 1 */
     double a, g5;
     int columns;
-    uint8_t active[LAT_SPINOR_COLUMNS];
+    uint8_t active[LAT_VECTOR_COLUMNS];
 } diagonal_args;
 
 /* out <- a C2 C in + i g5 gamma5 C in. A thread is a site; blocks of the same sites (blockIdx.y)
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(128) diagonal(const __grid_constant__ diagonal
 }
 
 /* Where there are matrices, a thread has all columns: they stay in the first cache. */
-static int gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_spinor_part *p,
+static int gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_part *p,
                         lat_dfield *out, const lat_dfield *in)
 {
     const lat_gpu_dirac *d = of(dirac);
@@ -276,9 +276,9 @@ static int gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *ne
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-static lat_spinor_part with_parity(const lat_spinor_part *p, int parity)
+static lat_part with_parity(const lat_part *p, int parity)
 {
-    lat_spinor_part q = *p;
+    lat_part q = *p;
     q.parity = parity ? LAT_ODD : LAT_EVEN;
     return q;
 }
@@ -286,7 +286,7 @@ static lat_spinor_part with_parity(const lat_spinor_part *p, int parity)
 /* Makes a field, unless there is one. */
 static int field(lat_gpu_dirac *d, lat_dfield **x)
 {
-    return *x || (*x = lat_spinor_new(&d->s->space, "spinors between hops")) ? 0 : -1;
+    return *x || (*x = lat_vector_new(&d->s->space, "spinors between hops")) ? 0 : -1;
 }
 
 /* Does d->first get A_oo^-1 of the result of S, which S^+ begins with, in the hop that makes it? It
@@ -301,16 +301,15 @@ static bool makes_image(const lat_gpu_dirac *d, lat_dirac_form form)
 
 /* M, M^+ or gamma5 M of both parities, or of S of one. `in` and `between` differ from out. In steps
  * of CG d->first goes from S to S^+, if it can. */
-static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind,
-                 const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end)
+static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind, const lat_part *p,
+                 lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     const bool dagger = kind == LAT_DAGGER, gamma5 = kind == LAT_GAMMA5;
     if (form == LAT_FULL) {
         const hop_job j = {0, dagger, gamma5, -0.5, 1, DIAGONAL, ONE, in, in, out, NULL};
         return run_hop(d, j, p, end);
     }
-    const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
+    const lat_part there = with_parity(p, p->parity != LAT_ODD);
     const bool last = form == LAT_SYMMETRIC && dagger; /* A_oo^-1 comes first, from the right */
     const bool of_cg = end && end->scalars
                        && (end->step == LAT_STEP_CG_ALPHA || end->step == LAT_STEP_CG_BETA),
@@ -340,35 +339,35 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind,
 
 /* gamma5 of M or S in half, where it takes instructions to exchange spins; what is added to lies
  * apart from it. */
-static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_spinor_part *p,
-                       lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_part *p, lat_dfield *out,
+                       lat_dfield *in, const lat_apply_end *end)
 {
-    const lat_spinor_ops *ops = d->s->space.ops;
+    const lat_vector_ops *ops = d->s->space.ops;
     const bool add = end && end->add;
     if (add && field(d, &d->middle))
         return -1;
     lat_dfield *to = add ? d->middle : out;
     if (plain(d, form, LAT_PLAIN, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
         return -1;
-    lat_scalar a[LAT_SPINOR_COLUMNS] = {};
+    lat_scalar a[LAT_VECTOR_COLUMNS] = {};
     for (int i = 0; i < p->columns && add; i++)
         a[p->column[i]].re = end->add[p->column[i]];
     const lat_scalar *const number = a;
     if (add && ops->axpys(&d->s->space, p, 1, &number, &to, out, NULL))
         return -1;
-    return numbers_of(end) ? lat_dirac_sums_apart(&d->dirac, p, out, in, end) : 0;
+    return numbers_of(end) ? lat_apply_sums_apart(&d->dirac, p, out, in, end) : 0;
 }
 
-static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part *part,
-                     lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_part *part, lat_dfield *out,
+                     lat_dfield *in, const lat_apply_end *end)
 {
     lat_gpu_dirac *d = of(dirac);
-    lat_spinor_part p = *part;
+    lat_part p = *part;
     if (m.form == LAT_FULL)
         p.parity = LAT_BOTH;
-    if (lat_dirac_recursion(end)
+    if (lat_apply_recursion(end)
         && (!dirac->fuses || numbers_of(end) || (end->add && end->shift.im != 0)
-            || (lat_dirac_shifted(end) && m.kind != LAT_GAMMA5)))
+            || (lat_apply_shifted(end) && m.kind != LAT_GAMMA5)))
         return lat_dirac_in_passes(dirac, m, &p, out, in, end);
     switch (m.kind) {
     case LAT_PLAIN:
@@ -388,22 +387,21 @@ static int gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_spinor_part
 
 /* ---- even and odd ---------------------------------------------------------------------------- */
 
-static int gpu_prepare(lat_dirac *dirac, lat_dirac_form form, const lat_spinor_part *p,
-                       lat_dfield *rhs, lat_dfield *b)
+static int gpu_prepare(lat_dirac *dirac, lat_dirac_form form, const lat_part *p, lat_dfield *rhs,
+                       lat_dfield *b)
 {
     lat_gpu_dirac *d = of(dirac);
-    const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
+    const lat_part there = with_parity(p, p->parity != LAT_ODD);
     const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, d->between, rhs, NULL};
     if (gpu_diagonal(dirac, true, false, &there, d->between, b) || run_hop(d, j, p, NULL))
         return -1;
     return form == LAT_SYMMETRIC ? gpu_diagonal(dirac, true, false, p, rhs, rhs) : 0;
 }
 
-static int gpu_reconstruct(lat_dirac *dirac, const lat_spinor_part *p, lat_dfield *x,
-                           const lat_dfield *b)
+static int gpu_reconstruct(lat_dirac *dirac, const lat_part *p, lat_dfield *x, const lat_dfield *b)
 {
     lat_gpu_dirac *d = of(dirac);
-    const lat_spinor_part there = with_parity(p, p->parity != LAT_ODD);
+    const lat_part there = with_parity(p, p->parity != LAT_ODD);
     const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, x, x, NULL};
     return run_hop(d, j, &there, NULL) || gpu_diagonal(dirac, true, false, &there, x, x) ? -1 : 0;
 }

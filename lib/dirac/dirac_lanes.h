@@ -97,9 +97,9 @@ typedef struct lat_pass {
     int columns, all; /* active; of the fields */
     const int *column;
     int terms;
-    const void *x[LAT_SPINOR_TERMS];
+    const void *x[LAT_VECTOR_TERMS];
     bool one; /* all x of dots have one column, as those of products and combine always have */
-    const lat_scalar *a[LAT_SPINOR_TERMS];
+    const lat_scalar *a[LAT_VECTOR_TERMS];
     void *y, *z, *dir;
     const lat_scalar *b;
     const void *signs;

@@ -119,7 +119,7 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
 static int cut_time(const lat_gpu_dirac *d, double *all, cudaStream_t stream)
 {
     const lat_grid *grid = d->s->space.grid;
-    const lat_hop_sites *s = &d->s->sites;
+    const lat_gpu_sites *s = &d->s->sites;
     const lat_phase phase = d->dirac.fermion.boundary[3];
     const int T = grid->spec.lattice.dims[3], own = (int)s->extent[3];
     const size_t slice = 2 * (size_t)s->slice, link = LAT_STAGE_LINK * sizeof(double);
@@ -166,14 +166,14 @@ template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat
 }
 
 /* Are links of t 1, but on the lattice's last slice? With open time some are 0. */
-static bool unit_links(const lat_spinor_space *s, const lat_fermion *f)
+static bool unit_links(const lat_space *s, const lat_fermion *f)
 {
     return !f->boundary[3].open && lat_temporal_unit(s->temporal, s->grid->spec.storage);
 }
 
 /* 12 or 18. In half, with several columns, the arithmetic of a third row takes longer than to read
  * it. 12 reals hold both rows of SU(2), and the third one multiplies zeros. */
-static int choose_reals(const lat_spinor_space *s, const lat_field *u, const lat_dirac_options *o)
+static int choose_reals(const lat_space *s, const lat_field *u, const lat_dirac_options *o)
 {
     const int asked = o->reals;
     if (s->nc == 3 && asked == 8)
@@ -244,7 +244,7 @@ static void set_hop(lat_gpu_dirac *d)
                      && !d->dirac.clover && f->twist == 0;
 }
 
-lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                               const lat_dirac_options *options)
 {
     const double scalar = 1 + 3 * fermion->nu / fermion->xi + fermion->mass;
@@ -269,7 +269,7 @@ lat_dirac *lat_gpu_dirac_open(lat_spinor_space *s, const lat_field *u, const lat
     d->scalar = scalar;
     d->in_turn = options->in_turn;
     set_hop(d);
-    d->between = lat_spinor_new(s, "spinors between hops");
+    d->between = lat_vector_new(s, "spinors between hops");
     if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
         && lat_by_storage(s->grid->spec.storage, [&](auto P) { return fill<P>(d, u, options); })
                == 0)

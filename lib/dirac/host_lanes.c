@@ -206,7 +206,7 @@ LAT_INLINE bool is_zero(int n, const four *v)
 
 LAT_INLINE void put_of(const lat_host_spinors *t, int n, const int64_t *site, int64_t block)
 {
-    const lat_spinor_part *p = t->part;
+    const lat_part *p = t->part;
     four g[MATRIX] = {{0}}, v[SPINOR];
     double buffer[SIDE][SPINOR] = {{0}};
     for (int first = 0; first < t->lanes.lanes; first += SIDE) {
@@ -234,7 +234,7 @@ LAT_INLINE void put_of(const lat_host_spinors *t, int n, const int64_t *site, in
 
 LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, int64_t block)
 {
-    const lat_spinor_part *p = t->part;
+    const lat_part *p = t->part;
     four g[MATRIX] = {{0}}, v[SPINOR];
     double buffer[SIDE][SPINOR];
     for (int first = 0; first < t->lanes.lanes; first += SIDE) {

@@ -15,7 +15,7 @@
 typedef struct lat_host_spinors {
     lat_lane_view lanes;
     int nc;
-    const lat_spinor_part *part;
+    const lat_part *part;
     const int *object; /* by column: of the host field */
     const lat_field *from;
     lat_field *to;

@@ -26,8 +26,8 @@ void lat_mirror_close(lat_mirror *m); /* NULL is allowed */
 bool lat_mirror_fits(const lat_mirror *m, const lat_header *head);
 
 /* Columns of x, in double, become objects, as by `get` of spinor.h. */
-int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p,
-                    const lat_dfield *x, const int *object);
+int lat_mirror_take(lat_mirror *m, lat_space *s, const lat_part *p, const lat_dfield *x,
+                    const int *object);
 
 /* `reader` will read it: from here on lat_mirror_take waits for that first, and fails where it has.
  */

@@ -65,8 +65,8 @@ int lat_mirror_lend(lat_mirror *m, lat_async *reader)
     return failed(cudaStreamSynchronize(m->dev->stream));
 }
 
-int lat_mirror_take(lat_mirror *m, lat_spinor_space *space, const lat_spinor_part *p,
-                    const lat_dfield *x, const int *object)
+int lat_mirror_take(lat_mirror *m, lat_space *space, const lat_part *p, const lat_dfield *x,
+                    const int *object)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
     if (space->grid->spec.storage != LAT_STORAGE_DOUBLE || space->nc != 3)

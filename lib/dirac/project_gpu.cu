@@ -61,12 +61,12 @@ static uint32_t run_of(uint32_t per_slice) { return per_slice < 256 ? 4 : 8; }
 /* So many of n fields in this pass: passes are of about the same size. */
 static int piece_of(int n, int first)
 {
-    const int passes = (n + LAT_SPINOR_MODES - 1) / LAT_SPINOR_MODES,
+    const int passes = (n + LAT_VECTOR_MODES - 1) / LAT_VECTOR_MODES,
               each = ((n + passes - 1) / passes + 7) / 8 * 8;
     return n - first < each ? n - first : each;
 }
 
-static int begin(const lat_gpu_space *s, const lat_spinor_part *p, const lat_dfield *y,
+static int begin(const lat_gpu_space *s, const lat_part *p, const lat_dfield *y,
                  lat_project_args *a)
 {
     if (s->space.grid->spec.storage == LAT_STORAGE_HALF)
@@ -96,8 +96,8 @@ static void take(lat_project_args *a, int n, int first, const lat_dfield *const 
         a->w[j] = (const char *)w[first + j]->data;
 }
 
-int lat_gpu_products(lat_spinor_space *space, const lat_spinor_part *p, int n,
-                     const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot)
+int lat_gpu_products(lat_space *space, const lat_part *p, int n, const lat_dfield *const *w,
+                     const lat_dfield *y, lat_scalar *dot)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
     const cudaStream_t stream = lat_gpu_stream(space);
@@ -125,13 +125,13 @@ int lat_gpu_products(lat_spinor_space *space, const lat_spinor_part *p, int n,
     return 0;
 }
 
-int lat_gpu_combine(lat_spinor_space *space, const lat_spinor_part *p, int n, const lat_scalar *a,
+int lat_gpu_combine(lat_space *space, const lat_part *p, int n, const lat_scalar *a,
                     const lat_dfield *const *w, lat_dfield *y)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
     const cudaStream_t stream = lat_gpu_stream(space);
     lat_project_args k;
-    lat_scalar factor[LAT_SPINOR_MODES * LAT_SPINOR_COLUMNS];
+    lat_scalar factor[LAT_VECTOR_MODES * LAT_VECTOR_COLUMNS];
     if (p->columns == 0 || n == 0)
         return 0;
     if (begin(s, p, y, &k))

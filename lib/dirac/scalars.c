@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "spinor.h"
 
-static lat_scalars *host_open(lat_spinor_space *space)
+static lat_scalars *host_open(lat_space *space)
 {
     lat_scalars *s = calloc(1, sizeof *s);
     (void)space;
@@ -17,14 +17,14 @@ static lat_scalars *host_open(lat_spinor_space *space)
 
 static void host_close(lat_scalars *s) { free(s); }
 
-static int host_set(lat_scalars *s, const lat_spinor_part *p, lat_row row, const lat_scalar *to)
+static int host_set(lat_scalars *s, const lat_part *p, lat_row row, const lat_scalar *to)
 {
     for (int i = 0; i < p->columns; i++)
         s->row[row][p->column[i]] = to[p->column[i]];
     return 0;
 }
 
-static int host_read(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step step, int ago,
+static int host_read(lat_scalars *s, const lat_part *p, lat_scalar_step step, int ago,
                      double *number)
 {
     const double *const from = s->number[step][(s->taken[step] - ago) % 2];
@@ -33,13 +33,13 @@ static int host_read(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step s
     return 0;
 }
 
-void lat_scalars_take(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step step,
-                      double epsilon, int numbers, const double *sum)
+void lat_scalars_take(lat_scalars *s, const lat_part *p, lat_scalar_step step, double epsilon,
+                      int numbers, const double *sum)
 {
     double *const to = s->number[step][++s->taken[step] % 2];
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = lat_step_take(step, epsilon, sum + i * numbers, &s->row[0][p->column[i]],
-                                         LAT_SPINOR_COLUMNS);
+                                         LAT_VECTOR_COLUMNS);
 }
 
 const lat_scalar_ops lat_scalars_host = {host_open, host_close, host_set, host_read};

@@ -14,23 +14,23 @@
 extern "C" {
 #endif
 
-#define LAT_SPINOR_COLUMNS 64 /* of a batch, at most */
+#define LAT_VECTOR_COLUMNS 64 /* of a batch, at most */
 
-struct lat_spinor_part;
-struct lat_spinor_space;
+struct lat_part;
+struct lat_space;
 
 /* Opaque; the host's is the struct below. */
 typedef struct lat_scalars lat_scalars;
 
 /* 0 or a pointer, or -1 or NULL with lat_error set. Columns are those of the part. */
 typedef struct lat_scalar_ops {
-    lat_scalars *(*open)(struct lat_spinor_space *s); /* all 0 */
-    void (*close)(lat_scalars *s);                    /* NULL is allowed */
-    int (*set)(lat_scalars *s, const struct lat_spinor_part *p, lat_row row, const lat_scalar *to);
+    lat_scalars *(*open)(struct lat_space *s); /* all 0 */
+    void (*close)(lat_scalars *s);             /* NULL is allowed */
+    int (*set)(lat_scalars *s, const struct lat_part *p, lat_row row, const lat_scalar *to);
 
     /* number[column]: what this step has reported, the last time or, with ago 1, the time before.
      * The part is that of the step. */
-    int (*read)(lat_scalars *s, const struct lat_spinor_part *p, lat_scalar_step step, int ago,
+    int (*read)(lat_scalars *s, const struct lat_part *p, lat_scalar_step step, int ago,
                 double *number);
 } lat_scalar_ops;
 
@@ -56,15 +56,15 @@ static inline lat_coefficient lat_row_of(const lat_scalars *s, lat_row row)
 /* ---- on the host ----------------------------------------------------------------------------- */
 
 struct lat_scalars {
-    lat_scalar row[LAT_ROWS][LAT_SPINOR_COLUMNS];
-    double number[LAT_STEPS][2][LAT_SPINOR_COLUMNS]; /* reported, in turn */
+    lat_scalar row[LAT_ROWS][LAT_VECTOR_COLUMNS];
+    double number[LAT_STEPS][2][LAT_VECTOR_COLUMNS]; /* reported, in turn */
     long taken[LAT_STEPS];
 };
 
 extern const lat_scalar_ops lat_scalars_host;
 
 /* Takes a step of the part's columns; sum[active column][numbers]. */
-void lat_scalars_take(lat_scalars *s, const struct lat_spinor_part *p, lat_scalar_step step,
+void lat_scalars_take(lat_scalars *s, const struct lat_part *p, lat_scalar_step step,
                       double epsilon, int numbers, const double *sum);
 
 static inline const lat_scalar *lat_coefficient_host(lat_coefficient c)

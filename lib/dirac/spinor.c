@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "site/random.h"
 
-const int lat_spinor_numbers[LAT_SPINOR_COLUMNS] = {
+const int lat_column_numbers[LAT_VECTOR_COLUMNS] = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-const lat_spinor_part lat_spinor_first = {LAT_BOTH, 1, lat_spinor_numbers};
+const lat_part lat_first_column = {LAT_BOTH, 1, lat_column_numbers};
 
-lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
+lat_space *lat_space_open(lat_grid *grid, int nc, int columns)
 {
     if (nc < 2 || nc > 3) {
         lat_fail("SU(%d): Dirac operators are for SU(2) and SU(3)", nc);
@@ -23,25 +23,25 @@ lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns)
         lat_fail("%d dimensions: Dirac operators are for 4", grid->slot.nd);
         return NULL;
     }
-    if (columns < 1 || columns > LAT_SPINOR_COLUMNS) {
-        lat_fail("%d columns of spinors: expected 1 to %d", columns, LAT_SPINOR_COLUMNS);
+    if (columns < 1 || columns > LAT_VECTOR_COLUMNS) {
+        lat_fail("%d columns of spinors: expected 1 to %d", columns, LAT_VECTOR_COLUMNS);
         return NULL;
     }
     if (grid->dev->gpu)
-        return lat_spinor_gpu.open(grid, nc, columns);
-    return lat_spinor_cpu.open(grid, nc, columns);
+        return lat_vector_gpu.open(grid, nc, columns);
+    return lat_vector_cpu.open(grid, nc, columns);
 }
 
-lat_spinor_space *lat_spinor_open_in(lat_grid *grid, int nc, int columns,
-                                     const struct lat_temporal *temporal)
+lat_space *lat_space_open_in(lat_grid *grid, int nc, int columns,
+                             const struct lat_temporal *temporal)
 {
-    lat_spinor_space *s = lat_spinor_open(grid, nc, columns);
+    lat_space *s = lat_space_open(grid, nc, columns);
     if (s)
         s->temporal = temporal;
     return s;
 }
 
-bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks)
+bool lat_space_gpu_takes(const lat_geometry *lattice, int ranks)
 {
     const int *const dims = lattice->dims;
     return ranks == 1 || dims[0] * dims[1] * dims[2] % 64 == 0;
@@ -49,28 +49,28 @@ bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks)
 
 int lat_spinor_colours(const lat_device *dev, int nc) { return dev->gpu ? 3 : nc; }
 
-void lat_spinor_close(lat_spinor_space *s)
+void lat_space_close(lat_space *s)
 {
     if (s)
         s->ops->close(s);
 }
 
-lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what)
+lat_dfield *lat_vector_raw(lat_space *s, const char *what)
 {
     lat_shape shape = {s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc), 0, true, false};
     shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
     return lat_dfield_new(s->grid, shape, 1, what);
 }
 
-lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what)
+lat_dfield *lat_vector_new(lat_space *s, const char *what)
 {
-    return lat_spinor_new_of(s, LAT_BOTH, what);
+    return lat_vector_new_of(s, LAT_BOTH, what);
 }
 
-lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what)
+lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what)
 {
-    lat_dfield *x = lat_spinor_room(s, what);
-    const lat_spinor_part p = {parity, s->columns, lat_spinor_numbers};
+    lat_dfield *x = lat_vector_raw(s, what);
+    const lat_part p = {parity, s->columns, lat_column_numbers};
     if (x && s->ops->zero(s, &p, x)) {
         lat_dfield_free(x);
         return NULL;
@@ -91,25 +91,23 @@ void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *s
 }
 
 /* `object` of one column, where put and get look for it. */
-static lat_spinor_part one_of(const int *column, int object, int by_column[LAT_SPINOR_COLUMNS])
+static lat_part one_of(const int *column, int object, int by_column[LAT_VECTOR_COLUMNS])
 {
     by_column[*column] = object;
-    return (lat_spinor_part){LAT_BOTH, 1, column};
+    return (lat_part){LAT_BOTH, 1, column};
 }
 
-int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
-                   int object)
+int lat_spinor_put(lat_space *s, lat_dfield *x, int column, const lat_field *host, int object)
 {
-    int by_column[LAT_SPINOR_COLUMNS];
-    const lat_spinor_part p = one_of(&column, object, by_column);
+    int by_column[LAT_VECTOR_COLUMNS];
+    const lat_part p = one_of(&column, object, by_column);
     return s->ops->put(s, &p, x, host, by_column);
 }
 
-int lat_spinor_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
-                   int object)
+int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *host, int object)
 {
-    int by_column[LAT_SPINOR_COLUMNS];
-    const lat_spinor_part p = one_of(&column, object, by_column);
+    int by_column[LAT_VECTOR_COLUMNS];
+    const lat_part p = one_of(&column, object, by_column);
     return s->ops->get(s, &p, x, host, by_column);
 }
 

@@ -20,10 +20,10 @@
  * A space has a table of functions of its device. They return 0 or a pointer, or -1 or NULL with
  * lat_error set. Every rank of the device calls every function. C and C++.
  *
- *     lat_spinor_space *s = lat_spinor_open(grid, 3, 12);
- *     lat_dfield *x = lat_spinor_new(s, "the solution");
+ *     lat_space *s = lat_space_open(grid, 3, 12);
+ *     lat_dfield *x = lat_vector_new(s, "the solution");
  *     const int all[] = {0, 1, .. 11};
- *     const lat_spinor_part odd = {LAT_ODD, 12, all};
+ *     const lat_part odd = {LAT_ODD, 12, all};
  *     double norm[12];
  *     s->ops->axpby(s, &odd, a, x, NULL, y, norm);
  */
@@ -39,65 +39,65 @@
 extern "C" {
 #endif
 
-#define LAT_SPINOR_TERMS 16 /* fields of axpys and dots, at most */
-#define LAT_SPINOR_MODES 64 /* fields that products and combine of a GPU read in one pass */
+#define LAT_VECTOR_TERMS 16 /* fields of axpys and dots, at most */
+#define LAT_VECTOR_MODES 64 /* fields that products and combine of a GPU read in one pass */
 
 typedef enum { LAT_EVEN, LAT_ODD, LAT_BOTH } lat_parity;
 
 /* What an operation works on. The columns are in ascending order. */
-typedef struct lat_spinor_part {
+typedef struct lat_part {
     lat_parity parity;
     int columns;
     const int *column; /* [columns] */
-} lat_spinor_part;
+} lat_part;
 
-extern const int lat_spinor_numbers[LAT_SPINOR_COLUMNS]; /* 0, 1, 2, .. */
-extern const lat_spinor_part lat_spinor_first;           /* column 0, even and odd */
+extern const int lat_column_numbers[LAT_VECTOR_COLUMNS]; /* 0, 1, 2, .. */
+extern const lat_part lat_first_column;                  /* column 0, even and odd */
 
 /* Where all batches have the same shape. The device's own struct begins with it. */
-typedef struct lat_spinor_space {
-    const struct lat_spinor_ops *ops;
+typedef struct lat_space {
+    const struct lat_vector_ops *ops;
     lat_grid *grid;
     int nc, columns;
     bool ahead;                          /* the host reads scalars an iteration late (scalars.h) */
     const struct lat_temporal *temporal; /* borrowed; NULL: fields have the gauge of hosts */
-} lat_spinor_space;
+} lat_space;
 
 /* <x, y> is the sum of conj(x) y; |x|^2 = <x, x>. Scalars a, b .. have `columns` numbers; NULL
  * stands for 1. Norms and products that are NULL are not computed. Different names are different
  * fields. */
-typedef struct lat_spinor_ops {
-    lat_spinor_space *(*open)(lat_grid *grid, int nc, int columns);
-    void (*close)(lat_spinor_space *s); /* the grid stays */
+typedef struct lat_vector_ops {
+    lat_space *(*open)(lat_grid *grid, int nc, int columns);
+    void (*close)(lat_space *s); /* the grid stays */
 
     /* Spinors of a host field (lattice/field.h) to the columns of p, and back: own sites, both
      * parities whatever p says; one rounding to the storage, besides those of the change of basis
      * and gauge. object: by column, which one of a site of the host field. */
-    int (*put)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+    int (*put)(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                const int *object);
-    int (*get)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+    int (*get)(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                const int *object);
 
-    int (*zero)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x);
-    int (*copy)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_dfield *y);
+    int (*zero)(lat_space *s, const lat_part *p, lat_dfield *x);
+    int (*copy)(lat_space *s, const lat_part *p, const lat_dfield *x, lat_dfield *y);
 
     /* Independent Gaussian numbers with mean 0 and |.|^2 = 1 each (complex), counted by seed,
      * column number and site. */
-    int (*random)(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x);
+    int (*random)(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x);
 
     /* x <- gamma5 x */
-    int (*gamma5)(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x);
+    int (*gamma5)(lat_space *s, const lat_part *p, lat_dfield *x);
 
     /* y <- a x + b y, and |y|^2 */
-    int (*axpby)(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                 const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm);
+    int (*axpby)(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
+                 const lat_scalar *b, lat_dfield *y, double *norm);
 
     /* y <- y + sum_j a[j] x[j], j < n, and |y|^2 */
-    int (*axpys)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *const *a,
+    int (*axpys)(lat_space *s, const lat_part *p, int n, const lat_scalar *const *a,
                  const lat_dfield *const *x, lat_dfield *y, double *norm);
 
     /* dot[j] = <x[j], y>, j < n, and |y|^2; n may be 0 */
-    int (*dots)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_dfield *const *x,
+    int (*dots)(lat_space *s, const lat_part *p, int n, const lat_dfield *const *x,
                 const lat_dfield *y, lat_scalar *const *dot, double *norm);
 
     /* Projections. The w are any number of fields of a space of one column on the same grid, each
@@ -105,67 +105,66 @@ typedef struct lat_spinor_ops {
      * c are at [j * s->columns + c]. In single or in double.
      *
      * dot = <w[j], y>;  y <- y + sum_j a w[j] */
-    int (*products)(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                    const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot);
-    int (*combine)(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+    int (*products)(lat_space *s, const lat_part *p, int n, const lat_dfield *const *w,
+                    const lat_dfield *y, lat_scalar *dot);
+    int (*combine)(lat_space *s, const lat_part *p, int n, const lat_scalar *a,
                    const lat_dfield *const *w, lat_dfield *y);
 
     /* y <- y + a x */
-    int (*add)(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-               const lat_dfield *x, lat_dfield *y);
+    int (*add)(lat_space *s, const lat_part *p, lat_coefficient a, const lat_dfield *x,
+               lat_dfield *y);
 
     /* CG, also for each shift: x <- x + a dir, then dir <- c r + b dir. Real coefficients. In half
      * x may be in single, of a space of that with as many columns. */
-    int (*cg)(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a, lat_coefficient b,
+    int (*cg)(lat_space *s, const lat_part *p, lat_coefficient a, lat_coefficient b,
               lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
 
     /* BiCGstab, end of an iteration, with alpha, omega and beta of these scalars: x <- x + alpha
      * dir + omega r, r <- r - omega t, dir <- r + beta (dir - omega v); LAT_STEP_NORM of the new r.
      */
-    int (*bicgstab)(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by, lat_dfield *x,
-                    lat_dfield *r, lat_dfield *dir, const lat_dfield *t, const lat_dfield *v);
+    int (*bicgstab)(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x, lat_dfield *r,
+                    lat_dfield *dir, const lat_dfield *t, const lat_dfield *v);
 
     /* dot = <e, x>, the shadow of x: e is 1 or -1 at each site and spin, for all colours, by chance
      * (shadow.h), the same vector in all columns and fields of a lattice on a kind of device. */
-    int (*shadow)(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                  lat_scalar *dot);
+    int (*shadow)(lat_space *s, const lat_part *p, const lat_dfield *x, lat_scalar *dot);
 
     /* y <- x, where x is of the space `from`, on a grid of the same lattice and device with another
      * storage, or the same, and in the same gauge: rounded once. For mixed precision; called with
      * the space of y. Where one of both spaces has a single column, that is taken for the column of
      * p, the only one. */
-    int (*convert)(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
-                   const lat_dfield *x, lat_dfield *y);
+    int (*convert)(lat_space *s, const lat_part *p, const lat_space *from, const lat_dfield *x,
+                   lat_dfield *y);
 
     const lat_scalar_ops *scalars;
-} lat_spinor_ops;
+} lat_vector_ops;
 
-extern const lat_spinor_ops lat_spinor_cpu, lat_spinor_gpu;
+extern const lat_vector_ops lat_vector_cpu, lat_vector_gpu;
 
-/* Batches of 1 to LAT_SPINOR_COLUMNS columns for SU(2) and SU(3) on four-dimensional lattices.
+/* Batches of 1 to LAT_VECTOR_COLUMNS columns for SU(2) and SU(3) on four-dimensional lattices.
  * Borrows the grid (across -1; with a halo). */
-lat_spinor_space *lat_spinor_open(lat_grid *grid, int nc, int columns);
+lat_space *lat_space_open(lat_grid *grid, int nc, int columns);
 
 /* The same in the temporal gauge (temporal.h), which is borrowed; NULL: in that of hosts. */
-lat_spinor_space *lat_spinor_open_in(lat_grid *grid, int nc, int columns,
-                                     const struct lat_temporal *temporal);
-void lat_spinor_close(lat_spinor_space *s); /* its batches are freed before; NULL is allowed */
+lat_space *lat_space_open_in(lat_grid *grid, int nc, int columns,
+                             const struct lat_temporal *temporal);
+void lat_space_close(lat_space *s); /* its batches are freed before; NULL is allowed */
 
 /* GPUs of so many ranks take it: several, where slices of t have a multiple of 64 sites. */
-bool lat_spinor_gpu_takes(const lat_geometry *lattice, int ranks);
+bool lat_space_gpu_takes(const lat_geometry *lattice, int ranks);
 
 /* Colours of a spinor in a device's memory: on a GPU 3, where the third one of SU(2) is zero. */
 int lat_spinor_colours(const lat_device *dev, int nc);
 
 /* A batch of zeros; lat_dfield_free. `what` is for messages about memory. */
-lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);
+lat_dfield *lat_vector_new(lat_space *s, const char *what);
 
 /* Of zeros at the sites of one parity, or of both. The others are undefined, and on a CPU take no
  * memory while nobody writes them. */
-lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what);
+lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what);
 
 /* A batch whose numbers are undefined, for what writes all sites first. */
-lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what);
+lat_dfield *lat_vector_raw(lat_space *s, const char *what);
 
 /* The numbers of `random` at a site, in the basis of host fields: [8 nc]. */
 void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor);
@@ -175,10 +174,8 @@ void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size
                            double *to);
 
 /* put and get of one column. */
-int lat_spinor_put(lat_spinor_space *s, lat_dfield *x, int column, const lat_field *host,
-                   int object);
-int lat_spinor_get(lat_spinor_space *s, const lat_dfield *x, int column, lat_field *host,
-                   int object);
+int lat_spinor_put(lat_space *s, lat_dfield *x, int column, const lat_field *host, int object);
+int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *host, int object);
 
 #ifdef __cplusplus
 }

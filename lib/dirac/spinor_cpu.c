@@ -26,9 +26,9 @@ void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *en
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
-static void cpu_close(lat_spinor_space *space)
+static void cpu_close(lat_space *space)
 {
-    lat_cpu_spinors *s = lat_cpu_spinors_of(space);
+    lat_cpu_space *s = lat_cpu_space_of(space);
     free(s->position);
     free(s->signs);
     lat_sum_order_free(&s->order);
@@ -40,7 +40,7 @@ static void cpu_close(lat_spinor_space *space)
 }
 
 /* The signs of e, as passes want them. */
-static int draw_signs(lat_cpu_spinors *s)
+static int draw_signs(lat_cpu_space *s)
 {
     const lat_layout *lay = lat_cpu(s->space.grid)->lay;
     const int64_t sites = (int64_t)lay->nblocks * lay->lanes,
@@ -59,7 +59,7 @@ static int draw_signs(lat_cpu_spinors *s)
 }
 
 /* Where sites are. */
-static int find_sites(lat_cpu_spinors *s)
+static int find_sites(lat_cpu_space *s)
 {
     const lat_grid *grid = s->space.grid;
     const lat_layout *lay = lat_cpu(grid)->lay;
@@ -74,15 +74,14 @@ static int find_sites(lat_cpu_spinors *s)
     return 0;
 }
 
-static lat_spinor_space *cpu_open(lat_grid *grid, int nc, int columns)
+static lat_space *cpu_open(lat_grid *grid, int nc, int columns)
 {
-    lat_cpu_spinors *s = calloc(1, sizeof *s);
+    lat_cpu_space *s = calloc(1, sizeof *s);
     if (!s) {
         lat_fail("out of memory: spinors");
         return NULL;
     }
-    s->space = (lat_spinor_space){
-        .ops = &lat_spinor_cpu, .grid = grid, .nc = nc, .columns = columns};
+    s->space = (lat_space){.ops = &lat_vector_cpu, .grid = grid, .nc = nc, .columns = columns};
     s->lanes = lat_dirac_lanes_table[lat_isa_widest()][nc]
                + (grid->spec.storage == LAT_STORAGE_DOUBLE);
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
@@ -112,7 +111,7 @@ static void each_block(const lat_host_spinors *t, const lat_dfield *x, int begin
         fn(t, site + (int64_t)b * t->lanes.lanes, b);
 }
 
-static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const lat_field *host,
+static int check_host(const lat_space *s, const lat_part *p, const lat_field *host,
                       const int *object)
 {
     const lat_geometry *a = &host->head.geom, *b = &s->grid->spec.lattice;
@@ -132,13 +131,13 @@ static int check_host(const lat_spinor_space *s, const lat_spinor_part *p, const
     return 0;
 }
 
-static const lat_field *gauge_of(const lat_spinor_space *s)
+static const lat_field *gauge_of(const lat_space *s)
 {
     return s->temporal ? &s->temporal->g : NULL;
 }
 
-static int cpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
-                   const lat_field *host, const int *object)
+static int cpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
+                   const int *object)
 {
     const lat_host_spinors t = {
         .lanes = view(x), .nc = s->nc, .part = p, .object = object, .from = host, .g = gauge_of(s)};
@@ -148,8 +147,8 @@ static int cpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
     return 0;
 }
 
-static int cpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                   lat_field *host, const int *object)
+static int cpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
+                   const int *object)
 {
     const lat_host_spinors t = {
         .lanes = view(x), .nc = s->nc, .part = p, .object = object, .to = host, .g = gauge_of(s)};
@@ -160,7 +159,7 @@ static int cpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfie
     return 0;
 }
 
-static int cpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
+static int cpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x)
 {
     const lat_host_spinors t = {.lanes = view(x), .nc = s->nc, .part = p, .seed = seed};
     int begin, end;
@@ -198,8 +197,8 @@ static void to_exchange(char *x, const char *y, size_t bytes)
     memcpy(x + bytes / 2, t, bytes / 2);
 }
 
-static void each_column(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x,
-                        const lat_dfield *y, on_column *fn)
+static void each_column(lat_space *s, const lat_part *p, lat_dfield *x, const lat_dfield *y,
+                        on_column *fn)
 {
     int begin, end;
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
@@ -212,30 +211,29 @@ static void each_column(lat_spinor_space *s, const lat_spinor_part *p, lat_dfiel
         }
 }
 
-static int cpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int cpu_zero(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     each_column(s, p, x, NULL, to_zero);
     return 0;
 }
 
-static int cpu_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                    lat_dfield *y)
+static int cpu_copy(lat_space *s, const lat_part *p, const lat_dfield *x, lat_dfield *y)
 {
     each_column(s, p, y, x, to_copy);
     return 0;
 }
 
-static int cpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int cpu_gamma5(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     each_column(s, p, x, NULL, to_exchange);
     return 0;
 }
 
-static int cpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
-                       const lat_dfield *x, lat_dfield *y)
+static int cpu_convert(lat_space *s, const lat_part *p, const lat_space *from, const lat_dfield *x,
+                       lat_dfield *y)
 {
     const lat_layout *lay = lat_cpu(s->grid)->lay;
-    const int32_t *position = ((const lat_cpu_spinors *)from)->position;
+    const int32_t *position = ((const lat_cpu_space *)from)->position;
     const lat_lane_view a = view(x), b = view(y);
     const int reals = y->shape.reals;
     int begin, end;
@@ -261,8 +259,8 @@ static int cpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
 /* ---- linear algebra -------------------------------------------------------------------------- */
 
 /* A thread's share of a pass over blocks begin .. end-1, and of its sums. */
-static void share(lat_cpu_spinors *s, const lat_spinor_part *p, lat_pass_blocks *fn,
-                  const lat_pass *pass, int begin, int end)
+static void share(lat_cpu_space *s, const lat_part *p, lat_pass_blocks *fn, const lat_pass *pass,
+                  int begin, int end)
 {
     int64_t from, to;
     lat_thread_range(end - begin, &from, &to);
@@ -274,10 +272,9 @@ static void share(lat_cpu_spinors *s, const lat_spinor_part *p, lat_pass_blocks 
 }
 
 /* (A parallel region of one thread would take a third of a microsecond.) */
-int lat_cpu_pass(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_blocks *fn,
-                 lat_pass *pass)
+int lat_cpu_pass(lat_space *space, const lat_part *p, lat_pass_blocks *fn, lat_pass *pass)
 {
-    lat_cpu_spinors *s = lat_cpu_spinors_of(space);
+    lat_cpu_space *s = lat_cpu_space_of(space);
     int begin, end;
     lat_cpu_blocks(space->grid, p->parity, &begin, &end);
     pass->columns = p->columns;
@@ -295,21 +292,17 @@ int lat_cpu_pass(lat_spinor_space *space, const lat_spinor_part *p, lat_pass_blo
     return pass->numbers ? lat_cpu_sum_total(s, p, pass->numbers) : 0;
 }
 
-static const lat_cpu_spinors *lanes_of(const lat_spinor_space *s)
-{
-    return (const lat_cpu_spinors *)s;
-}
+static const lat_cpu_space *lanes_of(const lat_space *s) { return (const lat_cpu_space *)s; }
 
 /* Number k of each active column. */
-static void read_norm(const lat_spinor_space *s, const lat_spinor_part *p, int numbers, int k,
-                      double *norm)
+static void read_norm(const lat_space *s, const lat_part *p, int numbers, int k, double *norm)
 {
     for (int i = 0; norm && i < p->columns; i++)
         norm[p->column[i]] = lanes_of(s)->total[i * numbers + k];
 }
 
-static int cpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+static int cpu_axpby(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
+                     const lat_scalar *b, lat_dfield *y, double *norm)
 {
     lat_pass pass = {.x = {x->data}, .a = {a}, .y = y->data, .b = b, .numbers = norm != NULL};
     if (lat_cpu_pass(s, p, lanes_of(s)->lanes->axpby, &pass))
@@ -320,14 +313,13 @@ static int cpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
 
 static int check_terms(int n)
 {
-    return n >= 0 && n <= LAT_SPINOR_TERMS
+    return n >= 0 && n <= LAT_VECTOR_TERMS
                ? 0
-               : lat_fail("%d fields at once: expected at most %d", n, LAT_SPINOR_TERMS);
+               : lat_fail("%d fields at once: expected at most %d", n, LAT_VECTOR_TERMS);
 }
 
-static int cpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
-                     double *norm)
+static int cpu_axpys(lat_space *s, const lat_part *p, int n, const lat_scalar *const *a,
+                     const lat_dfield *const *x, lat_dfield *y, double *norm)
 {
     lat_pass pass = {.terms = n, .y = y->data, .numbers = norm != NULL};
     if (check_terms(n))
@@ -342,9 +334,8 @@ static int cpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int cpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
-                    double *norm)
+static int cpu_dots(lat_space *s, const lat_part *p, int n, const lat_dfield *const *x,
+                    const lat_dfield *y, lat_scalar *const *dot, double *norm)
 {
     lat_pass pass = {.terms = n, .y = y->data, .numbers = 2 * n + (norm != NULL)};
     if (check_terms(n))
@@ -361,16 +352,15 @@ static int cpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
 
 /* ---- solvers --------------------------------------------------------------------------------- */
 
-static int cpu_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                   const lat_dfield *x, lat_dfield *y)
+static int cpu_add(lat_space *s, const lat_part *p, lat_coefficient a, const lat_dfield *x,
+                   lat_dfield *y)
 {
     lat_pass pass = {.terms = 1, .x = {x->data}, .a = {lat_coefficient_host(a)}, .y = y->data};
     return lat_cpu_pass(s, p, lanes_of(s)->lanes->axpys, &pass);
 }
 
-static int cpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
-                  const lat_dfield *r)
+static int cpu_cg(lat_space *s, const lat_part *p, lat_coefficient a, lat_coefficient b,
+                  lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
 {
     lat_pass pass = {
         .x = {r->data},
@@ -380,9 +370,8 @@ static int cpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient
     return lat_cpu_pass(s, p, lanes_of(s)->lanes->cg, &pass);
 }
 
-static int cpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
-                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
-                        const lat_dfield *v)
+static int cpu_bicgstab(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x,
+                        lat_dfield *r, lat_dfield *dir, const lat_dfield *t, const lat_dfield *v)
 {
     lat_pass pass = {.x = {t->data, v->data},
                      .a = {by->row[LAT_ROW_ALPHA], by->row[LAT_ROW_OMEGA]},
@@ -397,8 +386,7 @@ static int cpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scala
     return 0;
 }
 
-static int cpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                      lat_scalar *dot)
+static int cpu_shadow(lat_space *s, const lat_part *p, const lat_dfield *x, lat_scalar *dot)
 {
     lat_pass pass = {.y = x->data, .signs = lanes_of(s)->signs, .numbers = 2};
     if (lat_cpu_pass(s, p, lanes_of(s)->lanes->shadow, &pass))
@@ -407,7 +395,7 @@ static int cpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
     return 0;
 }
 
-const lat_spinor_ops lat_spinor_cpu = {
+const lat_vector_ops lat_vector_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .put = cpu_put,

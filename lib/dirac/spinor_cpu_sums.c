@@ -11,7 +11,7 @@
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Room for sums of parts of so many numbers. */
-static int parts_room(lat_cpu_spinors *s, size_t need)
+static int parts_room(lat_cpu_space *s, size_t need)
 {
     const size_t parts = (size_t)(2 * s->order.slices * s->order.boxes);
     if (need <= s->room_parts)
@@ -25,7 +25,7 @@ static int parts_room(lat_cpu_spinors *s, size_t need)
     return 0;
 }
 
-int lat_cpu_sum_room(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+int lat_cpu_sum_room(lat_cpu_space *s, const lat_part *p, int numbers)
 {
     const lat_layout *lay = lat_cpu(s->space.grid)->lay;
     const size_t sites = (size_t)lay->nblocks * (size_t)lay->lanes,
@@ -64,7 +64,7 @@ static void add_sites(const lat_dirac_lanes *lanes, const void *v, size_t pitch,
 }
 
 /* The parts of a bundle, of the i-th active column. */
-static void add_bundle(lat_cpu_spinors *s, int columns, int numbers, int bundle, int i)
+static void add_bundle(lat_cpu_space *s, int columns, int numbers, int bundle, int i)
 {
     const lat_sum_order *o = &s->order;
     const size_t pitch = (size_t)(columns * numbers),
@@ -108,7 +108,7 @@ static int bundles_of(const lat_sum_order *o, lat_parity parity, int *count)
 }
 
 /* Parts to slices, once all parts are there. */
-static void sum_parts(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+static void sum_parts(lat_cpu_space *s, const lat_part *p, int numbers)
 {
     const lat_sum_order *o = &s->order;
     int64_t from, to;
@@ -125,7 +125,7 @@ static void sum_parts(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
     }
 }
 
-void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+void lat_cpu_sum_slices(lat_cpu_space *s, const lat_part *p, int numbers)
 {
     int64_t from, to;
     int count;
@@ -136,7 +136,7 @@ void lat_cpu_sum_slices(lat_cpu_spinors *s, const lat_spinor_part *p, int number
     sum_parts(s, p, numbers);
 }
 
-int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
+int lat_cpu_sum_total(lat_cpu_space *s, const lat_part *p, int numbers)
 {
     return lat_reduce_total(s->space.grid, p->columns, numbers, 0, s->slices, s->total);
 }
@@ -146,14 +146,14 @@ int lat_cpu_sum_total(lat_cpu_spinors *s, const lat_spinor_part *p, int numbers)
 enum { COLUMNS_AT_ONCE = 12 };
 
 /* Products of a bundle with some columns, from `first` on, to its parts. */
-static void multiply_bundle(lat_cpu_spinors *s, const lat_pass *pass, int bundle, int first)
+static void multiply_bundle(lat_cpu_space *s, const lat_pass *pass, int bundle, int first)
 {
     const lat_sum_order *o = &s->order;
     const int numbers = pass->numbers, left = pass->columns - first;
     const size_t parts = (size_t)(2 * o->slices * o->boxes);
     const int32_t *part = o->part + bundle * o->width;
     lat_pass some = *pass;
-    _Alignas(64) double sum[COLUMNS_AT_ONCE * 2 * LAT_SPINOR_TERMS * 16]; /* 16 lanes at most */
+    _Alignas(64) double sum[COLUMNS_AT_ONCE * 2 * LAT_VECTOR_TERMS * 16]; /* 16 lanes at most */
     some.column = pass->column + first;
     some.columns = left < COLUMNS_AT_ONCE ? left : COLUMNS_AT_ONCE;
     s->lanes->products(&some, o->item + o->first[bundle], o->first[bundle + 1] - o->first[bundle],
@@ -167,7 +167,7 @@ static void multiply_bundle(lat_cpu_spinors *s, const lat_pass *pass, int bundle
         }
 }
 
-static void multiply_share(lat_cpu_spinors *s, const lat_spinor_part *p, const lat_pass *pass)
+static void multiply_share(lat_cpu_space *s, const lat_part *p, const lat_pass *pass)
 {
     int64_t from, to;
     int count;
@@ -181,9 +181,9 @@ static void multiply_share(lat_cpu_spinors *s, const lat_spinor_part *p, const l
 
 /* Sums are made where products are, a whole vector at a time; or, where lanes do not run in boxes,
  * as those of dots are. */
-static int multiply(lat_spinor_space *space, const lat_spinor_part *p, lat_pass *pass)
+static int multiply(lat_space *space, const lat_part *p, lat_pass *pass)
 {
-    lat_cpu_spinors *s = lat_cpu_spinors_of(space);
+    lat_cpu_space *s = lat_cpu_space_of(space);
     if (s->order.width == 1)
         return lat_cpu_pass(space, p, s->lanes->dots, pass);
     pass->columns = p->columns;
@@ -200,10 +200,10 @@ static int multiply(lat_spinor_space *space, const lat_spinor_part *p, lat_pass 
     return lat_cpu_sum_total(s, p, pass->numbers);
 }
 
-/* LAT_SPINOR_TERMS of n fields, from `first` on. */
+/* LAT_VECTOR_TERMS of n fields, from `first` on. */
 static lat_pass some_terms(int n, int first, const lat_dfield *const *w, lat_dfield *y)
 {
-    lat_pass pass = {.terms = n - first < LAT_SPINOR_TERMS ? n - first : LAT_SPINOR_TERMS,
+    lat_pass pass = {.terms = n - first < LAT_VECTOR_TERMS ? n - first : LAT_VECTOR_TERMS,
                      .one = true,
                      .y = y->data};
     for (int j = 0; j < pass.terms; j++)
@@ -211,10 +211,10 @@ static lat_pass some_terms(int n, int first, const lat_dfield *const *w, lat_dfi
     return pass;
 }
 
-int lat_cpu_products(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_dfield *const *w, const lat_dfield *y, lat_scalar *dot)
+int lat_cpu_products(lat_space *s, const lat_part *p, int n, const lat_dfield *const *w,
+                     const lat_dfield *y, lat_scalar *dot)
 {
-    for (int first = 0; first < n; first += LAT_SPINOR_TERMS) {
+    for (int first = 0; first < n; first += LAT_VECTOR_TERMS) {
         lat_pass pass = some_terms(n, first, w, (lat_dfield *)y);
         pass.numbers = 2 * pass.terms;
         if (multiply(s, p, &pass))
@@ -225,14 +225,14 @@ int lat_cpu_products(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-int lat_cpu_combine(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_scalar *a,
+int lat_cpu_combine(lat_space *s, const lat_part *p, int n, const lat_scalar *a,
                     const lat_dfield *const *w, lat_dfield *y)
 {
-    for (int first = 0; first < n; first += LAT_SPINOR_TERMS) {
+    for (int first = 0; first < n; first += LAT_VECTOR_TERMS) {
         lat_pass pass = some_terms(n, first, w, y);
         for (int j = 0; j < pass.terms; j++)
             pass.a[j] = a + (first + j) * s->columns;
-        if (lat_cpu_pass(s, p, lat_cpu_spinors_of(s)->lanes->combine, &pass))
+        if (lat_cpu_pass(s, p, lat_cpu_space_of(s)->lanes->combine, &pass))
             return -1;
     }
     return 0;

@@ -8,7 +8,7 @@
 
 extern "C" {
 #include "lattice/field.h"
-extern const lat_spinor_ops lat_spinor_gpu;
+extern const lat_vector_ops lat_vector_gpu;
 }
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
@@ -18,13 +18,13 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
 /* What a pass works on (cuda_pass.cuh); columns and scalars follow in groups of LAT_PASS_COLUMNS.
  */
 struct job {
-    lat_spinor_space *space;
-    const lat_spinor_part *part;
+    lat_space *space;
+    const lat_part *part;
     int numbers = 0; /* sums of a column */
     int terms = 0;
-    const lat_dfield *x[LAT_SPINOR_TERMS] = {};
+    const lat_dfield *x[LAT_VECTOR_TERMS] = {};
     lat_dfield *y, *z = NULL, *dir = NULL;
-    lat_coefficient a[LAT_SPINOR_TERMS] = {};
+    lat_coefficient a[LAT_VECTOR_TERMS] = {};
     const lat_scalar *b = NULL; /* NULL: 1 */
     lat_scalars *by = NULL;     /* NULL: sums are awaited; else they report a norm */
 };
@@ -64,7 +64,7 @@ static lat_scalar scalar(const lat_scalar *a, int column)
 template <class What> static int run(const job *j)
 {
     lat_gpu_space *s = lat_gpu_space_of(j->space);
-    const lat_spinor_part *p = j->part;
+    const lat_part *p = j->part;
     lat_pass_args a = args_of(j, s);
     if (p->columns == 0)
         return 0;
@@ -76,7 +76,7 @@ template <class What> static int run(const job *j)
             const int c = p->column[from + k];
             a.active[k] = (uint8_t)c;
             a.b[k] = scalar(j->b, c);
-            for (int t = 0; t < LAT_SPINOR_TERMS; t++)
+            for (int t = 0; t < LAT_VECTOR_TERMS; t++)
                 a.a[t][k] = scalar(j->a[t].number, c);
         }
         a.partial = j->numbers ? s->partial + (size_t)from * (size_t)j->numbers * (size_t)a.arrays
@@ -109,8 +109,8 @@ static void take_dot(const job *j, int k, lat_scalar *dot)
     }
 }
 
-static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+static int gpu_axpby(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
+                     const lat_scalar *b, lat_dfield *y, double *norm)
 {
     const job j = {.space = s,
                    .part = p,
@@ -126,9 +126,8 @@ static int gpu_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
     return 0;
 }
 
-static int gpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
-                     double *norm)
+static int gpu_axpys(lat_space *s, const lat_part *p, int n, const lat_scalar *const *a,
+                     const lat_dfield *const *x, lat_dfield *y, double *norm)
 {
     job j = {.space = s, .part = p, .numbers = norm != NULL, .terms = n, .y = y};
     for (int k = 0; k < n; k++) {
@@ -141,9 +140,8 @@ static int gpu_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int gpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
-                    double *norm)
+static int gpu_dots(lat_space *s, const lat_part *p, int n, const lat_dfield *const *x,
+                    const lat_dfield *y, lat_scalar *const *dot, double *norm)
 {
     job j = {
         .space = s, .part = p, .numbers = 2 * n + (norm != NULL), .terms = n, .y = (lat_dfield *)y};
@@ -157,25 +155,23 @@ static int gpu_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int gpu_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                   const lat_dfield *x, lat_dfield *y)
+static int gpu_add(lat_space *s, const lat_part *p, lat_coefficient a, const lat_dfield *x,
+                   lat_dfield *y)
 {
     const job j = {.space = s, .part = p, .terms = 1, .x = {x}, .y = y, .a = {a}};
     return run<pass_sum>(&j);
 }
 
-static int gpu_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
-                  const lat_dfield *r)
+static int gpu_cg(lat_space *s, const lat_part *p, lat_coefficient a, lat_coefficient b,
+                  lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
 {
     const job j = {.space = s, .part = p, .terms = 1, .x = {r}, .y = x, .z = dir, .a = {c, b, a}};
     return x->grid->spec.storage == s->grid->spec.storage ? run<pass_cg>(&j)
                                                           : run<pass_cg_single>(&j);
 }
 
-static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
-                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *t,
-                        const lat_dfield *v)
+static int gpu_bicgstab(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x,
+                        lat_dfield *r, lat_dfield *dir, const lat_dfield *t, const lat_dfield *v)
 {
     const job j = {.space = s,
                    .part = p,
@@ -191,8 +187,7 @@ static int gpu_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scala
     return run<pass_bicgstab>(&j);
 }
 
-static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                      lat_scalar *dot)
+static int gpu_shadow(lat_space *s, const lat_part *p, const lat_dfield *x, lat_scalar *dot)
 {
     const job j = {.space = s, .part = p, .numbers = 2, .y = (lat_dfield *)x};
     if (run<pass_shadow>(&j))
@@ -201,7 +196,7 @@ static int gpu_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
     return 0;
 }
 
-static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int gpu_gamma5(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     const job j = {.space = s, .part = p, .y = x};
     return run<pass_gamma5>(&j);
@@ -209,7 +204,7 @@ static int gpu_gamma5(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield 
 
 /* ---- whole columns --------------------------------------------------------------------------- */
 
-static int gpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int gpu_zero(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s);
     for (int i = 0; i < p->columns; i++)
@@ -220,8 +215,7 @@ static int gpu_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x
     return 0;
 }
 
-static int gpu_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                    lat_dfield *y)
+static int gpu_copy(lat_space *s, const lat_part *p, const lat_dfield *x, lat_dfield *y)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s);
     for (int i = 0; i < p->columns; i++) {
@@ -235,8 +229,8 @@ static int gpu_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfi
     return 0;
 }
 
-static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
-                       const lat_dfield *x, lat_dfield *y)
+static int gpu_convert(lat_space *s, const lat_part *p, const lat_space *from, const lat_dfield *x,
+                       lat_dfield *y)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s), *f = lat_gpu_space_of(from);
     const uint32_t groups = g->groups * (uint32_t)lat_part_parities(p);
@@ -256,7 +250,7 @@ static int gpu_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_
     return 0;
 }
 
-const lat_spinor_ops lat_spinor_gpu = {
+const lat_vector_ops lat_vector_gpu = {
     lat_gpu_open, lat_gpu_close,    lat_gpu_put,     lat_gpu_get,      gpu_zero,
     gpu_copy,     lat_gpu_random,   gpu_gamma5,      gpu_axpby,        gpu_axpys,
     gpu_dots,     lat_gpu_products, lat_gpu_combine, gpu_add,          gpu_cg,

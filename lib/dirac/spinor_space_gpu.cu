@@ -21,7 +21,7 @@ extern "C" {
 /* ---- the space ------------------------------------------------------------------------------- */
 
 /* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
-static void choose_brick(lat_hop_sites *s)
+static void choose_brick(lat_gpu_sites *s)
 {
     static const uint32_t bricks[][2] = {{16, 2}, {8, 4}, {4, 8}, {32, 1}, {2, 16}, {1, 32}};
     s->brick[0] = s->extent[0];
@@ -34,7 +34,7 @@ static void choose_brick(lat_hop_sites *s)
         }
 }
 
-static void set_sites(lat_hop_sites *s, const lat_grid *grid)
+static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
 {
     memset(s, 0, sizeof *s);
     for (int mu = 0; mu < 4; mu++)
@@ -66,7 +66,7 @@ static void set_sites(lat_hop_sites *s, const lat_grid *grid)
     }
 }
 
-void lat_gpu_close(lat_spinor_space *space)
+void lat_gpu_close(lat_space *space)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
     lat_gpu_faces_close(s);
@@ -74,10 +74,10 @@ void lat_gpu_close(lat_spinor_space *space)
     free(s);
 }
 
-lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
+lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
 {
     const int *const dims = grid->spec.lattice.dims;
-    if (!lat_spinor_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
+    if (!lat_space_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
         lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of t, "
                  "found %d x %d x %d",
                  dims[0], dims[1], dims[2]);
@@ -88,7 +88,7 @@ lat_spinor_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
         lat_fail("out of memory: a space of spinors");
         return NULL;
     }
-    s->space.ops = &lat_spinor_gpu;
+    s->space.ops = &lat_vector_gpu;
     s->space.grid = grid;
     s->space.nc = nc;
     s->space.columns = columns;
@@ -124,8 +124,8 @@ cudaError_t lat_gpu_move(const lat_gpu_space *s, bool put, const lat_gpu_piece *
  * v[column][site][24] is filled, or has come; put: false where there is nothing to send. turned:
  * the host has its own gauge, the column that of the space. */
 template <class Host>
-static int transfer(const lat_spinor_space *space, const lat_spinor_part *p, lat_dfield *x,
-                    bool put, bool turned, Host host)
+static int transfer(const lat_space *space, const lat_part *p, lat_dfield *x, bool put, bool turned,
+                    Host host)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
     const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
@@ -152,7 +152,7 @@ static int transfer(const lat_spinor_space *space, const lat_spinor_part *p, lat
 }
 
 /* of[]: the objects of a host field in the columns of a part. */
-static int find_objects(const lat_spinor_space *s, const lat_spinor_part *p, const lat_field *host,
+static int find_objects(const lat_space *s, const lat_part *p, const lat_field *host,
                         const int *object, int *of)
 {
     const int objects = (int)lat_header_objects(&host->head);
@@ -167,11 +167,11 @@ static int find_objects(const lat_spinor_space *s, const lat_spinor_part *p, con
 }
 
 /* Most of a source is zero, and stays on the host. */
-int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, const lat_field *host,
+int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                 const int *object)
 {
-    const lat_spinor_part both = {LAT_BOTH, p->columns, p->column};
-    int of[LAT_SPINOR_COLUMNS];
+    const lat_part both = {LAT_BOTH, p->columns, p->column};
+    int of[LAT_VECTOR_COLUMNS];
     return find_objects(s, p, host, object, of) || s->ops->zero(s, &both, x)
                    || transfer(s, &both, x, true, true,
                                [&](size_t at, size_t n, double *v) {
@@ -184,10 +184,10 @@ int lat_gpu_put(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x, co
                : 0;
 }
 
-int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x, lat_field *host,
+int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                 const int *object)
 {
-    int of[LAT_SPINOR_COLUMNS];
+    int of[LAT_VECTOR_COLUMNS];
     return find_objects(s, p, host, object, of)
                    || transfer(s, p, (lat_dfield *)x, false, true,
                                [&](size_t at, size_t n, const double *v) {
@@ -198,13 +198,13 @@ int lat_gpu_get(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield 
                : 0;
 }
 
-int lat_gpu_random(lat_spinor_space *s, const lat_spinor_part *p, uint64_t seed, lat_dfield *x)
+int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x)
 {
     const lat_grid *grid = s->grid;
     const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
                  site = grid->halo ? (size_t)grid->slab.first * slice : 0;
     for (int i = 0; i < p->columns; i++) {
-        const lat_spinor_part one = {p->parity, 1, p->column + i};
+        const lat_part one = {p->parity, 1, p->column + i};
         if (transfer(s, &one, x, true, false, [&](size_t at, size_t n, double *v) {
                 lat_spinor_draw_sites(seed, p->column[i], s->nc, site + at, n, v);
                 return true;

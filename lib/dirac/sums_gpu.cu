@@ -20,7 +20,7 @@ int lat_gpu_sums_open(lat_gpu_space *s, int columns)
     if (lat_cuda_malloc((void **)&s->slice_sum, most * slices * sizeof(double), "sums of slices")
         || lat_cuda_malloc((void **)&s->arrived, most * sizeof *s->arrived, "sums of slices")
         || lat_cuda_malloc((void **)&s->factors,
-                           (size_t)columns * LAT_SPINOR_MODES * sizeof *s->factors, "factors")
+                           (size_t)columns * LAT_VECTOR_MODES * sizeof *s->factors, "factors")
         || lat_cuda_malloc((void **)&s->value, (size_t)columns * LAT_GPU_OF_STEP * sizeof *s->value,
                            "scalars")
         || lat_cuda_malloc((void **)&s->valued, (size_t)columns * sizeof *s->valued, "scalars")
@@ -62,7 +62,7 @@ typedef struct adder {
     lat_scalar *row;
     double *value, epsilon;
     unsigned *valued;
-    uint8_t column[LAT_SPINOR_COLUMNS];
+    uint8_t column[LAT_VECTOR_COLUMNS];
 } adder;
 
 /* A number and the call that it is of: stores and loads of 16 bytes are whole. */
@@ -93,7 +93,7 @@ static __device__ void report(const adder &a, int place, double v)
 static __device__ void take_step(const adder &a, int place, const double *v)
 {
     report(a, place,
-           lat_step_take(a.step, a.epsilon, v, a.row + a.column[place], LAT_SPINOR_COLUMNS));
+           lat_step_take(a.step, a.epsilon, v, a.row + a.column[place], LAT_VECTOR_COLUMNS));
 }
 
 /* v is the sum of a number: the last one of a column takes its step. */
@@ -301,7 +301,7 @@ static adder next_adder(lat_gpu_space *s)
 static adder adder_of(lat_gpu_space *s, int arrays)
 {
     adder a = next_adder(s);
-    const lat_hop_sites *sites = &s->sites;
+    const lat_gpu_sites *sites = &s->sites;
     a.groups = s->groups;
     a.arrays = (uint32_t)arrays;
     if (sites->brick[0] * sites->brick[1] == 32) { /* groups are bricks */
@@ -362,10 +362,10 @@ int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows)
 
 static lat_gpu_scalars *of(lat_scalars *s) { return (lat_gpu_scalars *)s; }
 
-/* Where a step reports to, the last time or the one before; flags are LAT_SPINOR_COLUMNS behind. */
+/* Where a step reports to, the last time or the one before; flags are LAT_VECTOR_COLUMNS behind. */
 static double *report_of(const lat_gpu_scalars *s, lat_scalar_step step, int ago)
 {
-    return s->report + (2 * step + (s->taken[step] - ago) % 2) * 2 * LAT_SPINOR_COLUMNS;
+    return s->report + (2 * step + (s->taken[step] - ago) % 2) * 2 * LAT_VECTOR_COLUMNS;
 }
 
 static void scalars_close(lat_scalars *scalars)
@@ -378,10 +378,10 @@ static void scalars_close(lat_scalars *scalars)
     free(s);
 }
 
-static lat_scalars *scalars_open(lat_spinor_space *space)
+static lat_scalars *scalars_open(lat_space *space)
 {
-    const size_t rows = LAT_ROWS * LAT_SPINOR_COLUMNS * sizeof(lat_scalar),
-                 reports = LAT_STEPS * 4 * LAT_SPINOR_COLUMNS * sizeof(double);
+    const size_t rows = LAT_ROWS * LAT_VECTOR_COLUMNS * sizeof(lat_scalar),
+                 reports = LAT_STEPS * 4 * LAT_VECTOR_COLUMNS * sizeof(double);
     lat_gpu_scalars *s = (lat_gpu_scalars *)calloc(1, sizeof *s);
     if (!s) {
         lat_fail("out of memory: scalars");
@@ -398,24 +398,23 @@ static lat_scalars *scalars_open(lat_spinor_space *space)
     return (lat_scalars *)s;
 }
 
-static int scalars_set(lat_scalars *scalars, const lat_spinor_part *p, lat_row row,
-                       const lat_scalar *to)
+static int scalars_set(lat_scalars *scalars, const lat_part *p, lat_row row, const lat_scalar *to)
 {
     const lat_gpu_scalars *const s = of(scalars);
     for (int i = 0; i < p->columns; i++)
-        if (failed(cudaMemcpyAsync(s->row + row * LAT_SPINOR_COLUMNS + p->column[i],
+        if (failed(cudaMemcpyAsync(s->row + row * LAT_VECTOR_COLUMNS + p->column[i],
                                    to + p->column[i], sizeof *to, cudaMemcpyHostToDevice,
                                    lat_gpu_stream(&s->space->space))))
             return -1;
     return 0;
 }
 
-static int scalars_read(lat_scalars *scalars, const lat_spinor_part *p, lat_scalar_step step,
-                        int ago, double *number)
+static int scalars_read(lat_scalars *scalars, const lat_part *p, lat_scalar_step step, int ago,
+                        double *number)
 {
     const lat_gpu_scalars *const s = of(scalars);
     const double *const from = report_of(s, step, ago);
-    if (await_sums(s->space, from + LAT_SPINOR_COLUMNS, p->columns,
+    if (await_sums(s->space, from + LAT_VECTOR_COLUMNS, p->columns,
                    s->call[step][(s->taken[step] - ago) % 2]))
         return -1;
     for (int i = 0; i < p->columns; i++)
@@ -425,8 +424,8 @@ static int scalars_read(lat_scalars *scalars, const lat_spinor_part *p, lat_scal
 
 const lat_scalar_ops lat_scalars_gpu = {scalars_open, scalars_close, scalars_set, scalars_read};
 
-int lat_gpu_sums_step(lat_gpu_space *s, const lat_spinor_part *p, int numbers, int arrays,
-                      lat_scalars *by, lat_scalar_step step, double epsilon)
+int lat_gpu_sums_step(lat_gpu_space *s, const lat_part *p, int numbers, int arrays, lat_scalars *by,
+                      lat_scalar_step step, double epsilon)
 {
     lat_gpu_scalars *const to = of(by);
     adder a = {};
@@ -440,7 +439,7 @@ int lat_gpu_sums_step(lat_gpu_space *s, const lat_spinor_part *p, int numbers, i
         a = adder_of(s, arrays);
     to->taken[step]++;
     a.sum = report_of(to, step, 0);
-    a.flag = a.sum + LAT_SPINOR_COLUMNS;
+    a.flag = a.sum + LAT_VECTOR_COLUMNS;
     a.step = step;
     a.epsilon = epsilon;
     a.numbers = numbers;

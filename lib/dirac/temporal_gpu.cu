@@ -19,7 +19,7 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "links"); }
 /* u[site][mu][18] of `held` sites, ghosts behind own ones, become G(x) U_mu(x) G(x+mu)^+,
  * g[site][18] (temporal.h). unit: links of t are 1 but on the last of `slices` slices of the
  * lattice, of which number `first` is the first one here. */
-static __global__ void turn_links(const __grid_constant__ lat_hop_sites s, const double *g,
+static __global__ void turn_links(const __grid_constant__ lat_gpu_sites s, const double *g,
                                   bool unit, uint32_t first, uint32_t slices, size_t held,
                                   double *u)
 {

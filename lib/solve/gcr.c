@@ -15,17 +15,17 @@ typedef struct state {
     const lat_system *k; /* of K, NULL without */
     lat_dfield *z[DEEP], *w[DEEP];
     lat_dfield *kr, *kz, *kt;                /* of K: residual, solution, A times the residual */
-    double square[DEEP][LAT_SPINOR_COLUMNS]; /* |w_k|^2 */
+    double square[DEEP][LAT_VECTOR_COLUMNS]; /* |w_k|^2 */
 } state;
 
 /* z = K r. */
 static int precondition(const lat_run *w, state *g, lat_dfield *z)
 {
     const lat_system *k = g->k;
-    const lat_spinor_part *c = &w->active;
-    double norm[LAT_SPINOR_COLUMNS];
+    const lat_part *c = &w->active;
+    double norm[LAT_VECTOR_COLUMNS];
     lat_numbers dot, omega, minus;
-    const lat_dirac_end end = {.norm = norm, .with = g->kr, .dot = dot};
+    const lat_apply_end end = {.norm = norm, .with = g->kr, .dot = dot};
     if (!k)
         return LAT_OPS(w->s)->copy(w->s->space, c, w->r, z);
     if (LAT_OPS(k)->convert(k->space, c, w->s->space, w->r, g->kr)
@@ -101,7 +101,7 @@ static int advance(lat_run *w, state *g, int at, double *norm)
 
 static int iterate(lat_run *w, state *g)
 {
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     for (int at = 0; w->active.columns > 0; at = (at + 1) % DEEP)
         if (precondition(w, g, g->z[at])
             || w->s->apply(w->s->with, false, &w->active, g->w[at], g->z[at], NULL)

@@ -27,18 +27,18 @@
  * of it, so that they solve what stands behind these functions: the Wilson operator (wilson.h), or
  * a dense matrix in a test. Functions return 0 or a pointer, or -1 or NULL with lat_error set. */
 typedef struct lat_system {
-    lat_spinor_space *space; /* its linear algebra */
-    lat_parity parity;       /* the sites on which A works */
-    double epsilon;          /* of its precision */
+    lat_space *space;  /* its linear algebra */
+    lat_parity parity; /* the sites on which A works */
+    double epsilon;    /* of its precision */
 
     /* out = A in, or A^+ in, on the part's sites and columns; in is not changed but for ghosts. */
-    int (*apply)(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end);
+    int (*apply)(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_apply_end *end);
     lat_dfield *(*vector)(void *with, const char *what); /* zero */
     void (*release)(void *with, lat_dfield *v);          /* NULL is allowed */
     void *with;
 
-    lat_spinor_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
+    lat_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
 } lat_system;
 
 typedef enum {
@@ -96,7 +96,7 @@ typedef struct lat_equation {
      * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing is
      * known.
      */
-    int (*improve)(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r);
+    int (*improve)(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r);
     void *with;
 } lat_equation;
 

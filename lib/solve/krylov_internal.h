@@ -19,33 +19,33 @@
 #include "krylov.h"
 
 /* Scalars of all columns. */
-typedef lat_scalar lat_numbers[LAT_SPINOR_COLUMNS];
+typedef lat_scalar lat_numbers[LAT_VECTOR_COLUMNS];
 
 typedef struct lat_run {
     const lat_equation *p;
     const lat_system *s; /* the inner one */
     lat_solver solver;
-    lat_dfield *x, *r;      /* inner: the solution since the last update, and the residual */
-    lat_spinor_space *of_x; /* the inner space, or one of more bits */
-    lat_dfield *outer_r;    /* is r if inner is outer; then x is p->x */
+    lat_dfield *x, *r;     /* inner: the solution since the last update, and the residual */
+    lat_space *of_x;       /* the inner space, or one of more bits */
+    lat_dfield *outer_r;   /* is r if inner is outer; then x is p->x */
     lat_dfield *direction; /* NULL, or one that is r and more: where r is replaced, it changes by as
                               much */
-    lat_spinor_part active; /* of list */
-    int list[LAT_SPINOR_COLUMNS];
-    bool fresh[LAT_SPINOR_COLUMNS];
+    lat_part active;       /* of list */
+    int list[LAT_VECTOR_COLUMNS];
+    bool fresh[LAT_VECTOR_COLUMNS];
     lat_solve_report *report;
-    double norm[LAT_SPINOR_COLUMNS]; /* |r| */
-    double peak[LAT_SPINOR_COLUMNS]; /* largest |r| since the last update */
-    double last[LAT_SPINOR_COLUMNS]; /* |r| of the last update */
-    double best[LAT_SPINOR_COLUMNS]; /* smallest |r|, and the iteration that had it */
-    long best_at[LAT_SPINOR_COLUMNS];
-    int stalls[LAT_SPINOR_COLUMNS];   /* updates one after the other that have not helped */
-    int restarts[LAT_SPINOR_COLUMNS]; /* of the method, after a breakdown */
+    double norm[LAT_VECTOR_COLUMNS]; /* |r| */
+    double peak[LAT_VECTOR_COLUMNS]; /* largest |r| since the last update */
+    double last[LAT_VECTOR_COLUMNS]; /* |r| of the last update */
+    double best[LAT_VECTOR_COLUMNS]; /* smallest |r|, and the iteration that had it */
+    long best_at[LAT_VECTOR_COLUMNS];
+    int stalls[LAT_VECTOR_COLUMNS];   /* updates one after the other that have not helped */
+    int restarts[LAT_VECTOR_COLUMNS]; /* of the method, after a breakdown */
     long window;                      /* iterations without progress that are stagnation; 0: any */
     long step;                        /* iterations of the batch */
 
-    lat_spinor_part looked, running; /* lat_run_look: of `before` and `now` */
-    int before[LAT_SPINOR_COLUMNS], now[LAT_SPINOR_COLUMNS];
+    lat_part looked, running; /* lat_run_look: of `before` and `now` */
+    int before[LAT_VECTOR_COLUMNS], now[LAT_VECTOR_COLUMNS];
 } lat_run;
 
 /* Begins: r = b - A x. Columns that are below their target leave at once. */
@@ -59,7 +59,7 @@ int lat_run_check(lat_run *w, int iterations, const double *norm);
 
 /* The columns whose numbers can be read, once an iteration has been begun: those of this one, and
  * ago is 0; or those of the one before, none at first, and ago is 1. */
-const lat_spinor_part *lat_run_look(lat_run *w, int *ago);
+const lat_part *lat_run_look(lat_run *w, int *ago);
 
 /* Are the numbers that can be read those of an r that has been replaced since? */
 static inline bool lat_run_stale(const lat_run *w, int column)
@@ -68,7 +68,7 @@ static inline bool lat_run_stale(const lat_run *w, int column)
 }
 
 /* Active columns whose r has just been replaced, in list. */
-lat_spinor_part lat_run_fresh(const lat_run *w, int list[LAT_SPINOR_COLUMNS]);
+lat_part lat_run_fresh(const lat_run *w, int list[LAT_VECTOR_COLUMNS]);
 
 /* Vectors of the inner space; lat_run_release allows NULL. */
 int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what);
@@ -81,7 +81,7 @@ void lat_run_break(lat_run *w, int column);
 #define LAT_OPS(s) ((s)->space->ops)
 
 /* y += c x. */
-static inline int lat_add(const lat_system *s, const lat_spinor_part *p, const lat_scalar *c,
+static inline int lat_add(const lat_system *s, const lat_part *p, const lat_scalar *c,
                           const lat_dfield *x, lat_dfield *y, double *norm)
 {
     return LAT_OPS(s)->axpys(s->space, p, 1, &c, &x, y, norm);

@@ -15,12 +15,12 @@
 /* One precision. */
 typedef struct level {
     lat_grid *grid, *grid_of_x;
-    lat_spinor_space *space, *of_x; /* of_x: NULL, or of solutions of half, in single */
+    lat_space *space, *of_x; /* of_x: NULL, or of solutions of half, in single */
     lat_dirac *d;
     lat_system system;
     lat_dirac_form form;
     double flops, sites;                /* of an application; sites that it goes over */
-    double applied[LAT_SPINOR_COLUMNS]; /* applications a column */
+    double applied[LAT_VECTOR_COLUMNS]; /* applications a column */
     double bytes;                       /* of all */
 } level;
 
@@ -42,7 +42,7 @@ struct lat_wilson {
 
 /* Traffic if each link that is not 1 is read once a hop, and each spinor read once and written
  * once. */
-static void count(level *l, const lat_spinor_part *p)
+static void count(level *l, const lat_part *p)
 {
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
     const double hops = l->form == LAT_FULL ? 1 : 2,
@@ -52,8 +52,8 @@ static void count(level *l, const lat_spinor_part *p)
     l->bytes += hops * l->sites * real * (l->d->links * l->d->reals + spinor * p->columns);
 }
 
-static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end)
+static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_apply_end *end)
 {
     level *l = with;
     count(l, p);
@@ -64,7 +64,7 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
 static lat_dfield *vector(void *with, const char *what)
 {
     level *l = with;
-    return lat_spinor_new_of(l->space, l->system.parity, what);
+    return lat_vector_new_of(l->space, l->system.parity, what);
 }
 
 static void release(void *with, lat_dfield *v)
@@ -92,14 +92,14 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
     const double volume = (double)lat_volume(&links->head.geom);
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))
-        || !(l->space = lat_spinor_open_in(l->grid, links->head.nc, o->columns, w->gauge))
+        || !(l->space = lat_space_open_in(l->grid, links->head.nc, o->columns, w->gauge))
         || !(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
         return -1;
     if (storage == LAT_STORAGE_HALF && l->space->ahead) {
         lat_grid_spec more = spec;
         more.storage = LAT_STORAGE_SINGLE;
         if (!(l->grid_of_x = lat_grid_new(device, &more))
-            || !(l->of_x = lat_spinor_open_in(l->grid_of_x, links->head.nc, o->columns, w->gauge)))
+            || !(l->of_x = lat_space_open_in(l->grid_of_x, links->head.nc, o->columns, w->gauge)))
             return -1;
     }
     l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
@@ -118,8 +118,8 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
 static void level_close(level *l)
 {
     lat_dirac_close(l->d);
-    lat_spinor_close(l->space);
-    lat_spinor_close(l->of_x);
+    lat_space_close(l->space);
+    lat_space_close(l->of_x);
     lat_grid_free(l->grid);
     lat_grid_free(l->grid_of_x);
 }
@@ -149,8 +149,8 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->fermion = *fermion;
     if (lat_temporal_open(device, links, options->dirac.there, &w->gauge) || open_outer(w)
         || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
-        || !(w->b = lat_spinor_room(w->outer.space, "the sources"))
-        || !(w->x = lat_spinor_room(w->outer.space, "the solutions"))) {
+        || !(w->b = lat_vector_raw(w->outer.space, "the sources"))
+        || !(w->x = lat_vector_raw(w->outer.space, "the solutions"))) {
         lat_wilson_close(w);
         return NULL;
     }
@@ -186,17 +186,17 @@ long lat_wilson_promoted(const lat_wilson *w) { return w->promoted; }
 
 /* ---- a job ----------------------------------------------------------------------------------- */
 
-static lat_spinor_part part_of(lat_parity parity, int columns, const int *column)
+static lat_part part_of(lat_parity parity, int columns, const int *column)
 {
-    return (lat_spinor_part){parity, columns, column};
+    return (lat_part){parity, columns, column};
 }
 
 /* These columns of the solution to the host. */
 static int fetch(lat_wilson *w, int columns, const int *column)
 {
-    const lat_spinor_part p = part_of(LAT_ODD, columns, column);
+    const lat_part p = part_of(LAT_ODD, columns, column);
     const lat_wilson_job *job = w->job;
-    lat_spinor_space *s = w->outer.space;
+    lat_space *s = w->outer.space;
     if (columns && w->options.form != LAT_FULL
         && w->outer.d->ops->reconstruct(w->outer.d, &p, w->x, w->b))
         return -1;
@@ -217,7 +217,7 @@ static int progress(void *with, long iterations, int active, double ratio)
     return w->job->progress(w->job->with, iterations, active, ratio);
 }
 
-static int improve(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r)
+static int improve(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r)
 {
     return lat_deflation_improve(((lat_wilson *)with)->deflation, p, x, r);
 }
@@ -226,9 +226,9 @@ static int improve(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfie
 static int load(lat_wilson *w, double *norm)
 {
     const lat_wilson_job *job = w->job;
-    lat_spinor_space *s = w->outer.space;
-    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, lat_spinor_numbers),
-                          own = part_of(w->outer.system.parity, job->columns, lat_spinor_numbers);
+    lat_space *s = w->outer.space;
+    const lat_part both = part_of(LAT_BOTH, job->columns, lat_column_numbers),
+                   own = part_of(w->outer.system.parity, job->columns, lat_column_numbers);
     if (s->ops->put(s, &both, w->b, job->b, job->object)
         || (job->from_x ? s->ops->put(s, &both, w->x, job->x, job->object)
                         : s->ops->zero(s, &own, w->x))
@@ -266,7 +266,7 @@ static double scale(const lat_wilson *w)
  */
 static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *report)
 {
-    int list[LAT_SPINOR_COLUMNS], left = 0;
+    int list[LAT_VECTOR_COLUMNS], left = 0;
     for (int k = 0; k < w->job->columns && w->options.inner == LAT_STORAGE_HALF; k++)
         if (report[k].end != LAT_END_CONVERGED && report[k].end != LAT_END_ITERATIONS)
             list[left++] = k;
@@ -291,7 +291,7 @@ static void begin(lat_wilson *w, const lat_wilson_job *job)
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost)
 {
-    double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS], target[LAT_VECTOR_COLUMNS];
     lat_equation problem = {.outer = &w->outer.system,
                             .inner = w->inner.d ? &w->inner.system : &w->outer.system,
                             .b = w->b,
@@ -310,11 +310,11 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k] / scale(w);
     const double start = lat_seconds();
-    if (lat_solve(&problem, job->solver, job->columns, lat_spinor_numbers, report)
+    if (lat_solve(&problem, job->solver, job->columns, lat_column_numbers, report)
         || promote(w, &problem, report))
         return -1;
     const double seconds = lat_seconds() - start;
-    int left[LAT_SPINOR_COLUMNS], count = 0;
+    int left[LAT_VECTOR_COLUMNS], count = 0;
     for (int k = 0; k < job->columns; k++) {
         report[k].residual *= norm[k] > 0 ? scale(w) / norm[k] : 1;
         if (!job->done || report[k].end != LAT_END_CONVERGED) /* not fetched yet */
@@ -332,10 +332,10 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
 /* x = gamma5 M z - i mu z, to the host. */
 static int fetch_twist(lat_wilson *w, double mu, lat_dfield *z, lat_field *x)
 {
-    const lat_spinor_part both = part_of(LAT_BOTH, w->job->columns, lat_spinor_numbers);
+    const lat_part both = part_of(LAT_BOTH, w->job->columns, lat_column_numbers);
     const lat_dirac *d = w->outer.d;
-    lat_spinor_space *s = w->outer.space;
-    lat_scalar minus[LAT_SPINOR_COLUMNS];
+    lat_space *s = w->outer.space;
+    lat_scalar minus[LAT_VECTOR_COLUMNS];
     const lat_scalar *const by[] = {minus};
     const lat_dfield *const from[] = {z};
     for (int k = 0; k < w->job->columns; k++)
@@ -360,10 +360,10 @@ static void sort(int n, const double *twist, int *order)
 int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, const double *twist,
                       lat_field *const *x, lat_solve_report *report, lat_wilson_cost *cost)
 {
-    double norm[LAT_SPINOR_COLUMNS], target[LAT_SPINOR_COLUMNS], shift[LAT_WILSON_TWISTS];
+    double norm[LAT_VECTOR_COLUMNS], target[LAT_VECTOR_COLUMNS], shift[LAT_WILSON_TWISTS];
     int order[LAT_WILSON_TWISTS], rc = 0;
     lat_dfield *z[LAT_WILSON_TWISTS] = {NULL};
-    lat_spinor_space *s = w->outer.space;
+    lat_space *s = w->outer.space;
     const lat_equation problem = {.outer = &w->outer.system,
                                   .inner = &w->outer.system,
                                   .b = w->b,
@@ -375,15 +375,15 @@ int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, cons
     sort(twists, twist, order);
     for (int j = 0; j < twists && rc == 0; j++) {
         shift[j] = twist[order[j]] * twist[order[j]];
-        rc = (z[j] = lat_spinor_new(s, "the solutions")) ? 0 : -1;
+        rc = (z[j] = lat_vector_new(s, "the solutions")) ? 0 : -1;
     }
-    const lat_spinor_part both = part_of(LAT_BOTH, job->columns, lat_spinor_numbers);
+    const lat_part both = part_of(LAT_BOTH, job->columns, lat_column_numbers);
     rc = rc || load(w, norm) || s->ops->gamma5(s, &both, w->b) ? -1 : 0;
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k];
     const double start = lat_seconds();
     if (rc == 0)
-        rc = lat_multishift(&problem, twists, shift, z, job->columns, lat_spinor_numbers, report);
+        rc = lat_multishift(&problem, twists, shift, z, job->columns, lat_column_numbers, report);
     const double seconds = lat_seconds() - start;
     for (int j = 0; j < twists && rc == 0; j++)
         rc = fetch_twist(w, twist[order[j]], z[j], x[order[j]]);

@@ -18,7 +18,7 @@
 #include "krylov.h"
 
 typedef struct lat_wilson_options {
-    int columns;         /* side by side, at most LAT_SPINOR_COLUMNS */
+    int columns;         /* side by side, at most LAT_VECTOR_COLUMNS */
     lat_dirac_form form; /* LAT_FULL: no even-odd preconditioning */
     lat_storage inner;   /* of the iterations; the outer precision is double */
     lat_dirac_options dirac;

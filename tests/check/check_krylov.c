@@ -18,7 +18,7 @@ enum { COLUMNS = 5, MOST = 200 };
 
 /* A space of vectors of n numbers, each rounded to float if `single`. */
 typedef struct toy {
-    lat_spinor_space space;
+    lat_space space;
     int n;
     bool single;
     cx *matrix; /* [n][n] */
@@ -66,7 +66,7 @@ static void norm_of(const toy *t, int k, const lat_dfield *y, double *norm)
         norm[k] = sum;
 }
 
-static int toy_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int toy_zero(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++)
@@ -74,8 +74,7 @@ static int toy_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x
     return 0;
 }
 
-static int toy_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                    lat_dfield *y)
+static int toy_copy(lat_space *s, const lat_part *p, const lat_dfield *x, lat_dfield *y)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++)
@@ -84,15 +83,15 @@ static int toy_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfi
     return 0;
 }
 
-static int toy_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
-                       const lat_dfield *x, lat_dfield *y)
+static int toy_convert(lat_space *s, const lat_part *p, const lat_space *from, const lat_dfield *x,
+                       lat_dfield *y)
 {
     (void)from;
     return toy_copy(s, p, x, y);
 }
 
-static int toy_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+static int toy_axpby(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
+                     const lat_scalar *b, lat_dfield *y, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -105,9 +104,8 @@ static int toy_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
     return 0;
 }
 
-static int toy_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
-                     double *norm)
+static int toy_axpys(lat_space *s, const lat_part *p, int n, const lat_scalar *const *a,
+                     const lat_dfield *const *x, lat_dfield *y, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -123,9 +121,8 @@ static int toy_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int toy_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
-                    double *norm)
+static int toy_dots(lat_space *s, const lat_part *p, int n, const lat_dfield *const *x,
+                    const lat_dfield *y, lat_scalar *const *dot, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -141,16 +138,15 @@ static double real_of(lat_coefficient c, int k)
     return creal(scalar(lat_coefficient_host(c), k));
 }
 
-static int toy_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                   const lat_dfield *x, lat_dfield *y)
+static int toy_add(lat_space *s, const lat_part *p, lat_coefficient a, const lat_dfield *x,
+                   lat_dfield *y)
 {
     const lat_scalar *by = lat_coefficient_host(a);
     return toy_axpys(s, p, 1, &by, &x, y, NULL);
 }
 
-static int toy_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
-                  const lat_dfield *r)
+static int toy_cg(lat_space *s, const lat_part *p, lat_coefficient a, lat_coefficient b,
+                  lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
 {
     const toy *t = (const toy *)s;
     for (int e = 0; e < p->columns; e++) {
@@ -165,7 +161,7 @@ static int toy_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient
 }
 
 /* Columns of a step are kept, for those who read what it reports. */
-static void toy_take(const toy *t, const lat_spinor_part *p, lat_scalars *by, lat_scalar_step step,
+static void toy_take(const toy *t, const lat_part *p, lat_scalars *by, lat_scalar_step step,
                      double epsilon, int numbers, double *v)
 {
     watch *w = t->watch;
@@ -180,9 +176,8 @@ static void toy_take(const toy *t, const lat_spinor_part *p, lat_scalars *by, la
     lat_scalars_take(by, p, step, epsilon, numbers, v);
 }
 
-static int toy_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
-                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *tt,
-                        const lat_dfield *v)
+static int toy_bicgstab(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x,
+                        lat_dfield *r, lat_dfield *dir, const lat_dfield *tt, const lat_dfield *v)
 {
     const toy *t = (const toy *)s;
     double norm[COLUMNS], sum[COLUMNS];
@@ -204,8 +199,7 @@ static int toy_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scala
     return 0;
 }
 
-static int toy_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                      lat_scalar *dot)
+static int toy_shadow(lat_space *s, const lat_part *p, const lat_dfield *x, lat_scalar *dot)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -218,7 +212,7 @@ static int toy_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
     return 0;
 }
 
-static lat_scalars *toy_open(lat_spinor_space *s)
+static lat_scalars *toy_open(lat_space *s)
 {
     toy_scalars *by = calloc(1, sizeof *by);
     need(by != NULL, "scalars");
@@ -226,7 +220,7 @@ static lat_scalars *toy_open(lat_spinor_space *s)
     return &by->host;
 }
 
-static int toy_read(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step step, int ago,
+static int toy_read(lat_scalars *s, const lat_part *p, lat_scalar_step step, int ago,
                     double *number)
 {
     const watch *w = ((const toy_scalars *)s)->t->watch;
@@ -241,14 +235,14 @@ static int toy_read(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step st
 
 static void toy_close(lat_scalars *s) { free(s); }
 
-static int toy_set(lat_scalars *s, const lat_spinor_part *p, lat_row row, const lat_scalar *to)
+static int toy_set(lat_scalars *s, const lat_part *p, lat_row row, const lat_scalar *to)
 {
     return lat_scalars_host.set(s, p, row, to);
 }
 
 static const lat_scalar_ops toy_scalar_ops = {toy_open, toy_close, toy_set, toy_read};
 
-static const lat_spinor_ops toy_ops = {.zero = toy_zero,
+static const lat_vector_ops toy_ops = {.zero = toy_zero,
                                        .copy = toy_copy,
                                        .axpby = toy_axpby,
                                        .axpys = toy_axpys,
@@ -261,10 +255,10 @@ static const lat_spinor_ops toy_ops = {.zero = toy_zero,
                                        .scalars = &toy_scalar_ops};
 
 /* What the sums of an end become; sums of a column in the order of dirac/dirac.h. */
-static void toy_sums(toy *t, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                     const lat_dirac_end *end)
+static void toy_sums(toy *t, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                     const lat_apply_end *end)
 {
-    const int sums = lat_dirac_sums(end), numbers = lat_sum_numbers(sums);
+    const int sums = lat_apply_sums(end), numbers = lat_sum_numbers(sums);
     double v[7 * COLUMNS], norm[COLUMNS], *to = v;
     lat_scalar dot[COLUMNS], shadow[COLUMNS], shadow_in[COLUMNS];
     toy_shadow(&t->space, p, out, shadow);
@@ -288,11 +282,11 @@ static void toy_sums(toy *t, const lat_spinor_part *p, lat_dfield *out, lat_dfie
     if (end && end->scalars)
         toy_take(t, p, end->scalars, end->step, end->epsilon, numbers, v);
     else if (end)
-        lat_dirac_hand_over(end, p, v);
+        lat_apply_hand_over(end, p, v);
 }
 
-static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
-                     lat_dfield *in, const lat_dirac_end *end)
+static int toy_apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                     const lat_apply_end *end)
 {
     toy *t = with;
     for (int c = 0; c < p->columns; c++) {
@@ -304,10 +298,10 @@ static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfie
             for (int j = 0; j < n; j++)
                 sum += (dagger ? conj(t->matrix[j * n + i]) : t->matrix[i * n + j]) * x[j];
             cx *const y = &column_of(out, n, k)[i];
-            const double add = !lat_dirac_adds(end) ? 0
+            const double add = !lat_apply_adds(end) ? 0
                                : end->add           ? end->add[k]
                                                     : end->scalars->row[LAT_ROW_MINUS][k].re;
-            *y = rounded(t, lat_dirac_adds(end) ? *y + add * sum : sum);
+            *y = rounded(t, lat_apply_adds(end) ? *y + add * sum : sum);
         }
     }
     toy_sums(t, p, out, in, end);
