@@ -21,8 +21,8 @@
 #include "base/isa.h"
 #include "base/threads.h"
 #include "bench.h"
-#include "dirac/dirac_cpu.h"
-#include "dirac/temporal.h"
+#include "dirac/cpu/dirac_cpu.h"
+#include "vector/temporal.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "grid/bandwidth.h"
 #include "bench.h"
 #include "base/error.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "bench_ranks.h"
 #include "base/error.h"
 #include "base/threads.h"

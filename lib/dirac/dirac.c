@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac.c: Dirac operators: what devices share. */
-#include "dirac.h"
+#include "dirac/dirac.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,35 +56,6 @@ void lat_dirac_close(lat_dirac *d)
         d->ops->close(d);
 }
 
-int lat_apply_sums(const lat_apply_end *end)
-{
-    static const int of_step[LAT_STEPS] = {
-        [LAT_STEP_CG_ALPHA] = LAT_SUM_NORM,
-        [LAT_STEP_CG_BETA] = LAT_SUM_NORM,
-        [LAT_STEP_BI_ALPHA] = LAT_SUM_NORM | LAT_SUM_SHADOW,
-        [LAT_STEP_BI_BETA] = LAT_SUM_NORM | LAT_SUM_DOT | LAT_SUM_SHADOW | LAT_SUM_SHADOW_IN};
-    if (!end)
-        return 0;
-    if (end->scalars)
-        return of_step[end->step];
-    return (end->norm ? LAT_SUM_NORM : 0) | (end->with ? LAT_SUM_DOT : 0)
-           | (end->shadow ? LAT_SUM_SHADOW : 0) | (end->shadow_in ? LAT_SUM_SHADOW_IN : 0);
-}
-
-void lat_apply_hand_over(const lat_apply_end *end, const lat_part *p, const double *v)
-{
-    lat_scalar *const to[] = {end->with ? end->dot : NULL, end->shadow, end->shadow_in};
-    for (int i = 0; i < p->columns; i++) {
-        if (end->norm)
-            end->norm[p->column[i]] = *v++;
-        for (int k = 0; k < 3; k++)
-            if (to[k]) {
-                to[k][p->column[i]] = (lat_scalar){v[0], v[1]};
-                v += 2;
-            }
-    }
-}
-
 /* out = keep out + sum_j by[j] more[j] of an end, and + add factor shift in. */
 static int add_terms(const lat_dirac *d, const lat_part *p, lat_dfield *out, const lat_dfield *in,
                      const lat_apply_end *end)
@@ -119,7 +90,7 @@ static int add_terms(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
                      : 0;
 }
 
-int lat_apply_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
+int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
                          const lat_dfield *in, const lat_apply_end *end)
 {
     const lat_vector_ops *ops = d->space->ops;
@@ -143,7 +114,7 @@ static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
         factor[p->column[i]] = (lat_scalar){f, 0};
     }
     return d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
-                   || lat_apply_sums_apart(d, p, out, in, end)
+                   || lat_dirac_sums_apart(d, p, out, in, end)
                ? -1
                : 0;
 }

@@ -22,7 +22,7 @@
 #define LAT_OVERLAP_OVERLAP_H
 
 #include "certify/plain_overlap.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "lattice/fermion.h"
 #include "sign.h"
 

@@ -4,7 +4,7 @@
 #ifndef LAT_OVERLAP_PROJECTION_H
 #define LAT_OVERLAP_PROJECTION_H
 
-#include "dirac/spinor.h"
+#include "vector/space.h"
 #include "modes/modes.h"
 
 typedef struct lat_projection {

@@ -5,7 +5,7 @@
  *     t = A s, omega = <t,s>/<t,t>, rho' = <e,s> - omega <e,t>, beta = rho'/rho alpha/omega,
  *     x += alpha p + omega s, r = s - omega t, p = r + beta (p - omega v), rho = rho'
  *
- * e is a vector of random signs (dirac/spinor.h: shadow), not the first residual: it takes no
+ * e is a vector of random signs (vector/space.h: shadow), not the first residual: it takes no
  * memory. So x, r and p are one pass, and the sums of e come with v and t. <e,s> is computed: that
  * it would vanish without rounding, rho' = - omega <e,t>, lets the method stall near the critical
  * mass.

@@ -157,19 +157,6 @@ static int minimise(lat_run *w, state *b, lat_numbers g[L], lat_numbers minus[L]
     return 0;
 }
 
-/* y += sum of c_i v_i. */
-static int add_all(const lat_run *w, lat_numbers *c, lat_dfield *const *v, lat_dfield *y,
-                   double *norm)
-{
-    const lat_scalar *by[L];
-    const lat_dfield *x[L];
-    for (int i = 0; i < L; i++) {
-        by[i] = c[i];
-        x[i] = v[i];
-    }
-    return LAT_OPS(w->s)->axpys(w->s->space, &w->active, L, by, x, y, norm);
-}
-
 /* Columns that broke down begin again. */
 static int restart(lat_run *w, state *b)
 {
@@ -194,8 +181,9 @@ static int iterate(lat_run *w, state *b)
         for (int j = 0; j < L; j++)
             if (step(w, b, j))
                 return -1;
-        if (minimise(w, b, g, minus) || add_all(w, g, b->r, w->x, NULL)
-            || add_all(w, minus, b->r + 1, w->r, norm) || add_all(w, minus, b->u + 1, b->u[0], NULL)
+        if (minimise(w, b, g, minus) || lat_add_all(w->s, &w->active, L, g, b->r, w->x, NULL)
+            || lat_add_all(w->s, &w->active, L, minus, b->r + 1, w->r, norm)
+            || lat_add_all(w->s, &w->active, L, minus, b->u + 1, b->u[0], NULL)
             || lat_run_check(w, L, norm) || restart(w, b))
             return -1;
     }

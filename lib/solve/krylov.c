@@ -17,6 +17,7 @@ const char *lat_solver_name(lat_solver solver)
     case LAT_SOLVER_BICGSTAB: return "bicgstab";
     case LAT_SOLVER_BICGSTABL: return "bicgstabl";
     case LAT_SOLVER_GCR: return "gcr";
+    case LAT_SOLVER_MR: return "mr";
     }
     return "?";
 }
@@ -52,6 +53,18 @@ void lat_run_release(lat_run *w, int count, lat_dfield **v)
         w->s->release(w->s->with, v[i]);
 }
 
+int lat_add_all(const lat_system *s, const lat_part *p, int n, lat_numbers *c, lat_dfield *const *v,
+                lat_dfield *y, double *norm)
+{
+    const lat_scalar *by[LAT_VECTOR_TERMS];
+    const lat_dfield *x[LAT_VECTOR_TERMS];
+    for (int i = 0; i < n; i++) {
+        by[i] = c[i];
+        x[i] = v[i];
+    }
+    return LAT_OPS(s)->axpys(s->space, p, n, by, x, y, norm);
+}
+
 /* ---- reliable updates ------------------------------------------------------------------------ */
 
 static bool mixed(const lat_run *w) { return w->p->inner != w->p->outer; }
@@ -81,7 +94,7 @@ static int defect(lat_run *w, const lat_part *c, double *norm)
 static int whole(lat_run *w, const lat_part *c, double *norm)
 {
     const lat_system *o = w->p->outer;
-    return LAT_OPS(o)->copy(o->space, c, w->p->b, w->outer_r)
+    return (w->outer_r != w->p->b && LAT_OPS(o)->copy(o->space, c, w->p->b, w->outer_r))
            || LAT_OPS(o)->dots(o->space, c, 0, NULL, w->outer_r, NULL, norm);
 }
 
@@ -117,7 +130,7 @@ static int follow(lat_run *w, const lat_part *p, double c)
 static int update(lat_run *w, const lat_part *c)
 {
     double norm[LAT_VECTOR_COLUMNS];
-    if (c->columns == 0)
+    if (c->columns == 0 || w->p->estimate)
         return 0;
     if (follow(w, c, -1) || collect(w, c) || residual(w, c, false, norm) || follow(w, c, 1))
         return -1;
@@ -154,7 +167,7 @@ static lat_end verdict(const lat_run *w, int k)
 {
     if (!isfinite(w->norm[k]))
         return LAT_END_INFINITE;
-    if (w->fresh[k] && w->norm[k] <= w->p->target[k])
+    if ((w->fresh[k] || w->p->estimate) && w->norm[k] <= w->p->target[k])
         return LAT_END_CONVERGED;
     if (w->report[k].iterations >= w->p->max_iterations)
         return LAT_END_ITERATIONS;
@@ -305,7 +318,8 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
     w->report = report;
     memcpy(w->list, column, sizeof(int) * (size_t)columns);
     w->active = (lat_part){w->s->parity, columns, w->list};
-    if (!(w->outer_r = p->outer->vector(p->outer->with, "a residual")))
+    w->outer_r = p->estimate ? p->b : p->outer->vector(p->outer->with, "a residual");
+    if (!w->outer_r)
         return -1;
     w->r = w->outer_r;
     w->x = p->x;
@@ -328,7 +342,8 @@ void lat_run_end(lat_run *w)
         w->s->release(w->s->with, w->x);
         w->s->release(w->s->with, w->r);
     }
-    w->p->outer->release(w->p->outer->with, w->outer_r);
+    if (!w->p->estimate)
+        w->p->outer->release(w->p->outer->with, w->outer_r);
 }
 
 /* ---- one method after the other -------------------------------------------------------------- */
@@ -346,10 +361,14 @@ static long window_of(lat_solver solver, const lat_system *inner)
 static int solve_by(const lat_equation *p, lat_solver solver, int columns, const int *column,
                     lat_solve_report *report)
 {
+    const lat_method mr = {.solver = LAT_SOLVER_MR, .system = p->inner, .steps = 6};
     lat_equation own = *p;
     lat_run w;
-    if (solver == LAT_SOLVER_GCR)
+    if (solver == LAT_SOLVER_GCR) {
+        if (!own.preconditioner && p->inner != p->outer)
+            own.preconditioner = &mr;
         own.inner = p->outer;
+    }
     int rc = lat_run_begin(&w, &own, solver, window_of(solver, own.inner), columns, column, report);
     if (rc == 0 && w.active.columns > 0)
         switch (solver) {
@@ -357,7 +376,8 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
         case LAT_SOLVER_CG: rc = lat_cg(&w); break;
         case LAT_SOLVER_BICGSTAB: rc = lat_bicgstab(&w); break;
         case LAT_SOLVER_BICGSTABL: rc = lat_bicgstabl(&w); break;
-        case LAT_SOLVER_GCR: rc = lat_gcr(&w, p->inner); break;
+        case LAT_SOLVER_GCR: rc = lat_gcr(&w); break;
+        case LAT_SOLVER_MR: rc = lat_mr(&w); break;
         }
     lat_run_end(&w);
     return rc ? -1 : 0;

@@ -9,7 +9,7 @@
  *         lat_run_check(w, 1, norm);   columns leave; w->fresh[column]: r has been replaced
  *     }
  *
- * On a device that does not wait for its host (dirac/scalars.h) the host reads the numbers of an
+ * On a device that does not wait for its host (vector/scalars.h) the host reads the numbers of an
  * iteration while the next one runs (lat_run_look). Then updates, and columns that leave, are an
  * iteration late, each by its own numbers. */
 #ifndef LAT_KRYLOV_INTERNAL_H
@@ -77,7 +77,9 @@ void lat_run_release(lat_run *w, int count, lat_dfield **v);
 /* A method gives up a column at the next check. */
 void lat_run_break(lat_run *w, int column);
 
-/* The linear algebra of a system, of dirac/spinor.h, with the system for the space. */
+enum { LAT_HELPER_VECTORS = 32 }; /* that a method may hold */
+
+/* The linear algebra of a system, of vector/space.h, with the system for the space. */
 #define LAT_OPS(s) ((s)->space->ops)
 
 /* y += c x. */
@@ -86,6 +88,10 @@ static inline int lat_add(const lat_system *s, const lat_part *p, const lat_scal
 {
     return LAT_OPS(s)->axpys(s->space, p, 1, &c, &x, y, norm);
 }
+
+/* y += sum of c[i] v[i], i < n <= LAT_VECTOR_TERMS. */
+int lat_add_all(const lat_system *s, const lat_part *p, int n, lat_numbers *c, lat_dfield *const *v,
+                lat_dfield *y, double *norm);
 
 static inline double complex lat_z(lat_scalar c) { return c.re + c.im * I; }
 static inline lat_scalar lat_scalar_of(double complex z)
@@ -96,6 +102,24 @@ static inline lat_scalar lat_scalar_of(double complex z)
 int lat_cg(lat_run *w);
 int lat_bicgstab(lat_run *w);
 int lat_bicgstabl(lat_run *w);
-int lat_gcr(lat_run *w, const lat_system *preconditioner); /* the run is in the outer precision */
+int lat_gcr(lat_run *w); /* the run is in the outer precision */
+int lat_mr(lat_run *w);
+
+/* A preconditioner at work: a method, and the vectors that it needs, which are kept from call to
+ * call. */
+typedef struct lat_helper {
+    const lat_method *method; /* NULL: e = r */
+    const lat_system *of;     /* that is solved */
+    lat_system system;        /* of the method, with vectors from `kept` */
+    lat_dfield *b, *x, *kept[LAT_HELPER_VECTORS];
+    int count; /* in `kept` */
+} lat_helper;
+
+int lat_helper_open(lat_helper *h, const lat_method *method, const lat_system *of);
+void lat_helper_close(lat_helper *h); /* of zeros is allowed */
+
+/* e, about A^-1 r, and s = A e. norm[column]: |r|. */
+int lat_helper_apply(lat_helper *h, const lat_part *p, const double *norm, lat_dfield *e,
+                     lat_dfield *s, lat_dfield *r);
 
 #endif

@@ -6,8 +6,8 @@
 #include "devices.h"
 #include "base/build.h"
 #include "base/threads.h"
-#include "dirac/dirac_cpu.h"
-#include "dirac/temporal.h"
+#include "dirac/cpu/dirac_cpu.h"
+#include "vector/temporal.h"
 #include "plain_dirac.h"
 
 static lat_device *dev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_solve_memory: what solve/memory.h counts is what a solve takes, and no more columns are
+/* check_solve_memory: what wilson/memory.h counts is what a solve takes, and no more columns are
  * chosen than fit; the same of a search for modes. */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "fields.h"
 #include "lattice/fermion.h"
 #include "modes/modes.h"
-#include "solve/memory.h"
+#include "wilson/memory.h"
 
 enum { COLUMNS = 5 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "check.h"
-#include "dirac/spinor.h"
+#include "vector/space.h"
 #include "grid/staging.h"
 #include "fields.h"
 #include "quark/gauss.h"

@@ -16,7 +16,7 @@
 #include "run/quark/links.h"
 #include "run/quark/overlap.h"
 #include "run/common/tool.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "stream/stream.h"
 #include "dirac_run.h"
 

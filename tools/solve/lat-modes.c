@@ -12,7 +12,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/text.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "modes/modes.h"
 #include "run/common/device_options.h"
 #include "run/quark/fermion_options.h"

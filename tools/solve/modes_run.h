@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "modes/modes.h"
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "run/quark/links.h"
 #include "run/quark/modefile.h"
 #include "run/quark/modestate.h"

@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "grid/memory.h"
-#include "solve/memory.h"
+#include "wilson/memory.h"
 
 /* ---- columns, and their name ----------------------------------------------------------------- */
 

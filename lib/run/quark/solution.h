@@ -15,7 +15,7 @@
 #include "certify/plain_gpu.h"
 #include "overlap.h"
 #include "certify/plain.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "writer.h"
 
 typedef struct lat_solution_options {
