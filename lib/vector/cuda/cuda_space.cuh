@@ -118,7 +118,7 @@ typedef struct lat_gpu_piece {
     double *v;
     size_t stride, first, count;
     lat_parity parity; /* sites that are put */
-    bool rotated;      /* the column has the gauge of the space; else that of hosts */
+    bool rotated;      /* the column has the gauge of the space, not the hosts' gauge */
 } lat_gpu_piece;
 
 /* To a column, or back. */
