@@ -78,6 +78,20 @@ lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char
     return x;
 }
 
+int lat_spinor_new_all(lat_spinor_space *s, int n, lat_dfield **v, const char *what)
+{
+    for (int i = 0; i < n; i++)
+        if (!(v[i] = lat_spinor_new(s, what)))
+            return -1;
+    return 0;
+}
+
+void lat_spinor_free_all(int n, lat_dfield *const *v)
+{
+    for (int i = 0; v && i < n; i++)
+        lat_dfield_free(v[i]);
+}
+
 void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor)
 {
     for (int e = 0; e < 8 * nc; e += 2) {

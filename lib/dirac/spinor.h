@@ -164,6 +164,11 @@ lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);
  * memory while nobody writes them. */
 lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what);
 
+/* v[0] .. v[n - 1], which are NULL before, become batches of zeros. 0, or -1 with lat_error set: the
+ * others stay NULL. free_all takes n that are NULL, and no list. */
+int lat_spinor_new_all(lat_spinor_space *s, int n, lat_dfield **v, const char *what);
+void lat_spinor_free_all(int n, lat_dfield *const *v);
+
 /* A batch whose numbers are undefined, for what writes all sites first. */
 lat_dfield *lat_spinor_room(lat_spinor_space *s, const char *what);
 

@@ -34,6 +34,7 @@ typedef struct lanczos {
 } lanczos;
 
 static lat_dfield **basis(const lanczos *z) { return z->v + z->known->count; }
+static int room_of(const lanczos *z) { return z->most + 1 + z->keep; } /* basis and scratch */
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
@@ -106,11 +107,8 @@ static int restart(lanczos *z)
     lat_dfield **v = basis(z), **scratch = v + z->most + 1;
     if (ritz_vectors(z, z->keep, scratch))
         return -1;
-    for (int k = 0; k <= z->keep; k++) {
-        lat_dfield **from = k < z->keep ? scratch + k : v + z->n, *old = v[k];
-        v[k] = *from;
-        *from = old;
-    }
+    for (int k = 0; k <= z->keep; k++)
+        lat_search_swap(v + k, k < z->keep ? scratch + k : v + z->n);
     for (int i = 0; i < z->keep; i++)
         for (int j = i; j < z->keep; j++)
             z->h[i * z->most + j] = i == j ? z->theta[i] : 0;
@@ -210,12 +208,12 @@ static int open_space(lanczos *z, size_t dimension)
         z->most = (int)left;
         z->keep = z->most / 2;
     }
-    const int room = known + z->most + 1 + z->keep;
+    const int room = room_of(z);
     const size_t most = (size_t)z->most;
     /* Those that are found, and their partners, besides. */
-    if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - 2 * known)))
+    if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - known)))
         return -1;
-    z->v = calloc((size_t)room, sizeof(lat_dfield *));
+    z->v = calloc((size_t)(known + room), sizeof(lat_dfield *));
     z->h = lat_alloc(most * (2 * most + 1) + 1, sizeof *z->h, "a small matrix");
     if (!z->v)
         return lat_fail("out of memory: modes");
@@ -223,18 +221,15 @@ static int open_space(lanczos *z, size_t dimension)
         return -1;
     z->u = z->h + most * most;
     z->theta = z->u + most * most;
-    for (int i = 0; i < room; i++)
-        if (!(z->v[i] = i < known ? z->known->vector[i]
-                                  : lat_search_vector(z->w, "the basis of Lanczos")))
-            return -1;
-    return 0;
+    if (known)
+        memcpy(z->v, z->known->vector, (size_t)known * sizeof *z->v);
+    return lat_spinor_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
 }
 
 static void close_space(lanczos *z)
 {
-    const int known = z->known->count;
-    for (int i = known; z->v && i < known + z->most + 1 + z->keep; i++)
-        lat_dfield_free(z->v[i]);
+    if (z->v)
+        lat_spinor_free_all(room_of(z), basis(z));
     free(z->v);
     free(z->h);
 }
@@ -242,14 +237,11 @@ static void close_space(lanczos *z)
 /* `count` Ritz vectors to the caller. */
 static int hand_over(lanczos *z, int count, lat_modes *found)
 {
-    const size_t n = (size_t)count + 1;
-    if (lat_modes_alloc(found, n))
+    if (lat_modes_new(found, z->w->s, count))
         return -1;
-    for (; found->count < count; found->count++) {
-        if (!(found->vector[found->count] = lat_search_vector(z->w, "modes")))
-            return -1;
-        found->value[found->count] = z->theta[found->count];
-        found->residual[found->count] = residual_of(z, found->count);
+    for (int k = 0; k < count; k++) {
+        found->value[k] = z->theta[k];
+        found->residual[k] = residual_of(z, k);
     }
     return count ? ritz_vectors(z, count, found->vector) : 0;
 }

@@ -73,35 +73,15 @@ static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, doubl
     return 0;
 }
 
-/* One image, orthogonal to the basis. */
+/* Images, orthogonal to the basis, and their norms before. */
 static int project(lanczos *z, int count, lat_cx *dot, double *before)
 {
-    lat_search *w = z->w;
-    double after;
-    const lat_spinor_part p = {w->p.parity, count, lat_spinor_numbers};
-    lat_cx *now = dot + count * z->n;
-    if (!w->op->many)
-        return lat_search_norm(w, z->f.result, before)
-                       || lat_search_orthogonal(w, z->n, z->v, z->f.result, dot, &after)
-                   ? -1
-                   : 0;
-    for (int i = 0; i < count * z->n; i++)
-        dot[i] = 0;
-    if (z->f.s->ops->dots(z->f.s, &p, 0, NULL, z->f.result, NULL, before))
+    const lat_search_columns c = {z->f.s, {z->w->p.parity, count, lat_spinor_numbers}};
+    if (c.s->ops->dots(c.s, &c.p, 0, NULL, z->f.result, NULL, before))
         return -1;
-    for (int c = 0; c < count; c++)
-        before[c] = sqrt(before[c]);
-    for (int round = 0; round < 2; round++) {
-        if (lat_search_batch_dots(w, &p, z->n, z->v, z->f.result, now, z->n))
-            return -1;
-        for (int i = 0; i < count * z->n; i++) {
-            dot[i] += now[i];
-            now[i] = -now[i];
-        }
-        if (lat_search_batch_axpys(w, &p, z->n, now, z->n, z->v, z->f.result))
-            return -1;
-    }
-    return 0;
+    for (int k = 0; k < count; k++)
+        before[k] = sqrt(before[k]);
+    return lat_search_orthogonal_of(&c, z->n, z->v, z->f.result, dot);
 }
 
 /* Images of the vectors behind, as many as a batch has, until there are `most`. */
@@ -112,7 +92,7 @@ static int expand(lanczos *z, int most)
     int count = z->n - z->done;
     count = count < z->f.columns ? count : z->f.columns;
     count = count < most - z->done ? count : most - z->done;
-    lat_cx *dot = lat_alloc(2 * (size_t)count * (size_t)known, sizeof *dot, "products");
+    lat_cx *dot = lat_alloc((size_t)count * (size_t)known, sizeof *dot, "products");
     int rc = dot ? lat_filter_apply(&z->f, count, z->v + z->done) || project(z, count, dot, before)
                  : -1;
     for (int k = 0; k < count && rc == 0; k++) {
@@ -179,16 +159,10 @@ static int restart(lanczos *z)
     free(theta);
     if (rc)
         return -1;
-    for (int k = 0; k < keep; k++) { /* the old ones become scratch */
-        lat_dfield *old = z->v[k];
-        z->v[k] = scratch[k];
-        scratch[k] = old;
-    }
-    for (int k = 0; k < behind; k++) {
-        lat_dfield *old = z->v[keep + k];
-        z->v[keep + k] = z->v[n + k];
-        z->v[n + k] = old;
-    }
+    for (int k = 0; k < keep; k++) /* the old ones become scratch */
+        lat_search_swap(&z->v[k], &scratch[k]);
+    for (int k = 0; k < behind; k++)
+        lat_search_swap(&z->v[keep + k], &z->v[n + k]);
     z->done = keep;
     z->n = keep + behind;
     return 0;
@@ -217,8 +191,7 @@ static int begin_with(lanczos *z, int count, lat_dfield *const *y)
             if (lat_search_axpys(z->w, 1, &one, &y[i], v))
                 return -1;
         }
-        if (lat_search_orthogonal(z->w, z->n - 1, z->v, v, NULL, &norm)
-            || lat_search_scale(z->w, 1 / norm, v))
+        if (lat_search_orthonormal(z->w, z->n - 1, z->v, v, &norm))
             return -1;
     }
     return 0;
@@ -312,9 +285,7 @@ static int load(lanczos *z)
 static int probe(lanczos *z, lat_dfield **y, int count)
 {
     for (int i = 0; i < count; i++) {
-        lat_dfield *v = z->v[i];
-        z->v[i] = y[i];
-        y[i] = v;
+        lat_search_swap(&z->v[i], &y[i]);
         z->theta[i] = lat_filter_value(&z->f, z->value[i]);
     }
     z->done = count - 1;
@@ -361,9 +332,7 @@ static int copies(const lanczos *z)
 static void take_safe(lanczos *z, lat_dfield **y)
 {
     for (int k = 0; k < z->w->want; k++) {
-        lat_dfield *v = y[k];
-        y[k] = z->safe[k];
-        z->safe[k] = v;
+        lat_search_swap(&y[k], &z->safe[k]);
         z->value[k] = z->safe_value[k];
         z->residual[k] = z->safe_residual[k];
     }
@@ -437,36 +406,26 @@ static int open_basis(lanczos *z)
 {
     lat_search *w = z->w;
     set_sizes(z);
-    z->v = calloc((size_t)z->room, sizeof(lat_dfield *));
     z->h = lat_alloc((size_t)z->most * (size_t)z->most, sizeof *z->h, "a small matrix");
     z->theta = lat_alloc(3 * (size_t)z->most + 2 * (size_t)w->want, sizeof *z->theta,
                          "eigenvalues");
-    z->safe = calloc((size_t)w->want, sizeof(lat_dfield *));
-    if (!z->v || !z->h || !z->theta || !z->safe)
-        return lat_fail("out of memory: modes");
+    if (!z->h || !z->theta || !(z->safe = lat_search_vectors(w, w->want, "modes"))
+        || !(z->v = lat_search_vectors(w, z->room, "the basis of Lanczos"))
+        || !(z->work = lat_search_vector(w, "a residual")))
+        return -1;
     z->value = z->theta + z->most;
     z->residual = z->value + z->most;
     z->safe_value = z->residual + z->most;
     z->safe_residual = z->safe_value + w->want;
-    for (int i = 0; i < w->want; i++)
-        if (!(z->safe[i] = lat_search_vector(w, "modes")))
-            return -1;
-    for (int i = 0; i < z->room; i++)
-        if (!(z->v[i] = lat_search_vector(w, "the basis of Lanczos")))
-            return -1;
-    return (z->work = lat_search_vector(w, "a residual")) ? lat_filter_open(&z->f, w) : -1;
+    return lat_filter_open(&z->f, w);
 }
 
 static void close_basis(lanczos *z)
 {
-    for (int i = 0; z->safe && i < z->w->want; i++)
-        lat_dfield_free(z->safe[i]);
-    free(z->safe);
-    for (int i = 0; z->v && i < z->room; i++)
-        lat_dfield_free(z->v[i]);
+    lat_search_free(z->w->want, z->safe);
+    lat_search_free(z->room, z->v);
     lat_dfield_free(z->work);
     lat_filter_close(&z->f);
-    free(z->v);
     free(z->h);
     free(z->theta);
 }
@@ -487,11 +446,9 @@ int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *resi
     const int rc = open_basis(&z) || (w->job->from ? load(&z) : begin(&z)) ? -1
                                                                            : iterate(&z, worst);
     for (int i = 0; rc > 0 && i < w->want; i++) {
-        lat_dfield **from = &z.v[z.room - z.keep + i];
         value[i] = z.value[i];
         residual[i] = z.residual[i];
-        y[i] = *from;
-        *from = NULL;
+        lat_search_swap(&y[i], &z.v[z.room - z.keep + i]);
     }
     close_basis(&z);
     return rc;

@@ -114,9 +114,7 @@ static void take(const lat_search *w, int n, lat_modes *found)
 
 static void give_up(int n, lat_modes *found)
 {
-    for (int k = 0; found->vector && k < n; k++)
-        lat_dfield_free(found->vector[k]);
-    free(found->vector);
+    lat_search_free(n, found->vector);
     found->vector = NULL;
 }
 
@@ -250,19 +248,25 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
 
 int lat_modes_alloc(lat_modes *m, size_t n)
 {
-    m->value = lat_alloc(n, sizeof(double), "eigenvalues");
-    m->residual = lat_alloc(n, sizeof(double), "residuals");
-    m->vector = calloc(n, sizeof(lat_dfield *));
+    m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
+    m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
+    m->vector = calloc(n + 1, sizeof(lat_dfield *));
     if (!m->vector)
         return lat_fail("out of memory: modes");
     return m->value && m->residual ? 0 : -1;
 }
 
+int lat_modes_new(lat_modes *m, lat_spinor_space *s, int n)
+{
+    if (lat_modes_alloc(m, (size_t)n))
+        return -1;
+    m->count = n; /* to be freed, whatever there is */
+    return lat_spinor_new_all(s, n, m->vector, "modes");
+}
+
 void lat_modes_free(lat_modes *found)
 {
-    for (int k = 0; k < found->count; k++)
-        lat_dfield_free(found->vector[k]);
-    free(found->vector);
+    lat_search_free(found->count, found->vector);
     free(found->value);
     free(found->residual);
     *found = (lat_modes){.count = 0};

@@ -99,6 +99,9 @@ typedef struct lat_modes {
  * either case. */
 int lat_modes_alloc(lat_modes *m, size_t n);
 
+/* The same with n vectors of this space, count n. */
+int lat_modes_new(lat_modes *m, lat_spinor_space *s, int n);
+
 /* Bytes on a rank's device that lat_modes_find takes, beside the operators. */
 double lat_modes_bytes(const lat_modes_job *job);
 

@@ -33,8 +33,7 @@ static int orthonormal(lat_search *w, int n, lat_dfield *const *x)
 {
     for (int k = 0; k < n; k++) {
         double norm;
-        if (lat_search_orthogonal(w, k, x, x[k], NULL, &norm)
-            || lat_search_scale(w, 1 / norm, x[k]))
+        if (lat_search_orthonormal(w, k, x, x[k], &norm))
             return -1;
     }
     return 0;
@@ -68,21 +67,14 @@ int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double
                      double *worst)
 {
     lat_filter f = {.w = w};
-    lat_dfield *work = lat_search_vector(w, "a residual"),
-               **y = calloc((size_t)n, sizeof(lat_dfield *));
-    int rc = work && y && lat_filter_open(&f, w) == 0 ? 0 : -1;
-    for (int k = 0; k < n && rc == 0; k++)
-        rc = (y[k] = lat_search_vector(w, "modes")) ? 0 : -1;
+    lat_dfield *work = lat_search_vector(w, "a residual"), **y = lat_search_vectors(w, n, "modes");
     *worst = INFINITY;
-    if (rc == 0)
-        rc = rounds(&f, n, x, y, value, residual, work, worst);
-    for (int k = 0; k < n && y; k++) { /* the result is in y */
-        lat_dfield *old = x[k];
-        x[k] = y[k] ? y[k] : old;
-        if (y[k])
-            lat_dfield_free(old);
-    }
-    free(y);
+    const int rc = work && y && lat_filter_open(&f, w) == 0
+                       ? rounds(&f, n, x, y, value, residual, work, worst)
+                       : -1;
+    for (int k = 0; k < n && y; k++) /* the result is in y */
+        lat_search_swap(&x[k], &y[k]);
+    lat_search_free(n, y);
     lat_dfield_free(work);
     lat_filter_close(&f);
     return rc;

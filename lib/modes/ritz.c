@@ -11,7 +11,7 @@
 /* After so many steps x becomes a unit vector, and B x is computed anew; fewer beyond modes that
  * are known, as these are taken out then alone. More modes than are wanted are found where the last
  * one is a mixture of two with values of opposite sign. */
-enum { FRESH = 40, BEYOND = 10, MORE = 8 };
+enum { FRESH = 40, BEYOND = 10, MORE = 8, WORK = 5 /* vectors */ };
 
 typedef struct ritz {
     lat_search *w;
@@ -70,8 +70,7 @@ static int fresh(ritz *r, bool restart)
 {
     lat_search *w = r->w;
     double norm, p;
-    if (lat_search_orthogonal(w, r->count, r->found, r->x, NULL, &norm)
-        || lat_search_scale(w, 1 / norm, r->x) || apply(r, r->bx, r->x))
+    if (lat_search_orthonormal(w, r->count, r->found, r->x, &norm) || apply(r, r->bx, r->x))
         return -1;
     r->n = 1;
     if (gradient(r, true))
@@ -169,13 +168,9 @@ static int one(ritz *r)
     const int rc = minimise(r);
     if (rc <= 0)
         return rc;
-    /* `found` gets another vector, and x goes there. */
-    lat_dfield *x = r->x;
-    if (lat_search_orthogonal(w, r->count, r->found, x, NULL, &norm)
-        || lat_search_scale(w, 1 / norm, x))
+    if (lat_search_orthonormal(w, r->count, r->found, r->x, &norm))
         return -1;
-    r->x = r->found[r->count];
-    r->found[r->count++] = x;
+    lat_search_swap(&r->x, &r->found[r->count++]);
     return 1;
 }
 
@@ -226,64 +221,41 @@ static int all(ritz *r, double *value, double *residual, double *worst)
 
 static int open_iteration(ritz *r)
 {
-    lat_dfield **const one_of[] = {&r->x, &r->p, &r->g, &r->bx, &r->bp};
-    for (int i = 0; i < 5; i++)
-        if (!(*one_of[i] = lat_search_vector(r->w, "the Ritz functional")))
-            return -1;
-    return 0;
+    lat_dfield *v[WORK] = {NULL};
+    const int rc = lat_spinor_new_all(r->w->s, WORK, v, "the Ritz functional");
+    r->x = v[0];
+    r->p = v[1];
+    r->g = v[2];
+    r->bx = v[3];
+    r->bp = v[4];
+    return rc;
 }
 
 static void close_iteration(ritz *r)
 {
-    lat_dfield *const one_of[] = {r->x, r->p, r->g, r->bx, r->bp};
-    for (int i = 0; i < 5; i++)
-        lat_dfield_free(one_of[i]);
+    lat_spinor_free_all(WORK, (lat_dfield *const[]){r->x, r->p, r->g, r->bx, r->bp});
 }
 
-int lat_ritz_vectors(const lat_search *w) { return 5 + 2 * (w->want + MORE); }
-
-static int open_vectors(ritz *r)
-{
-    const int most = r->w->want + MORE;
-    r->found = calloc((size_t)most, sizeof(lat_dfield *));
-    r->y = calloc((size_t)most, sizeof(lat_dfield *));
-    if (!r->found || !r->y)
-        return lat_fail("out of memory: modes");
-    if (open_iteration(r))
-        return -1;
-    for (int i = 0; i < most; i++)
-        if (!(r->found[i] = lat_search_vector(r->w, "modes"))
-            || !(r->y[i] = lat_search_vector(r->w, "modes")))
-            return -1;
-    return 0;
-}
-
-static void close_vectors(ritz *r)
-{
-    close_iteration(r);
-    for (int i = 0; i < r->w->want + MORE; i++) {
-        if (r->found && r->found[i])
-            lat_dfield_free(r->found[i]);
-        if (r->y && r->y[i])
-            lat_dfield_free(r->y[i]);
-    }
-    free(r->found);
-    free(r->y);
-}
+int lat_ritz_vectors(const lat_search *w) { return WORK + 2 * (w->want + MORE); }
 
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst)
 {
     ritz r = {.w = w, .sign = w->job->largest ? -1 : 1};
     const size_t most = (size_t)w->want + MORE;
     double *numbers = lat_alloc(2 * most, sizeof *numbers, "eigenvalues");
-    int rc = numbers && open_vectors(&r) == 0 ? all(&r, numbers, numbers + most, worst) : -1;
+    int rc = numbers && open_iteration(&r) == 0
+                     && (r.found = lat_search_vectors(w, (int)most, "modes"))
+                     && (r.y = lat_search_vectors(w, (int)most, "modes"))
+                 ? all(&r, numbers, numbers + most, worst)
+                 : -1;
     for (int i = 0; rc > 0 && i < w->want; i++) {
         value[i] = numbers[i];
         residual[i] = numbers[most + (size_t)i];
-        y[i] = r.y[i];
-        r.y[i] = NULL;
+        lat_search_swap(&y[i], &r.y[i]);
     }
-    close_vectors(&r);
+    lat_search_free((int)most, r.found);
+    lat_search_free((int)most, r.y);
+    close_iteration(&r);
     free(numbers);
     return rc;
 }

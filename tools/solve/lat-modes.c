@@ -109,7 +109,7 @@ static const lat_tool tool = {
 static bool asked_to_stop(lat_modes_tool_run *r)
 {
     if (!r->stopped)
-        r->stopped = lat_modestate_asked(r->kept);
+        r->stopped = lat_resume_asked(checkpoint, lat_opts.comm);
     return r->stopped != 0;
 }
 
@@ -137,7 +137,7 @@ static lat_device *device_for(lat_modes_tool_run *r)
 static int unconverged(const lat_modes_tool_run *r)
 {
     char text[LAT_FERMION_TEXT];
-    const char *there = lat_modestate_there(r->kept);
+    const char *there = r->kept.there ? checkpoint : NULL;
     lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
              "after %ld applications of %s (%s; --max-applications allows more%s%s)",
              lat_modes_tool_config(r), r->high, lat_modes_tool_opts.residual, r->modes.worst,
@@ -156,7 +156,8 @@ static lat_spinor_space *searched(const lat_modes_tool_run *r)
 static int save(void *with, const lat_modes_state *state)
 {
     lat_modes_tool_run *r = with;
-    return lat_modestate_save(r->kept, r->name, searched(r), &r->links.u, state) || asked_to_stop(r)
+    return lat_modestate_save(&r->kept, r->name, searched(r), &r->links.u, state)
+                   || asked_to_stop(r)
                ? -1
                : 0;
 }
@@ -164,7 +165,7 @@ static int save(void *with, const lat_modes_state *state)
 static int find(lat_modes_tool_run *r, lat_modes_job *job)
 {
     lat_modes_state from;
-    int rc = lat_modestate_from(r->kept, r->name, searched(r), &from);
+    int rc = lat_modestate_from(&r->kept, r->name, searched(r), &from);
     if (rc > 0)
         job->from = &from;
     rc = rc < 0 || lat_modes_find(job, &r->modes) ? -1 : 0;
@@ -176,7 +177,7 @@ static int find(lat_modes_tool_run *r, lat_modes_job *job)
 static int restore(lat_modes_tool_run *r)
 {
     double number[LAT_MODESTATE_NUMBERS];
-    const int rc = lat_modestate_done(r->kept, r->name, &r->v, number);
+    const int rc = lat_modestate_done(&r->kept, r->name, &r->v, number);
     if (rc <= 0)
         return rc;
     const int n = (int)lat_header_objects(&r->v.head);
@@ -384,11 +385,11 @@ static int open_all(lat_modes_tool_run *r)
                  comm))
         || (text && !(r->text = lat_text_open(r->out)))
         || (log_path && !(r->log = lat_log_open(log_path, LAT_MODES_TOOL_COLUMNS, comm)))
-        || !(r->kept = lat_modestate_open(checkpoint, resume, comm))) /* none of the others */
+        || lat_sections_open(&r->kept, &lat_modestate, checkpoint, resume,
+                             comm)) /* none of the others */
         return -1;
     if (lat_modes_tool_opts.tsv)
         fprintf(r->text, LAT_MODES_TOOL_COLUMNS "\n");
-    lat_modestate_watch(r->kept);
     return 0;
 }
 
@@ -396,10 +397,10 @@ static int open_all(lat_modes_tool_run *r)
 static void keep(lat_modes_tool_run *r, int code)
 {
     if (code == LAT_FAILED && !r->stopped && lat_opts.comm->size == 1)
-        r->stopped = lat_modestate_asked(r->kept); /* while it waited for a pipe */
+        r->stopped = lat_resume_asked(checkpoint, lat_opts.comm); /* while it waited for a pipe */
     if (r->stopped > 0) {
         lat_error_clear(); /* it was only to get here */
-        lat_modestate_stopped(r->kept, r->stopped);
+        lat_resume_stopped(checkpoint, r->kept.there, r->stopped);
     }
 }
 
@@ -425,7 +426,7 @@ int main(int argc, char **argv)
     lat_header_init(&r.smeared.head);
     int code = open_all(&r) ? LAT_FAILED : all(&r);
     lat_progress_end();
-    if (r.kept)
+    if (r.kept.run)
         keep(&r, code);
     lat_links_free(&r.links);
     lat_device_close(r.cpu);
@@ -435,8 +436,8 @@ int main(int argc, char **argv)
         code = LAT_FAILED;
     code = close_output(&r, code);
     if (code == LAT_DONE)
-        lat_modestate_remove(r.kept);
-    lat_modestate_free(r.kept);
+        lat_resume_remove(checkpoint, lat_opts.comm);
+    lat_sections_free(&r.kept);
     if (r.stopped > 0)
         lat_stop_exit(lat_opts.comm, r.stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);

@@ -156,7 +156,7 @@ static int download(lat_modes_tool_run *r)
             || lat_spinor_get(r->space, r->modes.vector[k], 0, &r->v, k))
             return -1;
     return lat_quark_set_eigenvalues(&r->v.head.quark, r->modes.value)
-           || lat_modestate_keep(r->kept, r->name, &r->v, number);
+           || lat_modestate_keep(&r->kept, r->name, &r->v, number);
 }
 
 int lat_modes_tool_fetch(lat_modes_tool_run *r)

@@ -32,7 +32,7 @@ typedef struct lat_modes_tool_run {
     lat_field smeared; /* links of the operator, with --smear-links */
     lat_fermion fermion;
     int low, high;
-    lat_modestate *kept;
+    lat_sections kept;
     char name[80]; /* of the present search */
     int stopped;   /* by this signal */
 

@@ -84,13 +84,13 @@ int lat_solution_save(lat_solution *s, int c)
                                      t->seconds,
                                      t->flops,
                                      t->bytes};
-    return lat_columns_save(s->kept, s->name, s->x, c, numbers, NUMBERS);
+    return lat_columns_save(&s->kept, s->name, s->x, c, numbers, NUMBERS);
 }
 
 int lat_solution_saved(lat_solution *s, int c)
 {
     double v[NUMBERS];
-    const int rc = lat_columns_restore(s->kept, s->name, s->x, c, v, NUMBERS);
+    const int rc = lat_columns_restore(&s->kept, s->name, s->x, c, v, NUMBERS);
     if (rc <= 0)
         return rc;
     s->solved[c].report = (lat_solve_report){.iterations = (long)v[0],
@@ -135,7 +135,7 @@ static int column_done(void *with, int i)
 bool lat_solution_asked(lat_solution *s)
 {
     if (!s->stopped)
-        s->stopped = lat_columns_asked(s->kept);
+        s->stopped = lat_resume_asked(s->kept.path, s->kept.comm);
     return s->stopped != 0;
 }
 
@@ -177,7 +177,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
                                 .delta = s->how->delta,
                                 .loaded = loaded,
                                 .progress = lat_solution_progress,
-                                .done = lat_columns_writes(s->kept) ? column_done : NULL,
+                                .done = s->kept.path ? column_done : NULL,
                                 .with = s};
     for (int i = 0; i < columns; i++) {
         report[i] = s->solved[s->of_batch[i]].report;
@@ -192,7 +192,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
         return -1;
     for (int i = 0; i < columns; i++)
         s->solved[s->of_batch[i]] = (lat_solved){report[i], cost[i]};
-    if (!lat_columns_writes(s->kept))
+    if (!s->kept.path)
         s->left -= columns;
     return 0;
 }
@@ -254,7 +254,7 @@ static int unconverged(lat_solution *s, int c, int columns, int good)
     const lat_solve_report *p = &s->solved[c].report;
     char text[LAT_FERMION_TEXT], seen[160] = "";
     double ratio;
-    const char *kept = lat_columns_keep(s->kept);
+    const char *kept = lat_sections_save(&s->kept) ? s->kept.path : NULL;
     if (shrinkage(s, c, &ratio) == 0 && ratio < .05)
         snprintf(seen, sizeof seen,
                  "; M makes a vector %.2g times as long, so it is near singular: is kappa at or "

@@ -43,7 +43,7 @@ typedef struct lat_solution {
     lat_overlap_pair overlap;   /* in place of both, where it is open */
     lat_mirror *mirror;         /* on a GPU, where a solution from zero may stay, and */
     lat_plain_gpu *plain_gpu;   /* M by plain code there; or NULL */
-    lat_columns *kept;          /* the checkpoint */
+    lat_sections kept;          /* the checkpoint */
     char name[384];             /* of this solution, for the checkpoint */
     long field;                 /* number of the source among all, for messages */
     lat_field *b, *x;           /* with as many columns; x in double */
