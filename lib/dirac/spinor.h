@@ -164,8 +164,8 @@ lat_dfield *lat_spinor_new(lat_spinor_space *s, const char *what);
  * memory while nobody writes them. */
 lat_dfield *lat_spinor_new_of(lat_spinor_space *s, lat_parity parity, const char *what);
 
-/* v[0] .. v[n - 1], which are NULL before, become batches of zeros. 0, or -1 with lat_error set: the
- * others stay NULL. free_all takes n that are NULL, and no list. */
+/* v[0] .. v[n - 1], NULL before, become batches of zeros. 0, or -1 with lat_error set: then some
+ * are NULL. lat_spinor_free_all takes those, and NULL for the list. */
 int lat_spinor_new_all(lat_spinor_space *s, int n, lat_dfield **v, const char *what);
 void lat_spinor_free_all(int n, lat_dfield *const *v);
 

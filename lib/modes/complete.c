@@ -28,8 +28,9 @@ typedef struct lanczos {
     lat_dfield **v;    /* [known + room]: the known modes, the basis, scratch */
     int most, keep, n; /* images before a restart, and that stay; n: of so many vectors */
     long steps;        /* images in all */
-    double *h;         /* [most][most]: the projected matrix, its upper triangle */
-    double *theta, *u; /* its eigenvalues and vectors [n] */
+    lat_cx *h, *a, *u; /* [most][most]: the upper triangle of the projected matrix, which is real;
+                        * a copy; its eigenvectors [n] */
+    double *theta;     /* its eigenvalues */
     double beta;       /* |A v_{n-1} - ..|, which is v_n; 0: the space is invariant */
 } lanczos;
 
@@ -75,30 +76,21 @@ static int step(lanczos *z)
 static int diagonalise(lanczos *z)
 {
     const int n = z->n;
-    double *a = lat_alloc((size_t)n * (size_t)n, sizeof *a, "a small matrix");
-    for (int i = 0; a && i < n; i++)
+    for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
-            a[i * n + j] = a[j * n + i] = z->h[i * z->most + j];
-    const int rc = a ? lat_dense_eigen_real(n, a, z->theta, z->u) : -1;
-    free(a);
-    return rc;
+            z->a[i * n + j] = z->h[i * z->most + j];
+    return lat_dense_eigen(n, z->a, z->theta, z->u);
 }
 
 static double residual_of(const lanczos *z, int k)
 {
-    return z->beta * fabs(z->u[k * z->n + z->n - 1]);
+    return z->beta * fabs(creal(z->u[k * z->n + z->n - 1]));
 }
 
 /* to[k] = sum_i v_i u_k[i], k < count. */
 static int ritz_vectors(lanczos *z, int count, lat_dfield *const *to)
 {
-    const int n = z->n;
-    lat_cx *u = lat_alloc((size_t)count * (size_t)n + 1, sizeof *u, "a small matrix");
-    for (int i = 0; u && i < count * n; i++)
-        u[i] = z->u[i];
-    const int rc = u ? lat_search_rotate(z->w, n, basis(z), count, u, n, to) : -1;
-    free(u);
-    return rc;
+    return lat_search_rotate(z->w, z->n, basis(z), count, z->u, z->n, to);
 }
 
 /* The lowest Ritz vectors take the place of the basis, and the vector behind it stays. */
@@ -213,14 +205,13 @@ static int open_space(lanczos *z, size_t dimension)
     /* Those that are found, and their partners, besides. */
     if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - known)))
         return -1;
-    z->v = calloc((size_t)(known + room), sizeof(lat_dfield *));
-    z->h = lat_alloc(most * (2 * most + 1) + 1, sizeof *z->h, "a small matrix");
-    if (!z->v)
-        return lat_fail("out of memory: modes");
-    if (!z->h)
+    z->v = lat_alloc_zero((size_t)(known + room), sizeof *z->v, "modes");
+    z->h = lat_alloc(3 * most * most + 1, sizeof *z->h, "a small matrix");
+    z->theta = lat_alloc(most + 1, sizeof *z->theta, "eigenvalues");
+    if (!z->v || !z->h || !z->theta)
         return -1;
-    z->u = z->h + most * most;
-    z->theta = z->u + most * most;
+    z->a = z->h + most * most;
+    z->u = z->a + most * most;
     if (known)
         memcpy(z->v, z->known->vector, (size_t)known * sizeof *z->v);
     return lat_spinor_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
@@ -232,6 +223,7 @@ static void close_space(lanczos *z)
         lat_spinor_free_all(room_of(z), basis(z));
     free(z->v);
     free(z->h);
+    free(z->theta);
 }
 
 /* `count` Ritz vectors to the caller. */

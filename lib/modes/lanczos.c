@@ -103,6 +103,93 @@ static int expand(lanczos *z, int most)
     return rc ? -1 : 0;
 }
 
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* h of a basis that has just been restarted. */
+static void set_diagonal(lanczos *z)
+{
+    for (int i = 0; i < z->done; i++)
+        for (int j = i; j < z->done; j++)
+            z->h[i * z->most + j] = i == j ? z->theta[i] : 0;
+}
+
+/* A state: of the basis after a restart, whose h is diagonal; or of one that grows. */
+static int save(lanczos *z, bool between)
+{
+    const lat_modes_job *job = z->w->job;
+    const int known = between ? z->done * (z->done + 1) : z->done;
+    if (!job->save)
+        return 0;
+    double *number = lat_alloc((size_t)(NUMBERS + known), sizeof *number, "a state");
+    if (!number)
+        return -1;
+    const double head[NUMBERS] = {z->n,       z->done,    z->f.a,  z->f.b,  z->f.degree,
+                                  z->choices, z->probing, z->keep, z->most, (double)z->w->draws,
+                                  z->w->norm};
+    memcpy(number, head, sizeof head);
+    if (!between)
+        memcpy(number + NUMBERS, z->theta, sizeof *number * (size_t)z->done);
+    for (int j = 0; between && j < z->done; j++)
+        for (int i = 0; i <= j; i++) {
+            const lat_cx h = z->h[i * z->most + j];
+            number[NUMBERS + j * (j + 1) + 2 * i] = creal(h);
+            number[NUMBERS + j * (j + 1) + 2 * i + 1] = cimag(h);
+        }
+    const lat_modes_state state = {.between = between,
+                                   .vectors = z->n,
+                                   .numbers = NUMBERS + known,
+                                   .vector = z->v,
+                                   .number = number};
+    const int rc = job->save(job->with, &state);
+    free(number);
+    return rc;
+}
+
+/* h, which was saved between two restarts. */
+static void load_matrix(lanczos *z, const double *number)
+{
+    for (int j = 0; j < z->done; j++)
+        for (int i = 0; i <= j; i++) {
+            const double *const h = number + j * (j + 1) + 2 * i;
+            z->h[i * z->most + j] = h[0] + h[1] * I;
+        }
+}
+
+static int load(lanczos *z)
+{
+    const lat_modes_state *from = z->w->job->from;
+    const double *v = from->number;
+    if (from->numbers < NUMBERS || v[7] != z->keep || v[8] != z->most
+        || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
+        || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most)
+        || (from->numbers != NUMBERS + (int)v[1]
+            && from->numbers != NUMBERS + (int)v[1] * ((int)v[1] + 1))
+        || !(v[4] >= 0 && v[4] <= 1e6) || !(v[5] >= 0 && v[5] <= INT_MAX)
+        || !(v[9] >= 0 && v[9] <= 1e15))
+        return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
+    z->n = (int)v[0];
+    z->done = (int)v[1];
+    z->f.a = v[2];
+    z->f.b = v[3];
+    z->f.degree = (int)v[4];
+    z->choices = (int)v[5];
+    z->probing = v[6] != 0;
+    z->w->draws = (uint64_t)v[9];
+    z->w->norm = v[10];
+    for (int i = 0; i < z->done && from->numbers == NUMBERS + z->done; i++)
+        z->theta[i] = v[NUMBERS + i];
+    for (int i = 0; i < z->n; i++)
+        if (z->w->s->ops->copy(z->w->s, &z->w->p, from->vector[i], z->v[i]))
+            return -1;
+    if (from->numbers == NUMBERS + z->done)
+        set_diagonal(z);
+    else
+        load_matrix(z, v + NUMBERS);
+    return 0;
+}
+
+/* ---- growth and restarts --------------------------------------------------------------------- */
+
 /* As many random vectors behind the basis. */
 static int draw(lanczos *z, int count)
 {
@@ -127,8 +214,14 @@ static int grow(lanczos *z)
             if (z->done == z->n)
                 break;
         }
-        if (expand(z, most) || lat_search_again(z->w))
+        if (expand(z, most))
             return -1;
+        const int asked = lat_search_again(z->w);
+        if (asked) {
+            if (asked > 0)
+                save(z, true);
+            return -1;
+        }
         if (z->w->applications > z->w->job->max_applications)
             return 0;
     }
@@ -166,14 +259,6 @@ static int restart(lanczos *z)
     z->done = keep;
     z->n = keep + behind;
     return 0;
-}
-
-/* h of a basis that has just been restarted. */
-static void set_diagonal(lanczos *z)
-{
-    for (int i = 0; i < z->done; i++)
-        for (int j = i; j < z->done; j++)
-            z->h[i * z->most + j] = i == j ? z->theta[i] : 0;
 }
 
 /* A basis of random vectors, with much of each mode y, and nothing known of F. */
@@ -230,53 +315,6 @@ static int fit(lanczos *z, lat_dfield **y, int count, bool *again)
     choose(z, reach);
     *again = z->f.a != a || z->f.b != b;
     return *again ? begin_with(z, count, y) : 0;
-}
-
-static int save(lanczos *z)
-{
-    const lat_modes_job *job = z->w->job;
-    if (!job->save)
-        return 0;
-    double *number = lat_alloc((size_t)(NUMBERS + z->done), sizeof *number, "a state");
-    if (!number)
-        return -1;
-    const double head[NUMBERS] = {z->n,       z->done,    z->f.a,  z->f.b,  z->f.degree,
-                                  z->choices, z->probing, z->keep, z->most, (double)z->w->draws,
-                                  z->w->norm};
-    for (int i = 0; i < NUMBERS + z->done; i++)
-        number[i] = i < NUMBERS ? head[i] : z->theta[i - NUMBERS];
-    const lat_modes_state state = {z->n, NUMBERS + z->done, z->v, number};
-    const int rc = job->save(job->with, &state);
-    free(number);
-    return rc;
-}
-
-static int load(lanczos *z)
-{
-    const lat_modes_state *from = z->w->job->from;
-    const double *v = from->number;
-    if (from->numbers < NUMBERS || v[7] != z->keep || v[8] != z->most
-        || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
-        || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most) || from->numbers != NUMBERS + (int)v[1]
-        || !(v[4] >= 0 && v[4] <= 1e6) || !(v[5] >= 0 && v[5] <= INT_MAX)
-        || !(v[9] >= 0 && v[9] <= 1e15))
-        return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
-    z->n = (int)v[0];
-    z->done = (int)v[1];
-    z->f.a = v[2];
-    z->f.b = v[3];
-    z->f.degree = (int)v[4];
-    z->choices = (int)v[5];
-    z->probing = v[6] != 0;
-    z->w->draws = (uint64_t)v[9];
-    z->w->norm = v[10];
-    for (int i = 0; i < z->done; i++)
-        z->theta[i] = v[NUMBERS + i];
-    for (int i = 0; i < z->n; i++)
-        if (z->w->s->ops->copy(z->w->s, &z->w->p, from->vector[i], z->v[i]))
-            return -1;
-    set_diagonal(z);
-    return 0;
 }
 
 /* The basis becomes the modes y that have converged, and behind them the one that is for the gap
@@ -358,7 +396,7 @@ static int iterate(lanczos *z, double *worst)
         if (lat_search_diagonalise(w, z->done, z->v, y, z->value, z->residual, z->work))
             return -1;
         const bool good = lat_search_converged(w, count, z->value, z->residual, &converged, worst);
-        if (lat_search_progress(w, converged, *worst))
+        if (lat_search_progress(w, converged, *worst) < 0) /* 1: it is saved soon */
             return -1;
         if (z->probing && !found_more(z)) {
             take_safe(z, y);
@@ -374,7 +412,7 @@ static int iterate(lanczos *z, double *worst)
         if (good && probe(z, y, count))
             return -1;
         set_diagonal(z);
-        if (save(z))
+        if (save(z, false))
             return -1;
     }
 }

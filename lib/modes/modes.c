@@ -208,15 +208,18 @@ static int run(lat_search *w, lat_modes *found)
     return rc;
 }
 
-/* The same by two operators. */
+/* The same by two operators. A state of modes that are refined is from behind the coarse search. */
 static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
 {
-    int rc = run(coarse, found);
+    const bool refined = w->job->from && w->job->from->refined;
+    int rc = refined ? 1 : run(coarse, found);
     w->norm = coarse->norm;
     w->applications = coarse->applications;
     if (rc <= 0)
         return rc;
-    rc = convert(w, coarse, found->vector) || !(w->tmp = lat_search_vector(w, "A^2"))
+    rc = (refined ? lat_spinor_new_all(w->s, coarse->want, found->vector, "modes")
+                  : convert(w, coarse, found->vector))
+                 || !(w->tmp = lat_search_vector(w, "A^2"))
              ? -1
              : lat_modes_refine(w, coarse->want, found->vector, found->value, found->residual,
                                 &found->worst);
@@ -250,10 +253,8 @@ int lat_modes_alloc(lat_modes *m, size_t n)
 {
     m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
     m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
-    m->vector = calloc(n + 1, sizeof(lat_dfield *));
-    if (!m->vector)
-        return lat_fail("out of memory: modes");
-    return m->value && m->residual ? 0 : -1;
+    m->vector = lat_alloc_zero(n + 1, sizeof(lat_dfield *), "modes");
+    return m->value && m->residual && m->vector ? 0 : -1;
 }
 
 int lat_modes_new(lat_modes *m, lat_spinor_space *s, int n)

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "modes_internal.h"
@@ -11,7 +12,7 @@
 /* After so many steps x becomes a unit vector, and B x is computed anew; fewer beyond modes that
  * are known, as these are taken out then alone. More modes than are wanted are found where the last
  * one is a mixture of two with values of opposite sign. */
-enum { FRESH = 40, BEYOND = 10, MORE = 8, WORK = 5 /* vectors */ };
+enum { FRESH = 40, BEYOND = 10, MORE = 8, STATE = 4, NUMBERS = 5, WORK = 5 /* vectors */ };
 
 typedef struct ritz {
     lat_search *w;
@@ -23,6 +24,8 @@ typedef struct ritz {
     double top;          /* the largest (p, B p)/(p, p) so far: about |B| */
     bool beyond;         /* what comes after known modes is searched, the last of which has */
     double last, need;   /* this value of B; a lower bound from this one on does */
+    long step;           /* of the present mode */
+    bool goes_on;        /* from a state in the midst of it */
 } ritz;
 
 static int apply(ritz *r, lat_dfield *out, lat_dfield *in)
@@ -132,19 +135,95 @@ static double target(const ritz *r)
     return fmax(r->w->op->positive ? .5 * tol : .001 * tol * fmax(sqrt(mu), tol), end);
 }
 
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* The numbers of a state: draws; between two modes no others. */
+static void numbers_of(ritz *r, double *of[NUMBERS])
+{
+    double *const all[NUMBERS] = {&r->n, &r->q, &r->mu, &r->gg, &r->top};
+    memcpy(of, all, sizeof all);
+}
+
+/* The modes that are found, and what the present one goes on from. */
+static int save(ritz *r, bool between)
+{
+    const lat_modes_job *job = r->w->job;
+    const int vectors = r->count + (between ? STATE : 0);
+    double number[2 + NUMBERS] = {(double)r->w->draws, (double)r->step}, *of[NUMBERS];
+    if (!job->save)
+        return 0;
+    lat_dfield **v = lat_alloc((size_t)vectors + 1, sizeof *v, "a state");
+    if (!v)
+        return -1;
+    memcpy(v, r->found, (size_t)r->count * sizeof *v);
+    memcpy(v + r->count, (lat_dfield *[STATE]){r->x, r->p, r->g, r->bx},
+           (size_t)(vectors - r->count) * sizeof *v);
+    numbers_of(r, of);
+    for (int i = 0; i < NUMBERS; i++)
+        number[2 + i] = *of[i];
+    const lat_modes_state state = {.between = between,
+                                   .vectors = vectors,
+                                   .numbers = between ? 2 + NUMBERS : 1,
+                                   .vector = v,
+                                   .number = number};
+    const int rc = job->save(job->with, &state);
+    free(v);
+    return rc;
+}
+
+static int load(ritz *r)
+{
+    const lat_modes_state *from = r->w->job->from;
+    double *of[NUMBERS];
+    if (!from)
+        return 0;
+    r->goes_on = from->numbers == 2 + NUMBERS;
+    r->count = from->vectors - (r->goes_on ? STATE : 0);
+    if ((from->numbers != 1 && !r->goes_on) || r->count < 0 || r->count > r->w->want + MORE
+        || (r->goes_on && !(from->number[1] >= 0 && from->number[1] < 1e15)))
+        return lat_fail("the checkpoint: expected modes of --method ritz, found others");
+    r->w->draws = (uint64_t)from->number[0];
+    lat_dfield *const to[STATE] = {r->x, r->p, r->g, r->bx};
+    for (int i = 0; i < from->vectors; i++)
+        if (r->w->s->ops->copy(r->w->s, &r->w->p, from->vector[i],
+                               i < r->count ? r->found[i] : to[i - r->count]))
+            return -1;
+    r->step = r->goes_on ? (long)from->number[1] : 0;
+    numbers_of(r, of);
+    for (int i = 0; r->goes_on && i < NUMBERS; i++)
+        *of[i] = from->number[2 + i];
+    return 0;
+}
+
+/* ---- minima ---------------------------------------------------------------------------------- */
+
+/* A random vector. */
+static int begin(ritz *r)
+{
+    bool drawn;
+    r->step = 0;
+    r->top = 0;
+    if (lat_search_draw(r->w, r->count, r->found, r->x, &drawn))
+        return -1;
+    return drawn ? 0
+                 : lat_fail("modes: expected fewer than the dimension of the space, found more");
+}
+
 /* x becomes the minimum of the complement: 1, 0 if there were too many applications, or -1. */
 static int minimise(ritz *r)
 {
     lat_search *w = r->w;
-    bool drawn;
-    if (lat_search_draw(w, r->count, r->found, r->x, &drawn))
+    if (!r->goes_on && begin(r))
         return -1;
-    if (!drawn)
-        return lat_fail("modes: expected fewer than the dimension of the space, found more");
-    r->top = 0;
-    for (long i = 0;; i++) {
-        if ((i % (r->beyond ? BEYOND : FRESH) == 0 ? fresh(r, i == 0) : advance(r))
-            || (i % 64 == 0 && lat_search_progress(w, r->count, sqrt(r->gg * r->n))))
+    for (;; r->step++) {
+        const long i = r->step;
+        if (!r->goes_on && (i % (r->beyond ? BEYOND : FRESH) == 0 ? fresh(r, i == 0) : advance(r)))
+            return -1;
+        r->goes_on = false;
+        const int asked = i % 64 ? 0 : lat_search_progress(w, r->count, sqrt(r->gg * r->n));
+        if (asked > 0)
+            save(r, true);
+        if (asked)
             return -1;
         /* Believed if x is fresh. */
         if (sqrt(r->gg * r->n) <= target(r)) {
@@ -174,29 +253,6 @@ static int one(ritz *r)
     return 1;
 }
 
-static int save(ritz *r)
-{
-    const lat_modes_job *job = r->w->job;
-    double number = (double)r->w->draws;
-    const lat_modes_state state = {r->count, 1, r->found, &number};
-    return job->save ? job->save(job->with, &state) : 0;
-}
-
-static int load(ritz *r)
-{
-    const lat_modes_state *from = r->w->job->from;
-    if (!from)
-        return 0;
-    if (from->numbers != 1 || from->vectors > r->w->want + MORE)
-        return lat_fail("the checkpoint: expected modes of --method ritz, found others");
-    r->count = from->vectors;
-    r->w->draws = (uint64_t)from->number[0];
-    for (int i = 0; i < r->count; i++)
-        if (r->w->s->ops->copy(r->w->s, &r->w->p, from->vector[i], r->found[i]))
-            return -1;
-    return 0;
-}
-
 /* Modes until as many as are wanted are eigenvectors of A: 1, 0 or -1. */
 static int all(ritz *r, double *value, double *residual, double *worst)
 {
@@ -212,7 +268,7 @@ static int all(ritz *r, double *value, double *residual, double *worst)
                 return 0;
         }
         rc = one(r);
-        if (rc > 0 && save(r))
+        if (rc > 0 && save(r, false))
             return -1;
     }
     *worst = sqrt(r->gg);
@@ -264,9 +320,7 @@ int lat_ritz_beyond(lat_search *w, int n, lat_dfield *const *known, double last,
                     double *least, double *gradient)
 {
     ritz r = {.w = w, .sign = 1, .beyond = true, .last = last, .need = need, .count = n};
-    int rc = (r.found = calloc((size_t)n + 1, sizeof(lat_dfield *))) ? 0 : -1;
-    if (rc)
-        lat_fail("out of memory: modes");
+    int rc = (r.found = lat_alloc((size_t)n + 1, sizeof *r.found, "modes")) ? 0 : -1;
     for (int i = 0; i < n && rc == 0; i++)
         r.found[i] = known[i];
     rc = rc || open_iteration(&r) ? -1 : minimise(&r);

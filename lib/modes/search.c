@@ -16,9 +16,7 @@ lat_dfield *lat_search_vector(lat_search *w, const char *what)
 
 lat_dfield **lat_search_vectors(lat_search *w, int n, const char *what)
 {
-    lat_dfield **v = calloc((size_t)n + 1, sizeof *v);
-    if (!v)
-        lat_fail("out of memory: %s", what);
+    lat_dfield **v = lat_alloc_zero((size_t)n + 1, sizeof *v, what);
     if (!v || lat_spinor_new_all(w->s, n, v, what) == 0)
         return v;
     lat_search_free(n, v);

@@ -108,16 +108,15 @@ static int measure(lat_overlap *o, deflation *d)
 int lat_overlap_deflate(lat_overlap *o, const lat_field *modes, const char *name)
 {
     const size_t n = lat_header_objects(&modes->head);
-    deflation *d = calloc(1, sizeof *d);
+    deflation *d = lat_alloc_zero(1, sizeof *d, "modes");
     if (!d)
-        return lat_fail("out of memory: modes");
+        return -1;
     lat_overlap_deflation_close(o->deflation);
     o->deflation = d;
-    if (!(d->name = strdup(name)))
-        return lat_fail("out of memory: modes");
+    d->name = lat_text_new("%s", name);
     d->chirality = lat_alloc(n, sizeof *d->chirality, "modes");
-    return !d->chirality || lat_modes_new(&d->m, o->one, (int)n) || copy_modes(o, d, modes)
-                   || measure(o, d)
+    return !d->name || !d->chirality || lat_modes_new(&d->m, o->one, (int)n)
+                   || copy_modes(o, d, modes) || measure(o, d)
                ? -1
                : 0;
 }

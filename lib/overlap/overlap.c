@@ -219,10 +219,9 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     if (lat_overlap_check(fermion))
         return NULL;
     lat_overlap_kernel(fermion, &kernel);
-    lat_overlap *o = lat_alloc(1, sizeof *o, "the overlap operator");
+    lat_overlap *o = lat_alloc_zero(1, sizeof *o, "the overlap operator");
     if (!o)
         return NULL;
-    memset(o, 0, sizeof *o);
     o->fermion = *fermion;
     o->mu = fermion->mass;
     o->memory = options->memory;

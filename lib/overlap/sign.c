@@ -456,10 +456,9 @@ static void close_side(side *on)
 lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
                         const lat_sign_options *options)
 {
-    lat_sign *s = lat_alloc(1, sizeof *s, "the sign function");
+    lat_sign *s = lat_alloc_zero(1, sizeof *s, "the sign function");
     if (!s)
         return NULL;
-    memset(s, 0, sizeof *s);
     s->space = h->space;
     s->modes = modes;
     s->options = *options;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
@@ -250,14 +251,11 @@ int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, cons
 static int name_source(const lat_field *x, const char *word, lat_header *head)
 {
     const char *source = x->head.quark.source;
-    char *text = NULL;
     if (x->head.kind == LAT_MODES)
         return 0;
-    if (asprintf(&text, "%s of %s of %s", word, lat_kind_text(x->head.kind),
-                 source ? source : "unknown origin")
-        < 0)
-        return lat_fail("out of memory: the text of a source");
-    const int rc = lat_quark_set_source(&head->quark, text);
+    char *text = lat_text_new("%s of %s of %s", word, lat_kind_text(x->head.kind),
+                              source ? source : "unknown origin");
+    const int rc = text ? lat_quark_set_source(&head->quark, text) : -1;
     free(text);
     return rc;
 }
@@ -434,17 +432,9 @@ int main(int argc, char **argv)
     lat_input_close(r.in);
     lat_input_close(r.sources);
     lat_overlap_known_close(&r.known);
-    if (r.text) { /* what was measured is printed, whatever it says */
-        if (code == LAT_FAILED) {
-            fclose(r.text);
-            lat_output_abort(r.out);
-        } else if (lat_text_close(r.text, r.out)) {
-            code = LAT_FAILED;
-        }
-    } else if (code != LAT_DONE) {
-        lat_output_abort(r.out);
-    } else if (lat_stream_commit(r.out)) {
-        code = LAT_FAILED;
-    }
+    /* What was measured is printed, whatever it says. */
+    const bool printed = r.text && code == LAT_UNCONVERGED;
+    const int end = lat_output_end(r.out, r.text, printed ? LAT_DONE : code);
+    code = printed && end == LAT_DONE ? code : end;
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -105,19 +105,11 @@ static const lat_tool tool = {
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* Looks after the search, and ends it where the run was asked to stop. */
-static bool asked_to_stop(lat_modes_tool_run *r)
-{
-    if (!r->stopped)
-        r->stopped = lat_resume_asked(checkpoint, lat_opts.comm);
-    return r->stopped != 0;
-}
-
 static int show_progress(void *with, int converged, int of, double worst, long applications)
 {
     lat_modes_tool_run *r = with;
-    if (asked_to_stop(r))
-        return -1;
+    if (lat_sections_asked(&r->kept))
+        return r->kept.stopped > 0 ? 1 : -1;
     if (isinf(worst)) /* nothing is known yet */
         lat_progress("applications %ld  0 of %d modes  configuration %ld", applications, of,
                      lat_modes_tool_config(r));
@@ -150,14 +142,15 @@ static int unconverged(const lat_modes_tool_run *r)
 /* Where the search is. */
 static lat_spinor_space *searched(const lat_modes_tool_run *r)
 {
-    return r->single.one ? r->single.one : r->space;
+    return r->single.one ? r->single.one : r->exact.one;
 }
 
 static int save(void *with, const lat_modes_state *state)
 {
     lat_modes_tool_run *r = with;
-    return lat_modestate_save(&r->kept, r->name, searched(r), &r->links.u, state)
-                   || asked_to_stop(r)
+    lat_spinor_space *s = state->refined ? r->exact.one : searched(r);
+    return lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
+                   || lat_sections_asked(&r->kept)
                ? -1
                : 0;
 }
@@ -165,7 +158,7 @@ static int save(void *with, const lat_modes_state *state)
 static int find(lat_modes_tool_run *r, lat_modes_job *job)
 {
     lat_modes_state from;
-    int rc = lat_modestate_from(&r->kept, r->name, searched(r), &from);
+    int rc = lat_modestate_from(&r->kept, r->name, searched(r), r->exact.one, &from);
     if (rc > 0)
         job->from = &from;
     rc = rc < 0 || lat_modes_find(job, &r->modes) ? -1 : 0;
@@ -181,31 +174,41 @@ static int restore(lat_modes_tool_run *r)
     if (rc <= 0)
         return rc;
     const int n = (int)lat_header_objects(&r->v.head);
-    r->modes = (lat_modes){.rest = number[0], .norm = number[1], .converged = true};
-    if (lat_modes_alloc(&r->modes, (size_t)n))
+    if (lat_modes_new(&r->modes, r->exact.one, n))
         return -1;
+    r->modes.rest = number[0];
+    r->modes.norm = number[1];
+    r->modes.converged = true;
     memcpy(r->modes.value, r->v.head.quark.eigenvalue, sizeof(double) * (size_t)n);
-    for (; r->modes.count < n; r->modes.count++)
-        if (!(r->modes.vector[r->modes.count] = lat_spinor_new(r->space, "modes")))
-            return -1;
     return 1;
 }
 
-/* The operator in single precision, for one vector and for batches. */
-static int open_single(lat_modes_tool_run *r, lat_device *on)
+/* The operator; `columns` of batches, or 0. */
+static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage storage, int columns,
+                         lat_modes_tool_operator *o)
 {
     const lat_field *u = lat_modes_tool_links(r);
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
+    const int nc = u->head.nc;
+    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
     const lat_dirac_options how = {.reals = 0};
-    return (r->single.grid = lat_grid_new(on, &spec))
-                   && (r->single.one = lat_spinor_open_in(r->single.grid, u->head.nc, 1, r->gauge))
-                   && (r->single.many = lat_spinor_open_in(r->single.grid, u->head.nc, BATCH,
-                                                           r->gauge))
-                   && (r->single.d = lat_dirac_open(r->single.one, u, &r->fermion, &how))
-                   && (r->single.batch = lat_dirac_open(r->single.many, u, &r->fermion, &how))
+    return (o->grid = lat_grid_new(on, &spec))
+                   && (o->one = lat_spinor_open_in(o->grid, nc, 1, r->gauge))
+                   && (o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
+                   && (columns == 0
+                       || ((o->many = lat_spinor_open_in(o->grid, nc, columns, r->gauge))
+                           && (o->batch = lat_dirac_open(o->many, u, &r->fermion, &how))))
                ? 0
                : -1;
+}
+
+static void close_operator(lat_modes_tool_operator *o)
+{
+    lat_dirac_close(o->batch);
+    lat_dirac_close(o->d);
+    lat_spinor_close(o->many);
+    lat_spinor_close(o->one);
+    lat_grid_free(o->grid);
+    *o = (lat_modes_tool_operator){NULL};
 }
 
 static int search(lat_modes_tool_run *r)
@@ -214,18 +217,14 @@ static int search(lat_modes_tool_run *r)
                                                 [LAT_MODES_OF_NORMAL] = {LAT_FULL, LAT_NORMAL},
                                                 [LAT_MODES_OF_G5S] = {LAT_ASYMMETRIC, LAT_GAMMA5}};
     const lat_field *u = lat_modes_tool_links(r), *u0 = &r->links.u;
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
-    const lat_dirac_options how = {.reals = 0};
     lat_device *on = device_for(r);
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
-    if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, NULL, &r->gauge)
-        || !(r->space = lat_spinor_open_in(r->grid, u->head.nc, 1, r->gauge))
-        || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
-        || (precision == SINGLE && open_single(r, on)))
+    if (!on || lat_temporal_open(on, u, NULL, &r->gauge)
+        || open_operator(r, on, LAT_STORAGE_DOUBLE, 0, &r->exact)
+        || (precision == SINGLE && open_operator(r, on, LAT_STORAGE_SINGLE, BATCH, &r->single)))
         return LAT_FAILED;
-    const lat_hermitian op = lat_hermitian_dirac(r->d, matrices[lat_modes_tool_opts.matrix]);
+    const lat_hermitian op = lat_hermitian_dirac(r->exact.d, matrices[lat_modes_tool_opts.matrix]);
     lat_hermitian coarse;
     if (precision == SINGLE) {
         coarse = lat_hermitian_dirac(r->single.d, matrices[lat_modes_tool_opts.matrix]);
@@ -271,36 +270,19 @@ static int judge(const lat_modes_tool_run *r)
     return LAT_DONE;
 }
 
-/* ---- output ---------------------------------------------------------------------------------- */
-
 /* ---- the run --------------------------------------------------------------------------------- */
-
-static void close_single(lat_modes_tool_run *r)
-{
-    lat_dirac_close(r->single.batch);
-    lat_dirac_close(r->single.d);
-    lat_spinor_close(r->single.many);
-    lat_spinor_close(r->single.one);
-    lat_grid_free(r->single.grid);
-    memset(&r->single, 0, sizeof r->single);
-}
 
 static void close_modes(lat_modes_tool_run *r)
 {
     lat_modes_free(&r->modes);
-    lat_dirac_close(r->d);
-    lat_spinor_close(r->space);
-    lat_grid_free(r->grid);
-    close_single(r);
+    close_operator(&r->exact);
+    close_operator(&r->single);
     lat_temporal_close(r->gauge);
     r->gauge = NULL;
     lat_field_free(&r->v);
     lat_field_free(&r->smeared);
     free(r->residual);
     r->residual = NULL;
-    r->d = NULL;
-    r->space = NULL;
-    r->grid = NULL;
 }
 
 /* One configuration. An exit code. */
@@ -317,7 +299,7 @@ static int one(lat_modes_tool_run *r)
         code = LAT_FAILED;
     if (code == LAT_DONE)
         code = judge(r);
-    if (code != LAT_DONE && !r->stopped)
+    if (code != LAT_DONE && !r->kept.stopped)
         lat_error_name(lat_input_name(r->links.in), resume);
     if (code == LAT_DONE)
         code = lat_modes_tool_write_modes(r);
@@ -327,7 +309,7 @@ static int one(lat_modes_tool_run *r)
 
 static int next_links(lat_modes_tool_run *r)
 {
-    return asked_to_stop(r) ? -1 : lat_links_next(&r->links);
+    return lat_sections_asked(&r->kept) ? -1 : lat_links_next(&r->links);
 }
 
 static int all(lat_modes_tool_run *r)
@@ -393,30 +375,6 @@ static int open_all(lat_modes_tool_run *r)
     return 0;
 }
 
-/* A run that was asked to stop says how to go on. */
-static void keep(lat_modes_tool_run *r, int code)
-{
-    if (code == LAT_FAILED && !r->stopped && lat_opts.comm->size == 1)
-        r->stopped = lat_resume_asked(checkpoint, lat_opts.comm); /* while it waited for a pipe */
-    if (r->stopped > 0) {
-        lat_error_clear(); /* it was only to get here */
-        lat_resume_stopped(checkpoint, r->kept.there, r->stopped);
-    }
-}
-
-/* The output appears whole or not at all. */
-static int close_output(lat_modes_tool_run *r, int code)
-{
-    if (r->text && code == LAT_DONE)
-        return lat_text_close(r->text, r->out) ? LAT_FAILED : code;
-    if (r->text)
-        fclose(r->text);
-    if (code == LAT_DONE)
-        return lat_stream_commit(r->out) ? LAT_FAILED : code;
-    lat_output_abort(r->out);
-    return code;
-}
-
 int main(int argc, char **argv)
 {
     lat_modes_tool_run r = {.low = 0};
@@ -426,19 +384,19 @@ int main(int argc, char **argv)
     lat_header_init(&r.smeared.head);
     int code = open_all(&r) ? LAT_FAILED : all(&r);
     lat_progress_end();
-    if (r.kept.run)
-        keep(&r, code);
+    lat_sections_stopped(&r.kept, code);
     lat_links_free(&r.links);
     lat_device_close(r.cpu);
     lat_device_close(r.device);
     lat_device_end();
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
-    code = close_output(&r, code);
+    code = lat_output_end(r.out, r.text, code);
     if (code == LAT_DONE)
         lat_resume_remove(checkpoint, lat_opts.comm);
+    const int stopped = r.kept.stopped;
     lat_sections_free(&r.kept);
-    if (r.stopped > 0)
-        lat_stop_exit(lat_opts.comm, r.stopped);
+    if (stopped > 0)
+        lat_stop_exit(lat_opts.comm, stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -109,19 +109,10 @@ static lat_device *device_for(const lat_field *u)
 static lat_overlap *open_operator(const lat_field *u, double error)
 {
     lat_overlap_options o;
-    double defect;
     lat_overlap_of_options(&o, 1, 10 * error);
-    lat_overlap_known_use(&known, &o);
     o.memory = memory * 1e9;
     lat_device *on = device_for(u);
-    lat_overlap *d = on ? lat_overlap_open(on, u, &fermion, &o) : NULL;
-    if (d && lat_overlap_verify(d, &defect)) {
-        lat_overlap_close(d);
-        return NULL;
-    }
-    if (d)
-        lat_overlap_known_name(&known, d);
-    return d;
+    return on ? lat_overlap_open_known(on, u, &fermion, &o, &known) : NULL;
 }
 
 /* ---- the index ------------------------------------------------------------------------------- */

@@ -441,14 +441,8 @@ static void give_up(run *r, int code)
     lat_solution *s = &r->v.s;
     lat_output_abort(s->writer.out);
     s->writer.out = NULL;
-    if (!s->kept.run)
-        return;
-    if (code == LAT_FAILED && !s->stopped && lat_opts.comm->size == 1)
-        s->stopped = lat_resume_asked(checkpoint, lat_opts.comm); /* while it waited for a pipe */
-    if (s->stopped > 0) {
-        lat_error_clear(); /* it was only to get here */
-        lat_resume_stopped(checkpoint, lat_sections_save(&s->kept), s->stopped);
-    } else if (code == LAT_FAILED && *s->name && (lat_opts.comm->size == 1 || s->writer.failed))
+    if (!lat_sections_stopped(&s->kept, code) && code == LAT_FAILED && *s->name
+        && (lat_opts.comm->size == 1 || s->writer.failed))
         keep_done(r);
 }
 
@@ -487,9 +481,10 @@ int main(int argc, char **argv)
     }
     if (code == LAT_DONE)
         lat_resume_remove(checkpoint, lat_opts.comm);
+    const int stopped = s->kept.stopped;
     lat_sections_free(&s->kept);
     lat_device_end();
-    if (s->stopped > 0)
-        lat_stop_exit(lat_opts.comm, s->stopped);
+    if (stopped > 0)
+        lat_stop_exit(lat_opts.comm, stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -37,12 +37,13 @@ static void copy_columns(const lat_field *x, int first, int columns, bool gamma5
 static int complete(lat_modes_tool_run *r, int first, int columns, lat_field *x)
 {
     const lat_spinor_part odd = {LAT_ODD, 1, lat_spinor_numbers};
-    lat_spinor_space *s = r->space;
+    lat_spinor_space *s = r->exact.one;
     lat_dfield *y = lat_spinor_new(s, "a mode on all sites"), *b = lat_spinor_new(s, "zeros");
     int rc = y && b ? 0 : -1;
     for (int k = 0; k < columns && rc == 0; k++)
         rc = s->ops->copy(s, &odd, r->modes.vector[first + k], y)
-                     || r->d->ops->reconstruct(r->d, &odd, y, b) || lat_spinor_get(s, y, 0, x, k)
+                     || r->exact.d->ops->reconstruct(r->exact.d, &odd, y, b)
+                     || lat_spinor_get(s, y, 0, x, k)
                  ? -1
                  : 0;
     lat_dfield_free(y);
@@ -122,14 +123,14 @@ static int measure_chirality(lat_modes_tool_run *r)
 {
     const lat_spinor_part p = {lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH,
                                1, lat_spinor_numbers};
-    const lat_spinor_ops *ops = r->space->ops;
-    lat_dfield *w = lat_spinor_new(r->space, "gamma5 v");
+    const lat_spinor_ops *ops = r->exact.one->ops;
+    lat_dfield *w = lat_spinor_new(r->exact.one, "gamma5 v");
     int rc = w ? 0 : -1;
     for (int k = 0; k < r->modes.count && rc == 0; k++) {
         lat_scalar dot, *to = &dot;
         const lat_dfield *v = r->modes.vector[k];
-        rc = ops->copy(r->space, &p, v, w) || ops->gamma5(r->space, &p, w)
-                     || ops->dots(r->space, &p, 1, &v, w, &to, NULL)
+        rc = ops->copy(r->exact.one, &p, v, w) || ops->gamma5(r->exact.one, &p, w)
+                     || ops->dots(r->exact.one, &p, 1, &v, w, &to, NULL)
                  ? -1
                  : 0;
         r->chirality[k] = dot.re;
@@ -142,7 +143,7 @@ static int measure_chirality(lat_modes_tool_run *r)
 static int clear_even(lat_modes_tool_run *r, lat_dfield *v)
 {
     const lat_spinor_part even = {LAT_EVEN, 1, lat_spinor_numbers};
-    return r->space->ops->zero(r->space, &even, v);
+    return r->exact.one->ops->zero(r->exact.one, &even, v);
 }
 
 /* The modes to the host, and to the checkpoint. */
@@ -153,7 +154,7 @@ static int download(lat_modes_tool_run *r)
         return -1;
     for (int k = 0; k < r->modes.count; k++)
         if ((lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
-            || lat_spinor_get(r->space, r->modes.vector[k], 0, &r->v, k))
+            || lat_spinor_get(r->exact.one, r->modes.vector[k], 0, &r->v, k))
             return -1;
     return lat_quark_set_eigenvalues(&r->v.head.quark, r->modes.value)
            || lat_modestate_keep(&r->kept, r->name, &r->v, number);
@@ -168,7 +169,7 @@ int lat_modes_tool_fetch(lat_modes_tool_run *r)
     r->gap = r->residual + n;
     r->chirality = r->gap + n;
     for (int k = 0; k < r->modes.count; k++)
-        if (lat_spinor_put(r->space, r->modes.vector[k], 0, &r->v, k))
+        if (lat_spinor_put(r->exact.one, r->modes.vector[k], 0, &r->v, k))
             return -1;
     lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, lat_modes_tool_opts.largest,
                    r->gap);

@@ -23,6 +23,13 @@ typedef struct lat_modes_tool_options {
 } lat_modes_tool_options;
 extern lat_modes_tool_options lat_modes_tool_opts;
 
+/* The operator in one precision: for one vector, and for batches. */
+typedef struct lat_modes_tool_operator {
+    lat_grid *grid;
+    lat_spinor_space *one, *many;
+    lat_dirac *d, *batch;
+} lat_modes_tool_operator;
+
 typedef struct lat_modes_tool_run {
     lat_device *device, *cpu; /* cpu: where the device cannot do it */
     lat_output *out;
@@ -34,18 +41,10 @@ typedef struct lat_modes_tool_run {
     int low, high;
     lat_sections kept;
     char name[80]; /* of the present search */
-    int stopped;   /* by this signal */
 
     /* the modes of the present links */
-    lat_temporal *gauge; /* of all spaces, or NULL */
-    lat_grid *grid;
-    lat_spinor_space *space;
-    lat_dirac *d;
-    struct {
-        lat_grid *grid;
-        lat_spinor_space *one, *many;
-        lat_dirac *d, *batch;
-    } single; /* with --precision single */
+    lat_temporal *gauge;                   /* of all spaces, or NULL */
+    lat_modes_tool_operator exact, single; /* single: with --precision single */
     lat_modes modes;
     lat_field v;                        /* as they are written */
     double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */

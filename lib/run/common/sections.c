@@ -31,16 +31,15 @@ lat_section *lat_sections_add(lat_sections *k, const char *name, const double *n
         return NULL;
     k->list = list;
     lat_section *s = &list[k->count++];
-    *s = (lat_section){.name = strdup(name),
+    *s = (lat_section){.name = lat_text_new("%s", name),
                        .number = lat_alloc((size_t)numbers + 1, sizeof *number, what),
                        .numbers = numbers};
     lat_header_init(&s->f.head);
     k->changed = true;
-    if (!s->name)
-        lat_fail("out of memory: %s", what);
     if (!s->name || !s->number)
         return NULL;
-    memcpy(s->number, number, sizeof *number * (size_t)numbers);
+    if (numbers)
+        memcpy(s->number, number, sizeof *number * (size_t)numbers);
     return s;
 }
 
@@ -85,7 +84,7 @@ int lat_sections_begin(lat_sections *k, lat_output **out)
     *out = lat_output_open(k->path, 0, k->comm);
     int rc = lat_agree(k->comm, *out ? 0 : -1);
     for (lat_section *s = k->list; s < k->list + k->count && rc == 0; s++)
-        if (s->f.head.kind == k->kind->kind)
+        if (s->f.data)
             rc = lat_sections_put(k, *out, s->name, s->number, s->numbers, &s->f);
     return rc;
 }
@@ -128,6 +127,26 @@ int lat_sections_due(const lat_sections *k, bool *due)
         return -1;
     *due = now != 0;
     return 0;
+}
+
+/* ---- a run that is asked to stop ------------------------------------------------------------- */
+
+bool lat_sections_asked(lat_sections *k)
+{
+    if (!k->stopped)
+        k->stopped = lat_resume_asked(k->path, k->comm);
+    return k->stopped != 0;
+}
+
+bool lat_sections_stopped(lat_sections *k, int code)
+{
+    if (code == LAT_FAILED && k->path && k->comm->size == 1)
+        lat_sections_asked(k);
+    if (k->stopped <= 0)
+        return false;
+    lat_error_clear(); /* it was only to get here */
+    lat_resume_stopped(k->path, lat_sections_save(k), k->stopped);
+    return true;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ typedef struct lat_section {
 /* What sections are. */
 typedef struct lat_section_kind {
     const char *key, *what, *others; /* for sentences: "columns", "other links or sources" */
-    lat_kind kind;                   /* of fields that stay; spinors that do not are read alone */
+    lat_kind kind;                   /* of fields, beside spinors */
     /* Are both names of one configuration, whatever else they say? */
     bool (*alike)(const char *its, const char *mine);
 } lat_section_kind;
@@ -41,6 +41,7 @@ typedef struct lat_sections {
     bool failing;        /* it could not be written the last time, which was said */
     const char *unsure;  /* the file of --resume, until it had something of what was asked for */
     double last, took;   /* when the file was written, and how long that took */
+    int stopped;         /* the signal by which the run was asked to stop, 0, or -1 (an error) */
 } lat_sections;
 
 /* Writes to `path` (after lat_checkpoint_usage) and has what is in the file `resume`; NULL: none.
@@ -63,7 +64,16 @@ int lat_sections_get(lat_sections *k, const char *name, lat_section **found);
  * run asked to stop? */
 int lat_sections_due(const lat_sections *k, bool *due);
 
-/* Writes the file if it lacks something; begin, put and end do so with fields that do not stay. A
+/* Looks now and then whether the run is asked to stop: `stopped`. */
+bool lat_sections_asked(lat_sections *k);
+
+/* The run ends with an exit code that is not LAT_DONE: was it asked to stop, perhaps while it
+ * waited for a pipe? Then the file is written, and a word says how to go on; lat_stop_exit is to
+ * follow. */
+bool lat_sections_stopped(lat_sections *k, int code);
+
+/* Writes the file if it lacks something; begin, put and end do so with more fields than those of
+ * sections. A
  * file that cannot be written is no reason to lose what is in memory: it is a warning, one until it
  * can be written again. True if the file has something. lat_error is empty afterwards. */
 bool lat_sections_save(lat_sections *k);

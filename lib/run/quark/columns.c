@@ -2,10 +2,10 @@
 /* columns.c: columns of a solution, and sections of a checkpoint. */
 #include "columns.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 
 /* Mass and twist aside, which stand between (lat_inverter_name): of a family of twists, those of
  * another one may be there alone. */
@@ -25,11 +25,9 @@ const lat_section_kind lat_columns = {"checkpoint.column", "columns", "other lin
 
 bool lat_columns_used(const lat_sections *k) { return k->path || k->count > 0; }
 
-static int name_of(const char *solution, int column, char **name)
+static char *name_of(const char *solution, int column)
 {
-    return asprintf(name, "%s column %d", solution, column) < 0
-               ? lat_fail("out of memory: the columns of a checkpoint")
-               : 0;
+    return lat_text_new("%s column %d", solution, column);
 }
 
 /* One column of x as a spinor, or back. */
@@ -48,9 +46,8 @@ static void copy_column(lat_field *x, int column, lat_field *psi, bool out)
 int lat_columns_save(lat_sections *k, const char *solution, const lat_field *x, int column,
                      const double *numbers, int count)
 {
-    char *name;
-    lat_section *s = name_of(solution, column, &name) ? NULL
-                                                      : lat_sections_add(k, name, numbers, count);
+    char *name = name_of(solution, column);
+    lat_section *s = name ? lat_sections_add(k, name, numbers, count) : NULL;
     bool due;
     free(name);
     if (lat_agree(k->comm, s ? 0 : -1)
@@ -68,11 +65,9 @@ int lat_columns_save(lat_sections *k, const char *solution, const lat_field *x, 
 int lat_columns_restore(lat_sections *k, const char *solution, lat_field *x, int column,
                         double *numbers, int count)
 {
-    char *name;
+    char *name = name_of(solution, column);
     lat_section *s;
-    if (name_of(solution, column, &name))
-        return -1;
-    const int rc = lat_sections_get(k, name, &s);
+    const int rc = name ? lat_sections_get(k, name, &s) : -1;
     free(name);
     if (rc <= 0)
         return rc;

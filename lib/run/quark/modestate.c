@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 
-enum { NAME = 160 };
+enum { NAME = 160, LINE = 2000 /* numbers, which a line of a header has space for */ };
 
 /* Both begin with the name of a search. */
 static bool alike(const char *its, const char *mine)
@@ -19,28 +20,67 @@ static bool alike(const char *its, const char *mine)
 const lat_section_kind lat_modestate = {"checkpoint.modes", "modes", "other links", LAT_MODES,
                                         alike};
 
-static void name_vector(char to[NAME], const char *name, int i, int of)
+static void name_vector(char to[NAME], const char *name, int i, const lat_modes_state *state)
 {
-    snprintf(to, NAME, "%s, vector %d of %d", name, i, of);
+    snprintf(to, NAME, "%s, %svector %d of %d", name, state->refined ? "refined " : "", i,
+             state->vectors);
+}
+
+static void name_rest(char to[NAME], const char *name, int i)
+{
+    snprintf(to, NAME, "%s, rest of vector %d", name, i);
+}
+
+/* What a host field, in another basis and gauge, has rounded of x: x less f. */
+static int find_rest(lat_spinor_space *s, const lat_dfield *x, lat_field *f, lat_dfield *work)
+{
+    const lat_scalar minus[] = {{-1, 0}};
+    return lat_spinor_put(s, work, 0, f, 0)
+                   || s->ops->axpby(s, &lat_spinor_first, NULL, x, minus, work, NULL)
+                   || lat_spinor_get(s, work, 0, f, 0)
+               ? -1
+               : 0;
+}
+
+/* Vectors to the file; between two states of a search also their rests, since they go on as they
+ * are. Otherwise they become what the file has. */
+static int put_vectors(lat_sections *k, lat_output *out, const char *name, lat_spinor_space *s,
+                       const lat_modes_state *state, lat_field *f, int *written)
+{
+    char text[NAME];
+    lat_dfield *rest = state->between ? lat_spinor_new(s, "a rest") : NULL;
+    int rc = rest || !state->between ? 0 : -1;
+    if (*written == 0 && state->numbers > LINE * state->vectors && state->vectors)
+        *written = lat_fail("a state of %d numbers: expected at most %d for each vector",
+                            state->numbers, LINE);
+    for (int i = 0; i < state->vectors && rc == 0; i++) {
+        rc = lat_spinor_get(s, state->vector[i], 0, f, 0);
+        name_vector(text, name, i, state);
+        const int left = state->numbers - i * LINE, numbers = left < LINE ? left : LINE;
+        if (rc == 0 && *written == 0)
+            *written = lat_sections_put(k, out, text, state->number + (numbers > 0 ? i * LINE : 0),
+                                        numbers > 0 ? numbers : 0, f);
+        rc = rc
+             || (rest ? find_rest(s, state->vector[i], f, rest)
+                      : lat_spinor_put(s, state->vector[i], 0, f, 0));
+        name_rest(text, name, i);
+        if (rc == 0 && rest && *written == 0)
+            *written = lat_sections_put(k, out, text, NULL, 0, f);
+    }
+    lat_dfield_free(rest);
+    return rc ? -1 : 0;
 }
 
 int lat_modestate_save(lat_sections *k, const char *name, lat_spinor_space *s,
                        const lat_field *like, const lat_modes_state *state)
 {
-    char vector[NAME];
     lat_field f;
     lat_output *out = NULL;
     bool due;
     if (lat_sections_due(k, &due) || lat_field_spinors(&f, like, LAT_SPINOR, 1))
         return -1;
-    int written = due ? lat_sections_begin(k, &out) : -1, rc = 0;
-    for (int i = 0; i < state->vectors && rc == 0; i++) {
-        rc = lat_spinor_get(s, state->vector[i], 0, &f, 0);
-        name_vector(vector, name, i, state->vectors);
-        if (rc == 0 && written == 0)
-            written = lat_sections_put(k, out, vector, state->number, i ? 0 : state->numbers, &f);
-        rc = rc || lat_spinor_put(s, state->vector[i], 0, &f, 0) ? -1 : 0;
-    }
+    int written = due ? lat_sections_begin(k, &out) : -1;
+    const int rc = put_vectors(k, out, name, s, state, &f, &written);
     lat_field_free(&f);
     if (due)
         lat_sections_end(k, out, rc ? -1 : written);
@@ -66,48 +106,91 @@ static bool fits(const lat_field *f, const lat_spinor_space *s)
            && f->head.nc == s->nc && f->head.real == LAT_F64;
 }
 
-/* Vector i of the state, to the device, and out of the list. */
-static int restore(lat_section *e, lat_spinor_space *s, lat_dfield **v)
+/* A section becomes a vector of the device, and is left empty. */
+static int take(lat_section *e, lat_spinor_space *s, lat_dfield *v)
 {
     if (!e || !fits(&e->f, s))
         return lat_fail("the checkpoint: expected vectors of this search, found others or too few");
-    if (!(*v = lat_spinor_new(s, "a state")) || lat_spinor_put(s, *v, 0, &e->f, 0))
+    if (lat_spinor_put(s, v, 0, &e->f, 0))
         return -1;
     lat_field_free(&e->f);
     lat_header_init(&e->f.head);
     return 0;
 }
 
-int lat_modestate_from(lat_sections *k, const char *name, lat_spinor_space *s,
-                       lat_modes_state *state)
+/* Vector i of the state. */
+static int restore(lat_sections *k, const char *name, int i, lat_spinor_space *s,
+                   lat_modes_state *state, lat_dfield *work)
 {
-    char vector[NAME];
-    const size_t length = strlen(name);
+    char text[NAME];
+    name_vector(text, name, i, state);
+    if (take(lat_sections_find(k, text), s, state->vector[i]))
+        return -1;
+    name_rest(text, name, i);
+    lat_section *rest = lat_sections_find(k, text);
+    if (!rest)
+        return 0;
+    return take(rest, s, work)
+                   || s->ops->axpby(s, &lat_spinor_first, NULL, work, NULL, state->vector[i], NULL)
+               ? -1
+               : 0;
+}
+
+/* The numbers that are beside the vectors. */
+static int gather_numbers(const lat_sections *k, const char *name, lat_modes_state *state)
+{
+    char text[NAME];
+    size_t most = 1;
+    for (int i = 0; i < k->count; i++)
+        most += (size_t)k->list[i].numbers;
+    if (!(state->number = lat_alloc(most, sizeof *state->number, "a state")))
+        return -1;
+    for (int i = 0; i < state->vectors; i++) {
+        name_vector(text, name, i, state);
+        const lat_section *e = lat_sections_find(k, text);
+        for (int n = 0; e && n < e->numbers; n++)
+            state->number[state->numbers++] = e->number[n];
+    }
+    return 0;
+}
+
+/* Is it the first vector of a state? */
+static bool begins(const lat_section *e, const char *name, lat_modes_state *state)
+{
+    if (!alike(e->name, name))
+        return false;
+    const char *after = e->name + strlen(name);
+    state->refined = sscanf(after, ", refined vector 0 of %d", &state->vectors) == 1;
+    return state->refined || sscanf(after, ", vector 0 of %d", &state->vectors) == 1;
+}
+
+int lat_modestate_from(lat_sections *k, const char *name, lat_spinor_space *coarse,
+                       lat_spinor_space *exact, lat_modes_state *state)
+{
     *state = (lat_modes_state){.vectors = 0};
-    for (const lat_section *e = k->list; e < k->list + k->count && state->vectors == 0; e++)
-        if (alike(e->name, name)
-            && sscanf(e->name + length, ", vector 0 of %d", &state->vectors) == 1) {
-            state->number = e->number;
-            state->numbers = e->numbers;
-        }
+    for (const lat_section *e = k->list; e < k->list + k->count && !begins(e, name, state); e++)
+        ;
     if (state->vectors < 1)
         return 0;
+    lat_spinor_space *s = state->refined ? exact : coarse;
     if (state->vectors > k->count
         || !(state->vector = calloc((size_t)state->vectors, sizeof(lat_dfield *))))
         return lat_fail("the checkpoint: expected %d vectors, found fewer", state->vectors);
-    for (int i = 0; i < state->vectors; i++) {
-        name_vector(vector, name, i, state->vectors);
-        if (restore(lat_sections_find(k, vector), s, &state->vector[i]))
-            return -1;
-    }
-    return 1;
+    lat_dfield *work = lat_spinor_new(s, "a rest");
+    int rc = work && gather_numbers(k, name, state) == 0
+                 ? lat_spinor_new_all(s, state->vectors, state->vector, "a state")
+                 : -1;
+    for (int i = 0; i < state->vectors && rc == 0; i++)
+        rc = restore(k, name, i, s, state, work);
+    lat_dfield_free(work);
+    return rc ? -1 : 1;
 }
 
 void lat_modestate_drop(lat_modes_state *state)
 {
-    for (int i = 0; state->vector && i < state->vectors; i++)
-        lat_dfield_free(state->vector[i]);
+    lat_spinor_free_all(state->vectors, state->vector);
     free(state->vector);
+    free(state->number);
     *state = (lat_modes_state){.vectors = 0};
 }
 

@@ -16,10 +16,8 @@ enum { ROUNDS = 4, NUMBERS = 7 };
 int lat_solution_reserve(lat_solution *s)
 {
     const size_t columns = lat_header_objects(&s->x->head);
-    s->solved = lat_alloc(columns, sizeof *s->solved, "reports");
+    s->solved = lat_alloc_zero(columns, sizeof *s->solved, "reports");
     s->residual = lat_alloc(columns, sizeof *s->residual, "residuals");
-    if (s->solved)
-        memset(s->solved, 0, columns * sizeof *s->solved);
     return s->solved && s->residual ? 0 : -1;
 }
 
@@ -132,18 +130,11 @@ static int column_done(void *with, int i)
     return lat_solution_save(s, c);
 }
 
-bool lat_solution_asked(lat_solution *s)
-{
-    if (!s->stopped)
-        s->stopped = lat_resume_asked(s->kept.path, s->kept.comm);
-    return s->stopped != 0;
-}
-
 int lat_solution_progress(void *solution, long iterations, int active, double ratio)
 {
     lat_solution *s = solution;
     char left[LAT_LEFT];
-    if (lat_solution_asked(s) || lat_writer_look(&s->writer))
+    if (lat_sections_asked(&s->kept) || lat_writer_look(&s->writer))
         return -1;
     if (s->meanwhile)
         s->meanwhile(s->with);
