@@ -34,7 +34,7 @@ typedef struct lanczos {
     double beta;       /* |A v_{n-1} - ..|, which is v_n; 0: the space is invariant */
 } lanczos;
 
-static lat_dfield **basis(const lanczos *z) { return z->v + z->known->count; }
+static lat_dfield **basis(const lanczos *z) { return z->v + z->known->m->count; }
 static int room_of(const lanczos *z) { return z->most + 1 + z->keep; } /* basis and scratch */
 
 /* ---- the space ------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static int begin(lanczos *z)
     double before;
     lat_dfield *v = basis(z)[0];
     if (w->s->ops->copy(w->s, &w->p, z->known->start, v) || lat_search_norm(w, v, &before)
-        || lat_search_orthogonal(w, z->known->count, z->v, v, NULL, &z->beta))
+        || lat_search_orthogonal(w, z->known->m->count, z->v, v, NULL, &z->beta))
         return -1;
     z->beta = z->beta > 1e-8 * before ? z->beta : 0;
     return z->beta > 0 ? lat_search_scale(w, 1 / z->beta, v) : 0;
@@ -56,7 +56,7 @@ static int begin(lanczos *z)
 static int step(lanczos *z)
 {
     lat_search *w = z->w;
-    const int known = z->known->count, j = z->n;
+    const int known = z->known->m->count, j = z->n;
     lat_dfield **v = basis(z);
     lat_cx *dot = lat_alloc((size_t)(known + j) + 1, sizeof *dot, "products");
     int rc = dot && lat_search_apply(w, v[j + 1], v[j], NULL) == 0
@@ -114,15 +114,16 @@ static int restart(lanczos *z)
  * infinite, where these are too few. */
 static double last_wanted(const lanczos *z, int count)
 {
-    const int known = z->known->count, want = z->w->job->low;
+    const int known = z->known->m->count, want = z->w->job->low;
     if (known + count < want)
         return INFINITY;
     /* Known values ascend, as Ritz values do. */
     int i = 0, j = 0;
     double last = 0;
     while (i + j < want)
-        last = j == count || (i < known && z->known->value[i] <= z->theta[j]) ? z->known->value[i++]
-                                                                              : z->theta[j++];
+        last = j == count || (i < known && z->known->m->value[i] <= z->theta[j])
+                   ? z->known->m->value[i++]
+                   : z->theta[j++];
     return last;
 }
 
@@ -176,7 +177,7 @@ static int iterate(lanczos *z, int *count, double *worst)
         if (diagonalise(z))
             return -1;
         const bool done = decided(z, count, worst);
-        if (lat_search_progress(w, z->known->count + *count, *worst))
+        if (lat_search_progress(w, z->known->m->count + *count, *worst))
             return -1;
         if (done)
             break;
@@ -192,7 +193,7 @@ static int iterate(lanczos *z, int *count, double *worst)
 
 static int open_space(lanczos *z, size_t dimension)
 {
-    const int known = z->known->count, want = z->w->job->low;
+    const int known = z->known->m->count, want = z->w->job->low;
     const size_t left = dimension - (size_t)known;
     z->keep = want + SPARE;
     z->most = z->keep + CYCLE;
@@ -213,7 +214,7 @@ static int open_space(lanczos *z, size_t dimension)
     z->a = z->h + most * most;
     z->u = z->a + most * most;
     if (known)
-        memcpy(z->v, z->known->vector, (size_t)known * sizeof *z->v);
+        memcpy(z->v, z->known->m->vector, (size_t)known * sizeof *z->v);
     return lat_spinor_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
 }
 

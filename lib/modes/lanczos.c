@@ -116,10 +116,7 @@ static void set_diagonal(lanczos *z)
 /* A state: of the basis after a restart, whose h is diagonal; or of one that grows. */
 static int save(lanczos *z, bool between)
 {
-    const lat_modes_job *job = z->w->job;
     const int known = between ? z->done * (z->done + 1) : z->done;
-    if (!job->save)
-        return 0;
     double *number = lat_alloc((size_t)(NUMBERS + known), sizeof *number, "a state");
     if (!number)
         return -1;
@@ -140,7 +137,7 @@ static int save(lanczos *z, bool between)
                                    .numbers = NUMBERS + known,
                                    .vector = z->v,
                                    .number = number};
-    const int rc = job->save(job->with, &state);
+    const int rc = lat_search_save(z->w, &state);
     free(number);
     return rc;
 }
@@ -178,9 +175,8 @@ static int load(lanczos *z)
     z->w->norm = v[10];
     for (int i = 0; i < z->done && from->numbers == NUMBERS + z->done; i++)
         z->theta[i] = v[NUMBERS + i];
-    for (int i = 0; i < z->n; i++)
-        if (z->w->s->ops->copy(z->w->s, &z->w->p, from->vector[i], z->v[i]))
-            return -1;
+    if (lat_search_load(z->w, from, 0, z->n, z->v))
+        return -1;
     if (from->numbers == NUMBERS + z->done)
         set_diagonal(z);
     else

@@ -127,9 +127,7 @@ int lat_modes_examine(const lat_modes_job *job, const char *name, lat_modes *kno
 
 /* Modes that are known when others are looked for: orthonormal, their values ascend. */
 typedef struct lat_modes_known {
-    int count;
-    lat_dfield **vector;
-    const double *value;
+    const lat_modes *m;                /* count, vector and value are read */
     lat_dfield *start;                 /* a vector to begin with, random within the space of A */
     size_t dimension;                  /* of that space */
     double (*tolerance)(double value); /* of residuals there, in terms of job.tolerance */

@@ -103,6 +103,11 @@ void lat_search_order(const lat_search *w, int n, double *value, double *residua
 bool lat_search_converged(const lat_search *w, int n, const double *value, const double *residual,
                           int *converged, double *worst);
 
+/* A state to job.save, and the vectors of a state from which a search goes on. */
+int lat_search_save(lat_search *w, const lat_modes_state *state);
+int lat_search_load(lat_search *w, const lat_modes_state *from, int first, int n,
+                    lat_dfield *const *to);
+
 int lat_search_progress(lat_search *w, int converged, double worst);
 int lat_search_again(lat_search *w); /* the same, between two of them */
 

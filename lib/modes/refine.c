@@ -31,9 +31,6 @@ typedef struct refinement {
 /* In the midst of the images. */
 static int save(refinement *z)
 {
-    const lat_modes_job *job = z->w->job;
-    if (!job->save)
-        return 0;
     double *number = lat_alloc((size_t)(NUMBERS + z->n), sizeof *number, "a state");
     lat_dfield **v = lat_alloc((size_t)z->n, sizeof *v, "a state");
     int rc = number && v ? 0 : -1;
@@ -50,7 +47,7 @@ static int save(refinement *z)
                                        .numbers = NUMBERS + z->n,
                                        .vector = v,
                                        .number = number};
-        rc = job->save(job->with, &state);
+        rc = lat_search_save(z->w, &state);
     }
     free(number);
     free(v);
@@ -69,10 +66,10 @@ static int load(refinement *z, const lat_modes_state *from)
     z->w->norm = v[3];
     z->value[z->n - 1] = v[4];
     memcpy(z->residual, v + NUMBERS, (size_t)z->n * sizeof *v);
-    for (int k = 0; k < z->n; k++)
-        if (z->w->s->ops->copy(z->w->s, &z->w->p, from->vector[k], k < z->next ? z->x[k] : z->y[k]))
-            return -1;
-    return 0;
+    return lat_search_load(z->w, from, 0, z->next, z->x)
+                   || lat_search_load(z->w, from, z->next, z->n - z->next, z->y + z->next)
+               ? -1
+               : 0;
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */

@@ -147,11 +147,8 @@ static void numbers_of(ritz *r, double *of[NUMBERS])
 /* The modes that are found, and what the present one goes on from. */
 static int save(ritz *r, bool between)
 {
-    const lat_modes_job *job = r->w->job;
     const int vectors = r->count + (between ? STATE : 0);
     double number[2 + NUMBERS] = {(double)r->w->draws, (double)r->step}, *of[NUMBERS];
-    if (!job->save)
-        return 0;
     lat_dfield **v = lat_alloc((size_t)vectors + 1, sizeof *v, "a state");
     if (!v)
         return -1;
@@ -166,7 +163,7 @@ static int save(ritz *r, bool between)
                                    .numbers = between ? 2 + NUMBERS : 1,
                                    .vector = v,
                                    .number = number};
-    const int rc = job->save(job->with, &state);
+    const int rc = lat_search_save(r->w, &state);
     free(v);
     return rc;
 }
@@ -184,10 +181,9 @@ static int load(ritz *r)
         return lat_fail("the checkpoint: expected modes of --method ritz, found others");
     r->w->draws = (uint64_t)from->number[0];
     lat_dfield *const to[STATE] = {r->x, r->p, r->g, r->bx};
-    for (int i = 0; i < from->vectors; i++)
-        if (r->w->s->ops->copy(r->w->s, &r->w->p, from->vector[i],
-                               i < r->count ? r->found[i] : to[i - r->count]))
-            return -1;
+    if (lat_search_load(r->w, from, 0, r->count, r->found)
+        || (r->goes_on && lat_search_load(r->w, from, r->count, STATE, to)))
+        return -1;
     r->step = r->goes_on ? (long)from->number[1] : 0;
     numbers_of(r, of);
     for (int i = 0; r->goes_on && i < NUMBERS; i++)

@@ -290,6 +290,20 @@ bool lat_search_converged(const lat_search *w, int n, const double *value, const
     return n >= w->want && *converged == w->want;
 }
 
+int lat_search_save(lat_search *w, const lat_modes_state *state)
+{
+    return w->job->save ? w->job->save(w->job->with, state) : 0;
+}
+
+int lat_search_load(lat_search *w, const lat_modes_state *from, int first, int n,
+                    lat_dfield *const *to)
+{
+    for (int i = 0; i < n; i++)
+        if (w->s->ops->copy(w->s, &w->p, from->vector[first + i], to[i]))
+            return -1;
+    return 0;
+}
+
 int lat_search_progress(lat_search *w, int converged, double worst)
 {
     w->converged = converged;

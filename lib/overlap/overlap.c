@@ -16,23 +16,15 @@ static const double KNOWN = 100;
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* D out of in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in. */
-static int plain(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
+/* D in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in; D^+ in: the same with S gamma5. */
+static int apply(lat_overlap *o, bool dagger, int level, const lat_spinor_part *p, lat_dfield *out,
                  lat_dfield *in)
 {
-    return lat_sign_apply(o->sign, level, p, out, in) || o->space->ops->gamma5(o->space, p, out)
-                   || lat_overlap_mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out, NULL)
-               ? -1
-               : 0;
-}
-
-/* D^+: (1 + mu)/2 in + (1 - mu)/2 S gamma5 in. */
-static int dagger(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
-                  lat_dfield *in)
-{
-    return o->space->ops->copy(o->space, p, in, o->tmp)
-                   || o->space->ops->gamma5(o->space, p, o->tmp)
-                   || lat_sign_apply(o->sign, level, p, out, o->tmp)
+    const lat_spinor_ops *ops = o->space->ops;
+    if (dagger && (ops->copy(o->space, p, in, o->tmp) || ops->gamma5(o->space, p, o->tmp)))
+        return -1;
+    return lat_sign_apply(o->sign, level, p, out, dagger ? o->tmp : in)
+                   || (!dagger && ops->gamma5(o->space, p, out))
                    || lat_overlap_mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out, NULL)
                ? -1
                : 0;
@@ -43,11 +35,7 @@ static int product(lat_overlap *o, bool first, int level, const lat_spinor_part 
                    lat_dfield *in)
 {
     lat_dfield *v = lat_spinor_new(o->space, "a field of D^+ D");
-    int rc = v ? 0 : -1;
-    if (first)
-        rc = rc || plain(o, level, p, v, in) || dagger(o, level, p, out, v);
-    else
-        rc = rc || dagger(o, level, p, v, in) || plain(o, level, p, out, v);
+    const int rc = v ? apply(o, !first, level, p, v, in) || apply(o, first, level, p, out, v) : -1;
     lat_dfield_free(v);
     return rc ? -1 : 0;
 }
@@ -68,8 +56,8 @@ int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const la
                       lat_dfield *out, lat_dfield *in)
 {
     switch (kind) {
-    case LAT_OVERLAP_D: return plain(o, level, p, out, in);
-    case LAT_OVERLAP_DAGGER: return dagger(o, level, p, out, in);
+    case LAT_OVERLAP_D: return apply(o, false, level, p, out, in);
+    case LAT_OVERLAP_DAGGER: return apply(o, true, level, p, out, in);
     case LAT_OVERLAP_NORMAL: return product(o, true, level, p, out, in);
     }
     return -1;

@@ -167,9 +167,7 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
                                .memory = z->o->memory};
     const lat_sign *sign = z->o->sign;
     const lat_modes_known known = {
-        .count = t->m.count,
-        .vector = t->m.vector,
-        .value = t->m.value,
+        .m = &t->m,
         .start = z->start,
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,

@@ -36,16 +36,16 @@ static long max_applications = 1000000, degree;
 static uint64_t seed = 1;
 static lat_device_options device;
 
-lat_modes_tool_options lat_modes_tool_opts = {.matrix = LAT_MODES_OF_G5M, .residual = 1e-10};
+static lat_modes_tool_run run = {.o = {.matrix = LAT_MODES_OF_G5M, .residual = 1e-10}};
 
 static const lat_option options[] = {
     LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
-    {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &lat_modes_tool_opts.matrix, 0, 0,
+    {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &run.o.matrix, 0, 0,
      "matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, where S is the asymmetric Schur "
      "complement on odd sites",
      false},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &lat_modes_tool_opts.smear_text, 0, 0,
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &run.o.smear_text, 0, 0,
      "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
      ",spatial",
      false},
@@ -54,9 +54,9 @@ static const lat_option options[] = {
      "number of modes; LOW-HIGH: the number from LOW to HIGH that leaves the widest gap to the "
      "next eigenvalue; auto: 8-24",
      false},
-    {LAT_OPT_FLAG, "largest", 0, NULL, &lat_modes_tool_opts.largest, 0, 0,
+    {LAT_OPT_FLAG, "largest", 0, NULL, &run.o.largest, 0, 0,
      "find the modes with the largest modulus instead of the smallest", false},
-    {LAT_OPT_REAL, "residual", 0, "R", &lat_modes_tool_opts.residual, 1e-14, 1,
+    {LAT_OPT_REAL, "residual", 0, "R", &run.o.residual, 1e-14, 1,
      "search until |A v - value v| is below R for each mode, |v| = 1", false},
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
      "lanczos: thick-restart Lanczos with a Chebyshev polynomial; ritz: conjugate gradients on the "
@@ -72,9 +72,9 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
      "give up after N applications of the matrix", LAT_OPT_LIMIT},
     LAT_HEADING("Output"),
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_modes_tool_opts.tsv, 0, 0,
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &run.o.tsv, 0, 0,
      "print a table instead of the modes, one row for each", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &lat_modes_tool_opts.json, 0, 0,
+    {LAT_OPT_FLAG, "json", 0, NULL, &run.o.json, 0, 0,
      "print one object for each configuration instead of the modes, with bounds", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "also write the table of --tsv to FILE",
      true},
@@ -132,9 +132,8 @@ static int unconverged(const lat_modes_tool_run *r)
     const char *there = r->kept.there ? checkpoint : NULL;
     lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
              "after %ld applications of %s (%s; --max-applications allows more%s%s)",
-             lat_modes_tool_config(r), r->high, lat_modes_tool_opts.residual, r->modes.worst,
-             r->modes.applications,
-             lat_modes_matrix_text((lat_modes_matrix)lat_modes_tool_opts.matrix),
+             lat_modes_tool_config(r), r->high, r->o.residual, r->modes.worst,
+             r->modes.applications, lat_modes_matrix_text((lat_modes_matrix)r->o.matrix),
              lat_fermion_text(&r->fermion, text), there ? ", --resume " : "", there ? there : "");
     return LAT_UNCONVERGED;
 }
@@ -224,27 +223,26 @@ static int search(lat_modes_tool_run *r)
         || open_operator(r, on, LAT_STORAGE_DOUBLE, 0, &r->exact)
         || (precision == SINGLE && open_operator(r, on, LAT_STORAGE_SINGLE, BATCH, &r->single)))
         return LAT_FAILED;
-    const lat_hermitian op = lat_hermitian_dirac(r->exact.d, matrices[lat_modes_tool_opts.matrix]);
+    const lat_hermitian op = lat_hermitian_dirac(r->exact.d, matrices[r->o.matrix]);
     lat_hermitian coarse;
     if (precision == SINGLE) {
-        coarse = lat_hermitian_dirac(r->single.d, matrices[lat_modes_tool_opts.matrix]);
+        coarse = lat_hermitian_dirac(r->single.d, matrices[r->o.matrix]);
         coarse.many = r->single.batch;
     }
-    lat_modes_job job = {
-        .op = &op,
-        .coarse = precision == SINGLE ? &coarse : NULL,
-        .low = r->low,
-        .high = r->high,
-        .largest = lat_modes_tool_opts.largest,
-        .tolerance = .9 * lat_modes_tool_opts.residual, /* for rounding in the other code */
-        .method = (lat_modes_method)method,
-        .seed = seed,
-        .max_applications = max_applications,
-        .memory = memory * 1e9,
-        .degree = (int)degree,
-        .progress = show_progress,
-        .save = save,
-        .with = r};
+    lat_modes_job job = {.op = &op,
+                         .coarse = precision == SINGLE ? &coarse : NULL,
+                         .low = r->low,
+                         .high = r->high,
+                         .largest = r->o.largest,
+                         .tolerance = .9 * r->o.residual, /* for rounding in the other code */
+                         .method = (lat_modes_method)method,
+                         .seed = seed,
+                         .max_applications = max_applications,
+                         .memory = memory * 1e9,
+                         .degree = (int)degree,
+                         .progress = show_progress,
+                         .save = save,
+                         .with = r};
     snprintf(r->name, sizeof r->name, "config %ld links %s", lat_modes_tool_config(r),
              u0->head.read_crc);
     const int known = restore(r);
@@ -261,10 +259,10 @@ static int search(lat_modes_tool_run *r)
 static int judge(const lat_modes_tool_run *r)
 {
     for (int k = 0; k < r->modes.count; k++)
-        if (!(r->residual[k] <= lat_modes_tool_opts.residual)) {
+        if (!(r->residual[k] <= r->o.residual)) {
             lat_fail("configuration %ld, mode %d: expected a residual below %.3g, found %.3g, as "
                      "rounding allows it",
-                     lat_modes_tool_config(r), k, lat_modes_tool_opts.residual, r->residual[k]);
+                     lat_modes_tool_config(r), k, r->o.residual, r->residual[k]);
             return LAT_UNCONVERGED;
         }
     return LAT_DONE;
@@ -292,7 +290,7 @@ static int one(lat_modes_tool_run *r)
         return LAT_FAILED;
     if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
         || lat_fermion_check_links(&r->fermion, &r->links.u.head, lat_input_name(r->links.in))
-        || (lat_modes_tool_opts.smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
+        || (r->o.smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
         return LAT_FAILED;
     int code = search(r);
     if (code == LAT_DONE && lat_modes_tool_fetch(r))
@@ -336,21 +334,20 @@ static void parse_modes(lat_modes_tool_run *r)
 static void check_usage(lat_modes_tool_run *r)
 {
     lat_fermion_of_options(&r->fermion, false);
-    if (lat_modes_tool_opts.smear_text
-        && lat_smear_parse(lat_modes_tool_opts.smear_text, &r->smear))
+    if (r->o.smear_text && lat_smear_parse(r->o.smear_text, &r->smear))
         lat_usage("--smear-links: %s", lat_error());
     parse_modes(r);
-    if (lat_modes_tool_opts.matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
+    if (r->o.matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
         lat_usage("--twist: %s is not Hermitian with a twist; --matrix MdagM is",
-                  lat_modes_matrix_text((lat_modes_matrix)lat_modes_tool_opts.matrix));
-    if (lat_modes_tool_opts.tsv && lat_modes_tool_opts.json)
+                  lat_modes_matrix_text((lat_modes_matrix)r->o.matrix));
+    if (r->o.tsv && r->o.json)
         lat_usage("--tsv and --json exclude each other");
-    const bool can = !lat_modes_tool_opts.largest && method == LAT_MODES_LANCZOS;
+    const bool can = !r->o.largest && method == LAT_MODES_LANCZOS;
     if (precision == SINGLE && !can)
         lat_usage("--precision single is for the lowest modes by --method lanczos");
     if (precision < 0)
-        precision = can && lat_modes_tool_opts.residual >= SINGLE_FROM ? SINGLE : DOUBLE;
-    if (degree && (lat_modes_tool_opts.largest || method == LAT_MODES_RITZ))
+        precision = can && r->o.residual >= SINGLE_FROM ? SINGLE : DOUBLE;
+    if (degree && (r->o.largest || method == LAT_MODES_RITZ))
         lat_usage("--degree is for the lowest modes by --method lanczos");
     lat_usage_if_input("log", log_path);
 }
@@ -358,7 +355,7 @@ static void check_usage(lat_modes_tool_run *r)
 static int open_all(lat_modes_tool_run *r)
 {
     const lat_comm *comm = lat_opts.comm;
-    const bool text = lat_modes_tool_opts.tsv || lat_modes_tool_opts.json;
+    const bool text = r->o.tsv || r->o.json;
     lat_checkpoint_usage(checkpoint, resume); /* ends the process: before there are threads */
     if (lat_device_begin(&device, comm)       /* a GPU starts while the links are read */
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
@@ -370,32 +367,32 @@ static int open_all(lat_modes_tool_run *r)
         || lat_sections_open(&r->kept, &lat_modestate, checkpoint, resume,
                              comm)) /* none of the others */
         return -1;
-    if (lat_modes_tool_opts.tsv)
+    if (r->o.tsv)
         fprintf(r->text, LAT_MODES_TOOL_COLUMNS "\n");
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    lat_modes_tool_run r = {.low = 0};
+    lat_modes_tool_run *r = &run;
     lat_options_parse(&tool, argc, argv);
-    check_usage(&r);
-    lat_header_init(&r.v.head);
-    lat_header_init(&r.smeared.head);
-    int code = open_all(&r) ? LAT_FAILED : all(&r);
+    check_usage(r);
+    lat_header_init(&r->v.head);
+    lat_header_init(&r->smeared.head);
+    int code = open_all(r) ? LAT_FAILED : all(r);
     lat_progress_end();
-    lat_sections_stopped(&r.kept, code);
-    lat_links_free(&r.links);
-    lat_device_close(r.cpu);
-    lat_device_close(r.device);
+    lat_sections_stopped(&r->kept, code);
+    lat_links_free(&r->links);
+    lat_device_close(r->cpu);
+    lat_device_close(r->device);
     lat_device_end();
-    if (lat_log_close(r.log, log_path) && code == LAT_DONE)
+    if (lat_log_close(r->log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
-    code = lat_output_end(r.out, r.text, code);
+    code = lat_output_end(r->out, r->text, code);
     if (code == LAT_DONE)
         lat_resume_remove(checkpoint, lat_opts.comm);
-    const int stopped = r.kept.stopped;
-    lat_sections_free(&r.kept);
+    const int stopped = r->kept.stopped;
+    lat_sections_free(&r->kept);
     if (stopped > 0)
         lat_stop_exit(lat_opts.comm, stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);

@@ -62,7 +62,7 @@ typedef struct certificate {
 static int set_x(lat_modes_tool_run *r, certificate *z, int first, int columns)
 {
     lat_field *v = z->adjoint ? &z->v : &z->x;
-    if (lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S)
+    if (r->o.matrix == LAT_MODES_OF_G5S)
         return complete(r, first, columns, &z->x) || lat_field_exchange(&z->x) ? -1 : 0;
     copy_columns(&r->v, first, columns, false, NULL, v);
     if (lat_field_exchange(v))
@@ -103,7 +103,7 @@ static int certify(lat_modes_tool_run *r)
                      && new_modes(r, most, &z.x) == 0 && new_modes(r, most, &z.b) == 0
                  ? 0
                  : -1;
-    if (rc == 0 && lat_modes_tool_opts.matrix == LAT_MODES_OF_NORMAL)
+    if (rc == 0 && r->o.matrix == LAT_MODES_OF_NORMAL)
         rc = (z.adjoint = lat_plain_new(lat_modes_tool_links(r), &other))
                      && new_modes(r, most, &z.v) == 0
                  ? 0
@@ -121,8 +121,8 @@ static int certify(lat_modes_tool_run *r)
 /* (v, gamma5 v) */
 static int measure_chirality(lat_modes_tool_run *r)
 {
-    const lat_spinor_part p = {lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH,
-                               1, lat_spinor_numbers};
+    const lat_spinor_part p = {r->o.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH, 1,
+                               lat_spinor_numbers};
     const lat_spinor_ops *ops = r->exact.one->ops;
     lat_dfield *w = lat_spinor_new(r->exact.one, "gamma5 v");
     int rc = w ? 0 : -1;
@@ -153,7 +153,7 @@ static int download(lat_modes_tool_run *r)
     if (new_modes(r, r->modes.count, &r->v))
         return -1;
     for (int k = 0; k < r->modes.count; k++)
-        if ((lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
+        if ((r->o.matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
             || lat_spinor_get(r->exact.one, r->modes.vector[k], 0, &r->v, k))
             return -1;
     return lat_quark_set_eigenvalues(&r->v.head.quark, r->modes.value)
@@ -171,7 +171,6 @@ int lat_modes_tool_fetch(lat_modes_tool_run *r)
     for (int k = 0; k < r->modes.count; k++)
         if (lat_spinor_put(r->exact.one, r->modes.vector[k], 0, &r->v, k))
             return -1;
-    lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, lat_modes_tool_opts.largest,
-                   r->gap);
+    lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, r->o.largest, r->gap);
     return measure_chirality(r) || certify(r) ? -1 : 0;
 }

@@ -21,7 +21,6 @@ typedef struct lat_modes_tool_options {
     double residual;
     const char *smear_text;
 } lat_modes_tool_options;
-extern lat_modes_tool_options lat_modes_tool_opts;
 
 /* The operator in one precision: for one vector, and for batches. */
 typedef struct lat_modes_tool_operator {
@@ -31,6 +30,7 @@ typedef struct lat_modes_tool_operator {
 } lat_modes_tool_operator;
 
 typedef struct lat_modes_tool_run {
+    lat_modes_tool_options o;
     lat_device *device, *cpu; /* cpu: where the device cannot do it */
     lat_output *out;
     FILE *text, *log;
@@ -60,7 +60,7 @@ static inline long lat_modes_tool_config(const lat_modes_tool_run *r)
 /* Those of the operator. */
 static inline const lat_field *lat_modes_tool_links(const lat_modes_tool_run *r)
 {
-    return lat_modes_tool_opts.smear_text ? &r->smeared : &r->links.u;
+    return r->o.smear_text ? &r->smeared : &r->links.u;
 }
 
 /* ---- modes_certify.c ------------------------------------------------------------------------- */
