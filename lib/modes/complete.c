@@ -215,13 +215,13 @@ static int open_space(lanczos *z, size_t dimension)
     z->u = z->a + most * most;
     if (known)
         memcpy(z->v, z->known->m->vector, (size_t)known * sizeof *z->v);
-    return lat_spinor_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
+    return lat_vector_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
 }
 
 static void close_space(lanczos *z)
 {
     if (z->v)
-        lat_spinor_free_all(room_of(z), basis(z));
+        lat_vector_free_all(room_of(z), basis(z));
     free(z->v);
     free(z->h);
     free(z->theta);

@@ -58,7 +58,7 @@ static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, doubl
 {
     lat_search *w = z->w;
     const int j = z->done++;
-    lat_cx now[LAT_SPINOR_COLUMNS];
+    lat_cx now[LAT_VECTOR_COLUMNS];
     double after;
     if (lat_search_orthogonal(w, z->n - known, z->v + known, f, now, &after))
         return -1;
@@ -76,7 +76,7 @@ static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, doubl
 /* Images, orthogonal to the basis, and their norms before. */
 static int project(lanczos *z, int count, lat_cx *dot, double *before)
 {
-    const lat_search_columns c = {z->f.s, {z->w->p.parity, count, lat_spinor_numbers}};
+    const lat_search_columns c = {z->f.s, {z->w->p.parity, count, lat_column_numbers}};
     if (c.s->ops->dots(c.s, &c.p, 0, NULL, z->f.result, NULL, before))
         return -1;
     for (int k = 0; k < count; k++)
@@ -88,7 +88,7 @@ static int project(lanczos *z, int count, lat_cx *dot, double *before)
 static int expand(lanczos *z, int most)
 {
     const int known = z->n;
-    double before[LAT_SPINOR_COLUMNS];
+    double before[LAT_VECTOR_COLUMNS];
     int count = z->n - z->done;
     count = count < z->f.columns ? count : z->f.columns;
     count = count < most - z->done ? count : most - z->done;

@@ -13,8 +13,8 @@ typedef double complex lat_cx;
 typedef struct lat_search {
     const lat_modes_job *job;
     const lat_hermitian *op;
-    lat_spinor_space *s;
-    lat_spinor_part p;
+    lat_space *s;
+    lat_part p;
     size_t dimension;  /* of the space */
     int want;          /* modes that are computed: one more than `high`, for the gap */
     lat_dfield *tmp;   /* of A A */
@@ -43,18 +43,18 @@ static inline void lat_search_swap(lat_dfield **a, lat_dfield **b)
 /* 0 if a device of job->op has room for so many bytes, or -1. Bytes of a batch on a
  * rank, and of partial sums of products: on the CPU a number a site, on a GPU one for 32. */
 int lat_search_room(const lat_modes_job *job, double bytes);
-double lat_search_bytes(const lat_spinor_space *s);
-double lat_search_sums(const lat_spinor_space *s);
+double lat_search_bytes(const lat_space *s);
+double lat_search_sums(const lat_space *s);
 
 /* out = A in; out = A^2 in, or A in if A is positive: the operator whose lowest eigenvalues are
  * looked for. */
-int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
-int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end);
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end);
 
 /* Columns of a space: of batches, or of vectors. */
 typedef struct lat_search_columns {
-    lat_spinor_space *s;
-    lat_spinor_part p;
+    lat_space *s;
+    lat_part p;
 } lat_search_columns;
 
 /* dot[c * n + i] = <x[i], y> of column c of y, for any n; and y += sum a[c * pitch + i] x[i]. */
@@ -116,9 +116,9 @@ int lat_search_again(lat_search *w); /* the same, between two of them */
  */
 typedef struct lat_filter {
     lat_search *w;
-    lat_spinor_space *s; /* of batches */
-    int columns;         /* vectors at a time */
-    double a, b;         /* b: an upper bound of B */
+    lat_space *s; /* of batches */
+    int columns;  /* vectors at a time */
+    double a, b;  /* b: an upper bound of B */
     int degree;
     lat_dfield *t[3], *one, *result;
 } lat_filter;

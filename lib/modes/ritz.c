@@ -274,7 +274,7 @@ static int all(ritz *r, double *value, double *residual, double *worst)
 static int open_iteration(ritz *r)
 {
     lat_dfield *v[WORK] = {NULL};
-    const int rc = lat_spinor_new_all(r->w->s, WORK, v, "the Ritz functional");
+    const int rc = lat_vector_new_all(r->w->s, WORK, v, "the Ritz functional");
     r->x = v[0];
     r->p = v[1];
     r->g = v[2];
@@ -285,7 +285,7 @@ static int open_iteration(ritz *r)
 
 static void close_iteration(ritz *r)
 {
-    lat_spinor_free_all(WORK, (lat_dfield *const[]){r->x, r->p, r->g, r->bx, r->bp});
+    lat_vector_free_all(WORK, (lat_dfield *const[]){r->x, r->p, r->g, r->bx, r->bp});
 }
 
 int lat_ritz_vectors(const lat_search *w) { return WORK + 2 * (w->want + MORE); }

@@ -11,13 +11,13 @@
 
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {
-    return lat_spinor_new(w->s, what);
+    return lat_vector_new(w->s, what);
 }
 
 lat_dfield **lat_search_vectors(lat_search *w, int n, const char *what)
 {
     lat_dfield **v = lat_alloc_zero((size_t)n + 1, sizeof *v, what);
-    if (!v || lat_spinor_new_all(w->s, n, v, what) == 0)
+    if (!v || lat_vector_new_all(w->s, n, v, what) == 0)
         return v;
     lat_search_free(n, v);
     return NULL;
@@ -25,17 +25,17 @@ lat_dfield **lat_search_vectors(lat_search *w, int n, const char *what)
 
 void lat_search_free(int n, lat_dfield **v)
 {
-    lat_spinor_free_all(n, v);
+    lat_vector_free_all(n, v);
     free(v);
 }
 
-int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     w->applications++;
     return w->op->apply(w->op, out, in, end);
 }
 
-int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     if (w->op->positive)
         return lat_search_apply(w, out, in, end);
@@ -45,22 +45,22 @@ int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Of the largest rank, times columns. */
-static double sites_of(const lat_spinor_space *s)
+static double sites_of(const lat_space *s)
 {
     const lat_geometry *g = &s->grid->spec.lattice;
     const int slices = g->dims[g->nd - 1], ranks = s->grid->dev->comm->size;
     return (double)lat_volume(g) / slices * ((slices + ranks - 1) / ranks) * s->columns;
 }
 
-double lat_search_bytes(const lat_spinor_space *s)
+double lat_search_bytes(const lat_space *s)
 {
     const double real = s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 8 : 4;
     return sites_of(s) * 8 * lat_spinor_colours(s->grid->dev, s->nc) * real;
 }
 
-double lat_search_sums(const lat_spinor_space *s)
+double lat_search_sums(const lat_space *s)
 {
-    return sites_of(s) * (2 * LAT_SPINOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
+    return sites_of(s) * (2 * LAT_VECTOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
 }
 
 int lat_search_room(const lat_modes_job *job, double bytes)
@@ -192,11 +192,11 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
 static int rotate_batch(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u,
                         int pitch, lat_dfield *const *y)
 {
-    const lat_search_columns c = {w->op->many->space, {w->p.parity, m, lat_spinor_numbers}};
+    const lat_search_columns c = {w->op->many->space, {w->p.parity, m, lat_column_numbers}};
     if (c.s->ops->zero(c.s, &c.p, w->batch) || lat_search_axpys_of(&c, n, u, pitch, x, w->batch))
         return -1;
     for (int k = 0; k < m; k++) {
-        const lat_spinor_part one = {w->p.parity, 1, lat_spinor_numbers + k};
+        const lat_part one = {w->p.parity, 1, lat_column_numbers + k};
         if (w->s->ops->convert(w->s, &one, c.s, w->batch, y[k]))
             return -1;
     }

@@ -25,11 +25,11 @@ typedef struct lat_overlap_deflation deflation;
 /* Mode k becomes a unit vector of one chirality, orthogonal to those before it. */
 static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
 {
-    lat_spinor_space *s = o->one;
+    lat_space *s = o->one;
     lat_dfield *w = d->m.vector[k];
     lat_scalar dot;
     double before, after;
-    if (s->ops->copy(s, &lat_spinor_first, w, tmp) || s->ops->gamma5(s, &lat_spinor_first, tmp)
+    if (s->ops->copy(s, &lat_first_column, w, tmp) || s->ops->gamma5(s, &lat_first_column, tmp)
         || lat_overlap_norm(s, tmp, &before) || lat_overlap_dot(s, w, tmp, &dot))
         return -1;
     d->chirality[k] = dot.re > 0 ? 1 : -1;
@@ -37,7 +37,7 @@ static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
         return lat_fail("%s: mode %d: expected a vector of length 1 with a chirality, found length "
                         "%.6g and chirality %.6g",
                         d->name, k, before, dot.re);
-    if (lat_chirality(s, d->chirality[k], &lat_spinor_first, w, tmp))
+    if (lat_chirality(s, d->chirality[k], &lat_first_column, w, tmp))
         return -1;
     for (int j = 0; j < 2 * k; j++) /* twice */
         if (d->chirality[j % k] == d->chirality[k]
@@ -49,12 +49,12 @@ static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
         return lat_fail("%s: mode %d: expected a vector that is orthogonal to those before it, "
                         "found one of which %.6g is left",
                         d->name, k, after);
-    return lat_overlap_mix(s, &lat_spinor_first, 0, tmp, 1 / after, w, NULL);
+    return lat_overlap_mix(s, &lat_first_column, 0, tmp, 1 / after, w, NULL);
 }
 
 static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
 {
-    lat_dfield *tmp = lat_spinor_new(o->one, "a mode");
+    lat_dfield *tmp = lat_vector_new(o->one, "a mode");
     int rc = tmp ? 0 : -1;
     for (int k = 0; k < d->m.count && rc == 0; k++)
         rc = lat_spinor_put(o->one, d->m.vector[k], 0, modes, k) || clean(o, d, k, tmp) ? -1 : 0;
@@ -66,14 +66,14 @@ static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
  * same chirality; how many these are, or -1. */
 static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, lat_dfield *out)
 {
-    lat_spinor_space *s = o->space;
-    int list[LAT_SPINOR_COLUMNS];
-    double off[LAT_SPINOR_COLUMNS];
-    lat_scalar dot[LAT_SPINOR_COLUMNS], *const to = dot;
+    lat_space *s = o->space;
+    int list[LAT_VECTOR_COLUMNS];
+    double off[LAT_VECTOR_COLUMNS];
+    lat_scalar dot[LAT_VECTOR_COLUMNS], *const to = dot;
     const lat_dfield *const with = v;
-    lat_spinor_part p = {LAT_BOTH, 0, list};
+    lat_part p = {LAT_BOTH, 0, list};
     for (int k = 0; k < s->columns && first + k < d->m.count; k++, p.columns++) {
-        const lat_spinor_part at = {LAT_BOTH, 1, &list[k]};
+        const lat_part at = {LAT_BOTH, 1, &list[k]};
         list[k] = k;
         if (d->chirality[first + k] != d->chirality[first])
             break;
@@ -98,10 +98,10 @@ static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, 
 static int measure(lat_overlap *o, deflation *d)
 {
     lat_dfield *v[2] = {NULL};
-    int rc = lat_spinor_new_all(o->space, 2, v, "modes");
+    int rc = lat_vector_new_all(o->space, 2, v, "modes");
     for (int k = 0, n; k < d->m.count && rc == 0; k += n)
         rc = (n = measure_some(o, d, k, v[0], v[1])) < 0 ? -1 : 0;
-    lat_spinor_free_all(2, v);
+    lat_vector_free_all(2, v);
     return rc;
 }
 
@@ -151,7 +151,7 @@ int lat_overlap_deflation_check(const lat_overlap *o)
     return 0;
 }
 
-int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, lat_dfield *y,
+int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfield *y,
                               const lat_dfield *r)
 {
     const deflation *d = o->deflation;

@@ -17,10 +17,10 @@ static const double KNOWN = 100;
 /* ---- applying -------------------------------------------------------------------------------- */
 
 /* D in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in; D^+ in: the same with S gamma5. */
-static int apply(lat_overlap *o, bool dagger, int level, const lat_spinor_part *p, lat_dfield *out,
+static int apply(lat_overlap *o, bool dagger, int level, const lat_part *p, lat_dfield *out,
                  lat_dfield *in)
 {
-    const lat_spinor_ops *ops = o->space->ops;
+    const lat_vector_ops *ops = o->space->ops;
     if (dagger && (ops->copy(o->space, p, in, o->tmp) || ops->gamma5(o->space, p, o->tmp)))
         return -1;
     return lat_sign_apply(o->sign, level, p, out, dagger ? o->tmp : in)
@@ -31,16 +31,16 @@ static int apply(lat_overlap *o, bool dagger, int level, const lat_spinor_part *
 }
 
 /* D^+ D in (first: D), or D D^+ in: two sign functions, also where its square is not quite 1. */
-static int product(lat_overlap *o, bool first, int level, const lat_spinor_part *p, lat_dfield *out,
+static int product(lat_overlap *o, bool first, int level, const lat_part *p, lat_dfield *out,
                    lat_dfield *in)
 {
-    lat_dfield *v = lat_spinor_new(o->space, "a field of D^+ D");
+    lat_dfield *v = lat_vector_new(o->space, "a field of D^+ D");
     const int rc = v ? apply(o, !first, level, p, v, in) || apply(o, first, level, p, out, v) : -1;
     lat_dfield_free(v);
     return rc ? -1 : 0;
 }
 
-int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
+int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_dfield *out,
                        lat_dfield *in)
 {
     const double mu2 = o->mu * o->mu;
@@ -52,7 +52,7 @@ int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *
                : 0;
 }
 
-int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_spinor_part *p,
+int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_part *p,
                       lat_dfield *out, lat_dfield *in)
 {
     switch (kind) {
@@ -72,14 +72,14 @@ int lat_overlap_verify(lat_overlap *o, double *defect)
 {
     double before, after;
     lat_dfield *v[2] = {NULL};
-    const int rc = lat_spinor_new_all(o->space, 2, v, "a random spinor")
-                           || o->space->ops->random(o->space, &lat_spinor_first, 20101, v[0])
+    const int rc = lat_vector_new_all(o->space, 2, v, "a random spinor")
+                           || o->space->ops->random(o->space, &lat_first_column, 20101, v[0])
                            || lat_overlap_norm(o->space, v[0], &before)
-                           || lat_sign_apply(o->sign, 0, &lat_spinor_first, v[1], v[0])
+                           || lat_sign_apply(o->sign, 0, &lat_first_column, v[1], v[0])
                            || lat_overlap_norm(o->space, v[1], &after)
                        ? -1
                        : 0;
-    lat_spinor_free_all(2, v);
+    lat_vector_free_all(2, v);
     if (rc)
         return -1;
     *defect = fabs(after / before - 1);
@@ -131,7 +131,7 @@ int lat_overlap_check(const lat_fermion *f)
 static void drop_modes(lat_modes *m)
 {
     m->rest = fabs(m->value[0]) - m->residual[0];
-    lat_spinor_free_all(m->count, m->vector);
+    lat_vector_free_all(m->count, m->vector);
     m->count = 0;
 }
 
@@ -192,7 +192,7 @@ static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *link
     const lat_grid_spec spec = {
         .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     return (o->single = lat_grid_new(device, &spec))
-                   && (o->coarse = lat_spinor_open_in(o->single, links->head.nc, columns, o->gauge))
+                   && (o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
                    && (o->hs = lat_dirac_open(o->coarse, links, kernel, NULL))
                ? 0
                : -1;
@@ -215,11 +215,11 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     o->memory = options->memory;
     if (!(o->grid = lat_grid_new(device, &spec))
         || lat_temporal_open(device, links, NULL, &o->gauge)
-        || !(o->one = lat_spinor_open_in(o->grid, links->head.nc, 1, o->gauge))
+        || !(o->one = lat_space_open_in(o->grid, links->head.nc, 1, o->gauge))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)
-        || !(o->space = lat_spinor_open_in(o->grid, links->head.nc, options->columns, o->gauge))
+        || !(o->space = lat_space_open_in(o->grid, links->head.nc, options->columns, o->gauge))
         || !(o->h = lat_dirac_open(o->space, links, &kernel, NULL))
-        || !(o->tmp = lat_spinor_new(o->space, "the overlap operator"))
+        || !(o->tmp = lat_vector_new(o->space, "the overlap operator"))
         || (options->mixed && open_coarse(o, device, links, &kernel, options->columns))
         || !(o->sign = lat_sign_open(o->h, o->hs, &o->modes, &options->sign))) {
         lat_overlap_close(o);
@@ -239,9 +239,9 @@ void lat_overlap_close(lat_overlap *o)
     lat_dirac_close(o->hs);
     lat_dirac_close(o->h);
     lat_dirac_close(o->h1);
-    lat_spinor_space *const spaces[] = {o->coarse, o->space, o->one};
+    lat_space *const spaces[] = {o->coarse, o->space, o->one};
     for (int i = 0; i < 3; i++)
-        lat_spinor_close(spaces[i]);
+        lat_space_close(spaces[i]);
     lat_temporal_close(o->gauge);
     lat_grid_free(o->single);
     lat_grid_free(o->grid);

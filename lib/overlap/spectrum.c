@@ -31,7 +31,7 @@ typedef struct side {
 
 typedef struct spectrum {
     lat_overlap *o;
-    lat_spinor_space *s;
+    lat_space *s;
     int want;
     double tolerance, zero; /* of residuals; values up to it are 0 */
     side side[2];
@@ -50,7 +50,7 @@ static int beside(const spectrum *z, const side *t, lat_dfield *x, double *rest)
         || lat_overlap_norm(z->s, x, &after))
         return -1;
     *rest = before > 0 ? after / before : 0;
-    return after > 0 ? lat_overlap_mix(z->s, &lat_spinor_first, 0, z->image, 1 / after, x, NULL)
+    return after > 0 ? lat_overlap_mix(z->s, &lat_first_column, 0, z->image, 1 / after, x, NULL)
                      : 0;
 }
 
@@ -59,11 +59,11 @@ static int measure(const spectrum *z, int c, lat_dfield *w, double *value, doubl
 {
     lat_scalar a;
     double off;
-    if (lat_sign_apply(z->o->sign, 0, &lat_spinor_first, z->image, w)
-        || z->s->ops->copy(z->s, &lat_spinor_first, z->image, z->partner)
-        || lat_chirality(z->s, c, &lat_spinor_first, z->partner, z->o->tmp)
+    if (lat_sign_apply(z->o->sign, 0, &lat_first_column, z->image, w)
+        || z->s->ops->copy(z->s, &lat_first_column, z->image, z->partner)
+        || lat_chirality(z->s, c, &lat_first_column, z->partner, z->o->tmp)
         || lat_overlap_dot(z->s, w, z->partner, &a)
-        || lat_overlap_mix(z->s, &lat_spinor_first, -a.re, w, 1, z->partner, &off))
+        || lat_overlap_mix(z->s, &lat_first_column, -a.re, w, 1, z->partner, &off))
         return -1;
     *value = (1 + c * a.re) / 2;
     *residual = sqrt(off) / 2;
@@ -99,9 +99,9 @@ static int insert(side *t, lat_dfield *w, double value, double residual)
 static int add_partner(spectrum *z, side *t)
 {
     double value, residual, rest = 0, norm;
-    lat_dfield *w = lat_spinor_new(z->s, "modes");
-    int rc = w && z->s->ops->copy(z->s, &lat_spinor_first, z->image, w) == 0
-                     && lat_chirality(z->s, t->c, &lat_spinor_first, w, z->o->tmp) == 0
+    lat_dfield *w = lat_vector_new(z->s, "modes");
+    int rc = w && z->s->ops->copy(z->s, &lat_first_column, z->image, w) == 0
+                     && lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp) == 0
                      && lat_overlap_norm(z->s, w, &norm) == 0
                  ? 0
                  : -1;
@@ -134,11 +134,11 @@ typedef struct chiral {
     int c, level;
 } chiral;
 
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     const chiral *w = h->with;
     (void)end;
-    return lat_overlap_chiral(w->o, w->c, w->level, &lat_spinor_first, out, in);
+    return lat_overlap_chiral(w->o, w->c, w->level, &lat_first_column, out, in);
 }
 
 /* A partner's residual is 1/(2 sqrt(x (1 - x))) times that of its mode. */
@@ -172,8 +172,8 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
-    return z->s->ops->random(z->s, &lat_spinor_first, ++z->seed, z->start)
-                   || lat_chirality(z->s, t->c, &lat_spinor_first, z->start, z->o->tmp)
+    return z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
+                   || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
                    || lat_modes_complete(&job, &known, found)
                ? -1
                : 0;
@@ -265,14 +265,14 @@ int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *va
         return lat_fail("lowest eigenvalues of D: expected fewer than the %zu that there are in a "
                         "chirality, found %d",
                         dimension_of(o), count);
-    int rc = lat_spinor_new_all(o->space, 3, v, "the spectrum of D");
+    int rc = lat_vector_new_all(o->space, 3, v, "the spectrum of D");
     z.start = v[0];
     z.image = v[1];
     z.partner = v[2];
     o->mu = 0;
     rc = rc || iterate(&z) || hand_over(&z, value, residual, modes) ? -1 : 0;
     o->mu = mu;
-    lat_spinor_free_all(3, v);
+    lat_vector_free_all(3, v);
     lat_modes_free(&z.side[0].m);
     lat_modes_free(&z.side[1].m);
     return rc;

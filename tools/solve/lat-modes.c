@@ -12,7 +12,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/text.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "modes/modes.h"
 #include "run/common/device_options.h"
 #include "run/quark/fermion_options.h"
@@ -122,7 +122,7 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(lat_modes_tool_run *r)
 {
-    const bool can = lat_spinor_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
+    const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
     return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 
@@ -139,7 +139,7 @@ static int unconverged(const lat_modes_tool_run *r)
 }
 
 /* Where the search is. */
-static lat_spinor_space *searched(const lat_modes_tool_run *r)
+static lat_space *searched(const lat_modes_tool_run *r)
 {
     return r->single.one ? r->single.one : r->exact.one;
 }
@@ -147,7 +147,7 @@ static lat_spinor_space *searched(const lat_modes_tool_run *r)
 static int save(void *with, const lat_modes_state *state)
 {
     lat_modes_tool_run *r = with;
-    lat_spinor_space *s = state->refined ? r->exact.one : searched(r);
+    lat_space *s = state->refined ? r->exact.one : searched(r);
     return lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
                    || lat_sections_asked(&r->kept)
                ? -1
@@ -191,10 +191,10 @@ static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage stor
     const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
     const lat_dirac_options how = {.reals = 0};
     return (o->grid = lat_grid_new(on, &spec))
-                   && (o->one = lat_spinor_open_in(o->grid, nc, 1, r->gauge))
+                   && (o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
                    && (o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
                    && (columns == 0
-                       || ((o->many = lat_spinor_open_in(o->grid, nc, columns, r->gauge))
+                       || ((o->many = lat_space_open_in(o->grid, nc, columns, r->gauge))
                            && (o->batch = lat_dirac_open(o->many, u, &r->fermion, &how))))
                ? 0
                : -1;
@@ -204,8 +204,8 @@ static void close_operator(lat_modes_tool_operator *o)
 {
     lat_dirac_close(o->batch);
     lat_dirac_close(o->d);
-    lat_spinor_close(o->many);
-    lat_spinor_close(o->one);
+    lat_space_close(o->many);
+    lat_space_close(o->one);
     lat_grid_free(o->grid);
     *o = (lat_modes_tool_operator){NULL};
 }

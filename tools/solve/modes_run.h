@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "modes/modes.h"
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "run/quark/links.h"
 #include "run/quark/modefile.h"
 #include "run/quark/modestate.h"
@@ -25,7 +25,7 @@ typedef struct lat_modes_tool_options {
 /* The operator in one precision: for one vector, and for batches. */
 typedef struct lat_modes_tool_operator {
     lat_grid *grid;
-    lat_spinor_space *one, *many;
+    lat_space *one, *many;
     lat_dirac *d, *batch;
 } lat_modes_tool_operator;
 

@@ -32,11 +32,11 @@ static void name_rest(char to[NAME], const char *name, int i)
 }
 
 /* What a host field, in another basis and gauge, has rounded of x: x less f. */
-static int find_rest(lat_spinor_space *s, const lat_dfield *x, lat_field *f, lat_dfield *work)
+static int find_rest(lat_space *s, const lat_dfield *x, lat_field *f, lat_dfield *work)
 {
     const lat_scalar minus[] = {{-1, 0}};
     return lat_spinor_put(s, work, 0, f, 0)
-                   || s->ops->axpby(s, &lat_spinor_first, NULL, x, minus, work, NULL)
+                   || s->ops->axpby(s, &lat_first_column, NULL, x, minus, work, NULL)
                    || lat_spinor_get(s, work, 0, f, 0)
                ? -1
                : 0;
@@ -44,11 +44,11 @@ static int find_rest(lat_spinor_space *s, const lat_dfield *x, lat_field *f, lat
 
 /* Vectors to the file; between two states of a search also their rests, since they go on as they
  * are. Otherwise they become what the file has. */
-static int put_vectors(lat_sections *k, lat_output *out, const char *name, lat_spinor_space *s,
+static int put_vectors(lat_sections *k, lat_output *out, const char *name, lat_space *s,
                        const lat_modes_state *state, lat_field *f, int *written)
 {
     char text[NAME];
-    lat_dfield *rest = state->between ? lat_spinor_new(s, "a rest") : NULL;
+    lat_dfield *rest = state->between ? lat_vector_new(s, "a rest") : NULL;
     int rc = rest || !state->between ? 0 : -1;
     if (*written == 0 && state->numbers > LINE * state->vectors && state->vectors)
         *written = lat_fail("a state of %d numbers: expected at most %d for each vector",
@@ -71,8 +71,8 @@ static int put_vectors(lat_sections *k, lat_output *out, const char *name, lat_s
     return rc ? -1 : 0;
 }
 
-int lat_modestate_save(lat_sections *k, const char *name, lat_spinor_space *s,
-                       const lat_field *like, const lat_modes_state *state)
+int lat_modestate_save(lat_sections *k, const char *name, lat_space *s, const lat_field *like,
+                       const lat_modes_state *state)
 {
     lat_field f;
     lat_output *out = NULL;
@@ -99,7 +99,7 @@ int lat_modestate_keep(lat_sections *k, const char *name, const lat_field *modes
     return 0;
 }
 
-static bool fits(const lat_field *f, const lat_spinor_space *s)
+static bool fits(const lat_field *f, const lat_space *s)
 {
     return f->head.geom.nd == s->grid->spec.lattice.nd
            && !memcmp(f->head.geom.dims, s->grid->spec.lattice.dims, sizeof f->head.geom.dims)
@@ -107,7 +107,7 @@ static bool fits(const lat_field *f, const lat_spinor_space *s)
 }
 
 /* A section becomes a vector of the device, and is left empty. */
-static int take(lat_section *e, lat_spinor_space *s, lat_dfield *v)
+static int take(lat_section *e, lat_space *s, lat_dfield *v)
 {
     if (!e || !fits(&e->f, s))
         return lat_fail("the checkpoint: expected vectors of this search, found others or too few");
@@ -119,8 +119,8 @@ static int take(lat_section *e, lat_spinor_space *s, lat_dfield *v)
 }
 
 /* Vector i of the state. */
-static int restore(lat_sections *k, const char *name, int i, lat_spinor_space *s,
-                   lat_modes_state *state, lat_dfield *work)
+static int restore(lat_sections *k, const char *name, int i, lat_space *s, lat_modes_state *state,
+                   lat_dfield *work)
 {
     char text[NAME];
     name_vector(text, name, i, state);
@@ -131,7 +131,7 @@ static int restore(lat_sections *k, const char *name, int i, lat_spinor_space *s
     if (!rest)
         return 0;
     return take(rest, s, work)
-                   || s->ops->axpby(s, &lat_spinor_first, NULL, work, NULL, state->vector[i], NULL)
+                   || s->ops->axpby(s, &lat_first_column, NULL, work, NULL, state->vector[i], NULL)
                ? -1
                : 0;
 }
@@ -164,21 +164,21 @@ static bool begins(const lat_section *e, const char *name, lat_modes_state *stat
     return state->refined || sscanf(after, ", vector 0 of %d", &state->vectors) == 1;
 }
 
-int lat_modestate_from(lat_sections *k, const char *name, lat_spinor_space *coarse,
-                       lat_spinor_space *exact, lat_modes_state *state)
+int lat_modestate_from(lat_sections *k, const char *name, lat_space *coarse, lat_space *exact,
+                       lat_modes_state *state)
 {
     *state = (lat_modes_state){.vectors = 0};
     for (const lat_section *e = k->list; e < k->list + k->count && !begins(e, name, state); e++)
         ;
     if (state->vectors < 1)
         return 0;
-    lat_spinor_space *s = state->refined ? exact : coarse;
+    lat_space *s = state->refined ? exact : coarse;
     if (state->vectors > k->count
         || !(state->vector = calloc((size_t)state->vectors, sizeof(lat_dfield *))))
         return lat_fail("the checkpoint: expected %d vectors, found fewer", state->vectors);
-    lat_dfield *work = lat_spinor_new(s, "a rest");
+    lat_dfield *work = lat_vector_new(s, "a rest");
     int rc = work && gather_numbers(k, name, state) == 0
-                 ? lat_spinor_new_all(s, state->vectors, state->vector, "a state")
+                 ? lat_vector_new_all(s, state->vectors, state->vector, "a state")
                  : -1;
     for (int i = 0; i < state->vectors && rc == 0; i++)
         rc = restore(k, name, i, s, state, work);
@@ -188,7 +188,7 @@ int lat_modestate_from(lat_sections *k, const char *name, lat_spinor_space *coar
 
 void lat_modestate_drop(lat_modes_state *state)
 {
-    lat_spinor_free_all(state->vectors, state->vector);
+    lat_vector_free_all(state->vectors, state->vector);
     free(state->vector);
     free(state->number);
     *state = (lat_modes_state){.vectors = 0};
