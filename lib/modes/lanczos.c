@@ -32,6 +32,8 @@ typedef struct lanczos {
     int room, most;    /* vectors; images before a restart */
     int keep;          /* Ritz vectors of F that stay */
     int n, done;       /* vectors of the basis; of which F v is known */
+    int until;         /* so many images, which the basis grows to */
+    bool grows;        /* a state says so */
     lat_cx *h;         /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
     lat_dfield **safe; /* [want]: the modes that are probed */
     lat_filter f;
@@ -116,7 +118,7 @@ static void set_diagonal(lanczos *z)
 /* A state: of the basis after a restart, whose h is diagonal; or of one that grows. */
 static int save(lanczos *z, bool between)
 {
-    const int known = between ? z->done * (z->done + 1) : z->done;
+    const int known = between ? z->done * (z->done + 1) + 1 : z->done;
     double *number = lat_alloc((size_t)(NUMBERS + known), sizeof *number, "a state");
     if (!number)
         return -1;
@@ -132,6 +134,8 @@ static int save(lanczos *z, bool between)
             number[NUMBERS + j * (j + 1) + 2 * i] = creal(h);
             number[NUMBERS + j * (j + 1) + 2 * i + 1] = cimag(h);
         }
+    if (between)
+        number[NUMBERS + known - 1] = z->until;
     const lat_modes_state state = {.between = between,
                                    .vectors = z->n,
                                    .numbers = NUMBERS + known,
@@ -160,7 +164,8 @@ static int load(lanczos *z)
         || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
         || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most)
         || (from->numbers != NUMBERS + (int)v[1]
-            && from->numbers != NUMBERS + (int)v[1] * ((int)v[1] + 1))
+            && !(from->numbers == NUMBERS + (int)v[1] * ((int)v[1] + 1) + 1
+                 && v[from->numbers - 1] >= v[1] && v[from->numbers - 1] <= z->most))
         || !(v[4] >= 0 && v[4] <= 1e6) || !(v[5] >= 0 && v[5] <= INT_MAX)
         || !(v[9] >= 0 && v[9] <= 1e15))
         return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
@@ -177,10 +182,13 @@ static int load(lanczos *z)
         z->theta[i] = v[NUMBERS + i];
     if (lat_search_load(z->w, from, 0, z->n, z->v))
         return -1;
-    if (from->numbers == NUMBERS + z->done)
+    z->grows = from->numbers > NUMBERS + z->done;
+    if (!z->grows) {
         set_diagonal(z);
-    else
-        load_matrix(z, v + NUMBERS);
+        return 0;
+    }
+    load_matrix(z, v + NUMBERS);
+    z->until = (int)v[from->numbers - 1];
     return 0;
 }
 
@@ -201,16 +209,18 @@ static int draw(lanczos *z, int count)
 /* 1, or 0 after too many applications. */
 static int grow(lanczos *z)
 {
-    const int probe = z->done + PROBES * PROBE_STEPS,
-              most = z->probing && probe < z->most ? probe : z->most;
-    while (z->done < most) {
+    const int probe = z->done + PROBES * PROBE_STEPS;
+    if (!z->grows)
+        z->until = z->probing && probe < z->most ? probe : z->most;
+    z->grows = false;
+    while (z->done < z->until) {
         if (z->done == z->n) { /* invariant, and perhaps not all there is */
             if (draw(z, 1))
                 return -1;
             if (z->done == z->n)
                 break;
         }
-        if (expand(z, most))
+        if (expand(z, z->until))
             return -1;
         const int asked = lat_search_again(z->w);
         if (asked) {
