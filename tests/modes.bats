@@ -239,7 +239,8 @@ in_slices() {
         [ ! -e ck ] || ! lat-info ck | grep -q "$text" || seen=$((seen + 1))
     done
     echo "$i slices, $seen with $text"
-    [ "$got" -eq 0 ] && [ "$seen" -gt 0 ]
+    [ "$got" -eq 0 ] || return 1
+    [ "$seen" -gt 0 ]
 }
 
 @test "a search that is stopped loses nothing, before its first restart either: it ends with the same bytes" {
