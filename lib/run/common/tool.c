@@ -65,6 +65,16 @@ static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *
     return code;
 }
 
+int lat_output_end(lat_output *out, FILE *text, int code)
+{
+    if (code == LAT_DONE)
+        return (text ? lat_text_close(text, out) : lat_stream_commit(out)) ? LAT_FAILED : code;
+    if (text)
+        fclose(text);
+    lat_output_abort(out);
+    return code;
+}
+
 const char *lat_filter_name(void) { return lat_opts.input ? lat_opts.input : "<stdin>"; }
 
 int lat_filter_run(lat_each *each, lat_last *last, void *context)
@@ -75,10 +85,7 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context)
     int code = out ? filter_all(in, out, each, last, context) : LAT_FAILED;
 
     lat_input_close(in);
-    if (code != LAT_DONE)
-        lat_output_abort(out);
-    else if (lat_stream_commit(out) < 0)
-        code = LAT_FAILED;
+    code = lat_output_end(out, NULL, code);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }
 
@@ -174,13 +181,8 @@ int lat_print_run(lat_print *all, lat_print_end *end)
         code = this == LAT_DONE ? code : this;
     }
     const bool lost = failed(code);
-    if (lost) {
-        if (text)
-            fclose(text);
-        lat_output_abort(out);
-    } else if (lat_text_close(text, out)) {
-        code = LAT_FAILED;
-    }
+    if (lat_output_end(out, text, lost ? LAT_FAILED : LAT_DONE) != LAT_DONE)
+        code = lost ? code : LAT_FAILED;
     return lost || code == LAT_FAILED ? lat_report(code) : code;
 }
 

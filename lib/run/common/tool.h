@@ -25,6 +25,10 @@ typedef int lat_each(lat_field *f, long index, void *context);
 typedef int lat_last(long fields, void *context);
 int lat_filter_run(lat_each *each, lat_last *last, void *context);
 
+/* The end of an output, whatever was opened: committed after LAT_DONE, with what was printed to
+ * `text` (NULL: nothing), or else discarded. An exit code. */
+int lat_output_end(lat_output *out, FILE *text, int code);
+
 /* The input of a filter, for sentences. */
 const char *lat_filter_name(void);
 
