@@ -103,37 +103,10 @@ void lat_json_pair(FILE *to, const char *key, double x)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void lat_numbers_text(FILE *to, int n, const char *const names[], const double *number)
-{
-    for (int i = 0; i < n; i++)
-        if (!isnan(number[i]))
-            fprintf(to, "%-14s %.15g\n", names[i], number[i]);
-}
-
-void lat_numbers_columns(FILE *to, int n, const char *const names[])
-{
-    for (int i = 0; i < n; i++)
-        fprintf(to, "\t%s", names[i]);
-}
-
 void lat_numbers_tsv(FILE *to, int n, const double *number)
 {
     for (int i = 0; i < n; i++)
         fprintf(to, "\t%.17g", isnan(number[i]) ? NAN : number[i]); /* without a sign */
-}
-
-void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number)
-{
-    for (int i = 0; i < n; i++) {
-        lat_json_key(to, i == 0, names[i]);
-        lat_json_number(to, number[i]);
-    }
-}
-
-void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc)
-{
-    char dims[64];
-    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(geom, dims), nc);
 }
 
 void lat_lattice_tsv(FILE *to, const lat_geometry *geom, int nc)

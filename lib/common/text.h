@@ -38,20 +38,12 @@ void lat_json_pair(FILE *to, const char *key, double x);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* n numbers with names:
- *   _text      a line each, names[i] and the number; none for NaN
- *   _columns   the names, as headings, a tab before each
- *   _tsv       the numbers, a tab before each; "nan" for NaN
- *   _json      pairs of an object, without a comma before the first */
-void lat_numbers_text(FILE *to, int n, const char *const names[], const double *number);
-void lat_numbers_columns(FILE *to, int n, const char *const names[]);
+/* n numbers in columns, a tab before each; "nan" for NaN. */
 void lat_numbers_tsv(FILE *to, int n, const double *number);
-void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number);
 
-/* Lattice and group: a line; two columns, without a tab after them; pairs of an object that are not
+/* Lattice and group: two columns, without a tab after them; pairs of an object that are not
  * the first. */
 #define LAT_LATTICE_COLUMNS "dims\tgroup"
-void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc);
 void lat_lattice_tsv(FILE *to, const lat_geometry *geom, int nc);
 void lat_lattice_json(FILE *to, const lat_geometry *geom, int nc);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "common/text.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 
 double *lat_corr_number(const lat_corr_run *r, int c, int m, int t)

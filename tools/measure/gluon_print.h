@@ -20,7 +20,7 @@ typedef struct lat_gluon_report {
     double residual; /* theta of the residual gauge, of the worst phase; or 0 */
 } lat_gluon_report;
 
-/* As text, --tsv or --json. 0 or -1. */
+/* As text, --tsv or --json. An exit code. */
 int lat_gluon_print(FILE *to, const lat_gluon_report *r);
 
 #endif

@@ -9,13 +9,13 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
-#include "common/text.h"
 #include "flow/flow.h"
 #include "flow/scales.h"
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "run/common/device_options.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "stream/stream.h"
 
@@ -318,16 +318,18 @@ static void scale_numbers(const measured *m, double v[SCALES])
     v[3] = m->scales[PLAQUETTE].w0;
 }
 
-static void print_text(FILE *to, const measured *m, bool several)
+static void text(lat_printer *r, const void *of)
 {
     static const char *const labels[SCALES] = {"t0 clover", "t0 plaquette", "w0 clover",
                                                "w0 plaquette"};
+    const measured *m = of;
+    FILE *to = r->to;
     double v[COLUMNS], s[SCALES];
-    lat_report_text(to, "configuration", m->config, several);
-    lat_lattice_text(to, &m->geom, m->nc);
+    lat_text_begin(r, "configuration");
+    lat_text_lattice(to, &m->geom, m->nc);
     fprintf(to, "flow           %s, %ld steps\n", actions[action], m->steps);
     scale_numbers(m, s);
-    lat_numbers_text(to, SCALES, labels, s);
+    lat_text_reals(to, SCALES, labels, s);
     if (isnan(s[0]) && isnan(s[1]))
         fprintf(to, "t0             is beyond t = %.4g\n", m->t[m->rows - 1]);
     if (scales_alone)
@@ -340,54 +342,29 @@ static void print_text(FILE *to, const measured *m, bool several)
     }
 }
 
-static void print_tsv(FILE *to, const measured *m)
+static void row(lat_printer *r, const void *of, long i)
 {
-    double v[COLUMNS]; /* more than SCALES */
-    if (lat_report_heading()) {
-        fprintf(to, "config");
-        if (scales_alone)
-            lat_numbers_columns(to, SCALES, scale_names);
-        else
-            lat_numbers_columns(to, COLUMNS, columns);
-        fputs("\taction\t" LAT_LATTICE_COLUMNS, to);
-        lat_report_end_heading(to);
-    }
-    for (int i = 0; i < (scales_alone ? 1 : m->rows); i++) {
-        if (scales_alone)
-            scale_numbers(m, v);
-        else
-            row_numbers(m, i, v);
-        fprintf(to, "%ld", m->config);
-        if (scales_alone)
-            lat_numbers_tsv(to, SCALES, v);
-        else
-            fprintf(to, "\t%.10g", v[0]);
-        if (!scales_alone)
-            lat_numbers_tsv(to, COLUMNS - 1, v + 1);
-        fprintf(to, "\t%s", actions[action]);
-        lat_lattice_tsv(to, &m->geom, m->nc);
-        lat_report_end_row(to);
-    }
+    double v[COLUMNS];
+    row_numbers(of, (int)i, v);
+    lat_print_digits(r, columns[0], 10, v[0]);
+    lat_print_reals(r, COLUMNS - 1, columns + 1, v + 1);
 }
 
-static void print_json(FILE *to, const measured *m, bool several)
+static void values(lat_printer *r, const void *of)
 {
-    double v[COLUMNS], s[SCALES];
-    lat_report_json(to);
-    if (several)
-        fprintf(to, "\"config\": %ld, ", m->config);
-    fprintf(to, "\"action\": \"%s\", \"steps\": %ld, \"rejected\": %ld, ", actions[action],
-            m->steps, m->rejected);
+    const measured *m = of;
+    const bool json = r->form == LAT_FORM_JSON;
+    double s[SCALES];
     scale_numbers(m, s);
-    lat_numbers_json(to, SCALES, scale_names, s);
-    lat_lattice_json(to, &m->geom, m->nc);
-    for (int i = 0; i < m->rows && !scales_alone; i++) {
-        fputs(i ? ", {" : ", \"flow\": [{", to);
-        row_numbers(m, i, v);
-        lat_numbers_json(to, COLUMNS, columns, v);
-        fputs(i + 1 < m->rows ? "}" : "}]", to);
+    if (!json && scales_alone)
+        lat_print_reals(r, SCALES, scale_names, s);
+    lat_print_word(r, "action", actions[action]);
+    if (json) {
+        lat_print_whole(r, "steps", m->steps);
+        lat_print_whole(r, "rejected", m->rejected);
+        lat_print_reals(r, SCALES, scale_names, s);
     }
-    fputs("}\n", to);
+    lat_print_lattice(r, &m->geom, m->nc);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -440,38 +417,29 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     return rc;
 }
 
-static int one(lat_field *u, lat_input *in, FILE *text, long config)
+static int one(lat_field *u, lat_input *in, FILE *to, long config)
 {
+    const lat_print_kind kind = {.key = "config",
+                                 .rows = scales_alone ? NULL : "flow",
+                                 .text = text,
+                                 .values = values,
+                                 .row = scales_alone ? NULL : row};
     measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
-    int more = 0, rc = flow_one(u, lat_input_name(in), &m);
-    if (rc == 0 && (more = lat_fields_more(in)) < 0)
-        rc = -1;
+    int several = 0, code = flow_one(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
+    if (code == LAT_DONE && (several = lat_print_several(in, config)) < 0)
+        code = LAT_FAILED;
     lat_progress_end();
-    if (rc == 0) {
-        if (lat_print_opts.tsv)
-            print_tsv(text, &m);
-        else if (lat_print_opts.json)
-            print_json(text, &m, config > 0 || more > 0);
-        else
-            print_text(text, &m, config > 0 || more > 0);
-        rc = fflush(text) ? -1 : 0;
-    }
+    if (code == LAT_DONE)
+        code = lat_print_object(to, &kind, &m, config, several, m.rows);
     measured_free(&m);
-    return rc ? LAT_FAILED : LAT_DONE;
+    return code;
 }
 
-static int all(lat_input *in, FILE *text)
+static int all(lat_input *in, FILE *to)
 {
-    lat_field u;
-    int rc, code = LAT_DONE;
-    if (!files.device && !(files.device = lat_device_open(&device, lat_opts.comm)))
-        return LAT_FAILED;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &u)) != 0; config++) {
-        code = rc < 0 ? LAT_FAILED : one(&u, in, text, config);
-        if (rc > 0)
-            lat_field_free(&u);
-    }
-    return code;
+    return files.device || (files.device = lat_device_open(&device, lat_opts.comm))
+               ? lat_print_links(in, to, one, false)
+               : LAT_FAILED;
 }
 
 /* After the last file. */

@@ -10,6 +10,7 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "quark/source.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
 

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "quark/values.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 
 static const char *mu_names[2] = {"p", "k"};
