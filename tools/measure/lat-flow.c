@@ -131,8 +131,8 @@ enum { CLOVER, PLAQUETTE, KINDS };
 typedef struct measured {
     long config;
     lat_geometry geom;
-    int nc, rows, reserved;
-    double *t, *density[KINDS]; /* one array */
+    int nc, rows;
+    double *t, *density[KINDS];
     lat_flow_measured *at;
     lat_flow_scales scales[KINDS];
     long steps, rejected;
@@ -141,33 +141,24 @@ typedef struct measured {
 static void measured_free(measured *m)
 {
     free(m->t);
+    free(m->density[CLOVER]);
+    free(m->density[PLAQUETTE]);
     free(m->at);
     *m = (measured){.rows = 0};
 }
 
 static int reserve(measured *m)
 {
-    const int more = 2 * m->reserved + 64;
-    if (m->rows < m->reserved)
-        return 0;
-    double *t = lat_alloc((size_t)more, (1 + KINDS) * sizeof *t, "rows");
-    lat_flow_measured *at = realloc(m->at, (size_t)more * sizeof *at);
+    double **const lists[] = {&m->t, &m->density[CLOVER], &m->density[PLAQUETTE]};
+    lat_flow_measured *at = lat_grow(m->at, m->rows, sizeof *at, "rows");
     m->at = at ? at : m->at;
-    if (!t || !at) {
-        free(t);
-        return lat_fail("out of memory: rows");
+    for (int i = 0; at && i < 1 + KINDS; i++) {
+        double *list = lat_grow(*lists[i], m->rows, sizeof *list, "rows");
+        if (!list)
+            return -1;
+        *lists[i] = list;
     }
-    for (int i = 0; i < m->rows; i++) {
-        t[i] = m->t[i];
-        for (int k = 0; k < KINDS; k++)
-            t[(k + 1) * more + i] = m->density[k][i];
-    }
-    free(m->t);
-    m->t = t;
-    for (int k = 0; k < KINDS; k++)
-        m->density[k] = t + (k + 1) * more;
-    m->reserved = more;
-    return 0;
+    return at ? 0 : -1;
 }
 
 /* The row of time t. */

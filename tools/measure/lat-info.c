@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "formats/fields.h"
 #include "formats/file_reader.h"
+#include "lattice/fermion_numbers.h"
 #include "stream/stream.h"
 #include "common/text.h"
 #include "run/common/print.h"
@@ -84,30 +85,21 @@ static void print_numbers(FILE *to, const char *name, const double *numbers, int
         fprintf(to, "%-11s %d numbers, the largest %.6g\n", name, n, largest);
 }
 
-static void print_unless(FILE *to, const char *name, double value, double usual)
-{
-    if (value != usual)
-        fprintf(to, ", %s %.15g", name, value);
-}
-
 static void print_quark(FILE *to, const lat_quark *q)
 {
-    const lat_fermion *f = &q->fermion;
+    lat_fermion f = q->fermion;
     char boundary[LAT_BOUNDARY_TEXT];
     fprintf(to, "columns     %d, basis %s\n", q->columns, q->basis);
     if (q->source)
         fprintf(to, "source      %s\n", q->source);
-    if (lat_fermion_known(f)) {
-        fprintf(to, "operator    %s, mass %.15g", f->name, f->mass);
-        if (strcmp(f->name, "overlap") != 0)
-            print_unless(to, "kappa", lat_kappa_of_mass(f->mass), INFINITY);
-        print_unless(to, "csw", f->csw, 0);
-        print_unless(to, "csw_t", f->csw_t, f->csw);
-        print_unless(to, "xi", f->xi, 1);
-        print_unless(to, "nu", f->nu, 1);
-        print_unless(to, "twist", f->twist, 0);
-        print_unless(to, "m0", f->m0, 0);
-        fprintf(to, ", boundary %s\n", lat_boundary_text(f->boundary, boundary));
+    if (lat_fermion_known(&f)) {
+        fprintf(to, "operator    %s, mass %.15g", f.name, f.mass);
+        if (strcmp(f.name, "overlap") != 0)
+            fprintf(to, ", kappa %.15g", lat_kappa_of_mass(f.mass));
+        for (int i = LAT_FERMION_CSW; i < LAT_FERMION_NUMBERS; i++)
+            if (lat_fermion_unusual(&f, i))
+                fprintf(to, ", %s %.15g", lat_fermion_names[i], *lat_fermion_number(&f, i));
+        fprintf(to, ", boundary %s\n", lat_boundary_text(f.boundary, boundary));
     }
     print_numbers(to, "residuals", q->residual, q->columns);
     print_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
@@ -179,22 +171,17 @@ static void json_numbers(FILE *to, const char *name, const double *numbers, int 
 /* What is known of spinors. */
 static void quark_values(lat_printer *r, const lat_quark *q)
 {
-    const lat_fermion *f = &q->fermion;
+    lat_fermion f = q->fermion;
     char boundary[LAT_BOUNDARY_TEXT];
     lat_print_whole(r, "columns", q->columns);
     lat_print_word(r, "basis", q->basis);
     if (q->source)
         lat_print_word(r, "source", q->source);
-    if (lat_fermion_known(f)) {
-        lat_print_word(r, "operator", f->name);
-        lat_print_real(r, "mass", f->mass);
-        lat_print_real(r, "csw", f->csw);
-        lat_print_real(r, "csw_t", f->csw_t);
-        lat_print_real(r, "xi", f->xi);
-        lat_print_real(r, "nu", f->nu);
-        lat_print_real(r, "twist", f->twist);
-        lat_print_real(r, "m0", f->m0);
-        lat_print_word(r, "boundary", lat_boundary_text(f->boundary, boundary));
+    if (lat_fermion_known(&f)) {
+        lat_print_word(r, "operator", f.name);
+        for (int i = 0; i < LAT_FERMION_NUMBERS; i++)
+            lat_print_real(r, lat_fermion_names[i], *lat_fermion_number(&f, i));
+        lat_print_word(r, "boundary", lat_boundary_text(f.boundary, boundary));
     }
     json_numbers(r->to, "residuals", q->residual, q->columns);
     json_numbers(r->to, "eigenvalues", q->eigenvalue, q->columns);

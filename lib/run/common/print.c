@@ -174,6 +174,15 @@ void lat_print_lattice(lat_printer *r, const lat_geometry *geom, int nc)
     lat_print_word(r, "group", group);
 }
 
+static void json_array(FILE *to, int n, const double *x)
+{
+    for (int i = 0; i < n; i++) {
+        fputs(i ? ", " : "[", to);
+        lat_json_number(to, x[i]);
+    }
+    fputc(']', to);
+}
+
 void lat_print_loops(lat_printer *r, int nd, const double loop[][2])
 {
     char name[] = "polyakov_x_re";
@@ -182,7 +191,7 @@ void lat_print_loops(lat_printer *r, int nd, const double loop[][2])
         fputc('[', r->to);
         for (int mu = 0; mu < nd; mu++) {
             fputs(mu ? ", " : "", r->to);
-            lat_json_complex(r->to, loop[mu]);
+            json_array(r->to, 2, loop[mu]);
         }
         fputc(']', r->to);
         return;
@@ -199,11 +208,7 @@ void lat_print_array(lat_printer *r, const char *name, int n, const double *x)
     if (r->form != LAT_FORM_JSON)
         return;
     value(r, name);
-    for (int i = 0; i < n; i++) {
-        fputs(i ? ", " : "[", r->to);
-        lat_json_number(r->to, x[i]);
-    }
-    fputc(']', r->to);
+    json_array(r->to, n, x);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
