@@ -80,12 +80,12 @@ static void values(lat_printer *r, const void *of)
         lat_print_flag(r, "forced", forced);
 }
 
-int lat_ghost_print(FILE *to, const lat_ghost_measured *m)
+int lat_ghost_print(FILE *to, lat_input *in, const lat_ghost_measured *m)
 {
     const lat_print_kind kind = {.key = "configuration",
                                  .rows = m->modes ? "modes" : "propagator",
                                  .text = report_text,
                                  .values = values,
                                  .row = row};
-    return lat_print_object(to, &kind, m, m->config, m->several, m->count);
+    return lat_print_object(to, in, &kind, m, m->config, m->count);
 }

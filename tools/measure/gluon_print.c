@@ -136,14 +136,14 @@ static void values(lat_printer *to, const void *of)
     }
 }
 
-int lat_gluon_print(FILE *to, const lat_gluon_report *r)
+int lat_gluon_print(FILE *to, lat_input *in, const lat_gluon_report *r)
 {
     const lat_print_kind kind = {.key = r->mean ? "configs" : "config",
                                  .rows = r->v ? "vertices" : "propagator",
                                  .text = report_text,
                                  .values = values,
                                  .row = r->v ? vertex_row : momentum_row,
-                                 .has = r->v ? NULL : kept};
-    return lat_print_object(to, &kind, r, r->config, r->mean || r->several,
-                            r->v ? r->v->rows : (long)r->m->orbits);
+                                 .has = r->v ? NULL : kept,
+                                 .numbered = r->mean || r->colours != LAT_GLUON_ALL};
+    return lat_print_object(to, in, &kind, r, r->config, r->v ? r->v->rows : (long)r->m->orbits);
 }

@@ -393,16 +393,13 @@ static int one(lat_field *f, lat_input *in, FILE *to, long config)
     static const lat_print_kind kind = {.key = "config", .text = text, .values = values};
     measured m = {.config = config, .geom = f->head.geom, .nc = f->head.nc};
     projected p = {.phase = NULL};
-    int code = measure(f, &p, &m, lat_input_name(in)), several;
+    int code = measure(f, &p, &m, lat_input_name(in));
     if (code == LAT_DONE && files.currents)
         print_currents(files.currents, &p, config);
     if (code == LAT_DONE && files.links && write_links(files.links, f, &p, &m))
         code = LAT_FAILED;
     projected_free(&p);
-    if (code != LAT_DONE)
-        return code;
-    several = lat_print_several(in, config);
-    return several < 0 ? LAT_FAILED : lat_print_object(to, &kind, &m, config, several, 1);
+    return code == LAT_DONE ? lat_print_object(to, in, &kind, &m, config, 1) : code;
 }
 
 static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, false); }

@@ -193,7 +193,8 @@ static void values(lat_printer *r, const void *of)
 static int pair(const lat_field *a, const lat_field *b, lat_input *in, const char *const name[2],
                 FILE *to, long index)
 {
-    static const lat_print_kind kind = {.key = "field", .text = text, .values = values};
+    const lat_print_kind kind = {
+        .key = "field", .text = text, .values = values, .numbered = lat_print_opts.json};
     difference d = {.head = &a->head};
     if (comparable(a, b, name))
         return LAT_FAILED;
@@ -205,9 +206,7 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
     }
     if (compare(a, b, &d))
         return LAT_FAILED;
-    const int several = lat_print_several(in, index);
-    if (several < 0
-        || lat_print_object(to, &kind, &d, index, several || lat_print_opts.json, 1) != LAT_DONE)
+    if (lat_print_object(to, in, &kind, &d, index, 1) != LAT_DONE)
         return LAT_FAILED;
     return lat_opt_given("tolerance") && above_tolerance(a, &d) ? LAT_UNCONVERGED : LAT_DONE;
 }

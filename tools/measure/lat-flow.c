@@ -416,12 +416,10 @@ static int one(lat_field *u, lat_input *in, FILE *to, long config)
                                  .values = values,
                                  .row = scales_alone ? NULL : row};
     measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
-    int several = 0, code = flow_one(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
-    if (code == LAT_DONE && (several = lat_print_several(in, config)) < 0)
-        code = LAT_FAILED;
+    int code = flow_one(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
     lat_progress_end();
     if (code == LAT_DONE)
-        code = lat_print_object(to, &kind, &m, config, several, m.rows);
+        code = lat_print_object(to, in, &kind, &m, config, m.rows);
     measured_free(&m);
     return code;
 }

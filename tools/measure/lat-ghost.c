@@ -310,7 +310,6 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
                             .modes = modes,
                             .f = f,
                             .config = config};
-    int several;
     if (lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in))
         || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
         return LAT_FAILED;
@@ -318,12 +317,8 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
     if (code == LAT_DONE)
         code = compute(&m, lat_input_name(in));
     lat_progress_end();
-    if (code == LAT_DONE && (several = lat_print_several(in, config)) < 0)
-        code = LAT_FAILED;
-    if (code == LAT_DONE) {
-        m.several = several;
-        code = lat_ghost_print(text, &m);
-    }
+    if (code == LAT_DONE)
+        code = lat_ghost_print(text, in, &m);
     measured_free(&m);
     return code;
 }

@@ -203,7 +203,7 @@ static int require_residual(const lat_field *f, const char *name, long config, d
 
 /* Colours in one table: measures them, and prints or sums. `r` is what all tables of the
  * configuration share. An exit code. */
-static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
+static int measure_colours(const lat_field *f, lat_input *in, FILE *text, lat_gluon_report r)
 {
     lat_gluon_momenta *m = &sum.m;
     lat_gluon_vertices *v = &sum.v;
@@ -218,7 +218,7 @@ static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
     r.link_trace = s.link_trace;
     sum.r[which] = r;
     if (!mean)
-        return lat_gluon_print(text, &r);
+        return lat_gluon_print(text, in, &r);
     return (vertex && lat_gluon_vertices_keep(v)) || totals_add(&sum.t[which], m, &s, &r)
                ? LAT_FAILED
                : LAT_DONE;
@@ -250,7 +250,7 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
     lat_condition c;
     lat_gauge_state state;
     double residual = 0;
-    int several, code;
+    int code;
     if (mean) {
         config = sum.configs;
         if (note_again(&f->head, lat_input_name(in)))
@@ -273,11 +273,9 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
                  lat_input_name(in));
         return LAT_FAILED;
     }
-    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in))
-        || (several = lat_print_several(in, config)) < 0)
+    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in)))
         return LAT_FAILED;
     lat_gluon_report r = {.config = config,
-                          .several = several || mag,
                           .mean = mean,
                           .m = &sum.m,
                           .cuts = &cuts,
@@ -289,7 +287,7 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
                           .residual = residual};
     for (r.colours = mag ? LAT_GLUON_DIAGONAL : LAT_GLUON_ALL;
          code == LAT_DONE && r.colours <= (mag ? LAT_GLUON_OFF_DIAGONAL : 0); r.colours++)
-        code = measure_colours(f, text, r);
+        code = measure_colours(f, in, text, r);
     sum.configs += code == LAT_DONE;
     return code;
 }
@@ -303,7 +301,7 @@ static int print_mean(FILE *text)
         sum.r[i] = totals_mean(&sum.t[i], &sum.m, sum.configs, sum.r[i]);
         if (vertex)
             lat_gluon_vertices_mean(&sum.v);
-        code = lat_gluon_print(text, &sum.r[i]);
+        code = lat_gluon_print(text, NULL, &sum.r[i]);
     }
     return code;
 }

@@ -288,10 +288,11 @@ static void print_check(lat_input *in, FILE *to, const lat_header *head,
 static int print(lat_input *in, FILE *to, const lat_header *head, const lat_stream_form *form,
                  long index)
 {
-    static const lat_print_kind kind = {.key = "field", .text = text, .values = values};
+    const lat_print_kind kind = {
+        .key = "field", .text = text, .values = values, .numbered = lat_print_opts.json};
     const field f = {head, form};
     if (!check || lat_print_opts.json || lat_print_opts.tsv)
-        return lat_print_object(to, &kind, &f, index, index > 0 || lat_print_opts.json, 1);
+        return lat_print_object(to, NULL, &kind, &f, index, 1);
     print_check(in, to, head, form, index);
     return fflush(to) ? LAT_FAILED : LAT_DONE;
 }

@@ -127,10 +127,8 @@ static int one(lat_field *f, lat_input *in, FILE *to, long config)
 {
     static const lat_print_kind kind = {.key = "config", .text = text, .values = values};
     measured m;
-    int several;
-    if (measure(f, &m, lat_input_name(in)) || (several = lat_print_several(in, config)) < 0)
-        return LAT_FAILED;
-    return lat_print_object(to, &kind, &m, config, several, 1);
+    return measure(f, &m, lat_input_name(in)) ? LAT_FAILED
+                                              : lat_print_object(to, in, &kind, &m, config, 1);
 }
 
 static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, false); }

@@ -294,15 +294,13 @@ static int one(lat_field *f, lat_input *in, FILE *to, long config)
     lat_print_kind kind = {.key = "config", .text = text, .values = values};
     measured m;
     const char *name = lat_input_name(in);
-    int several, code = measure(f, name, config, &m) ? LAT_FAILED : measure_fp_min(f, name, &m);
-    if (code == LAT_DONE && (several = lat_print_several(in, config)) < 0)
-        code = LAT_FAILED;
+    int code = measure(f, name, config, &m) ? LAT_FAILED : measure_fp_min(f, name, &m);
     if (conventions && lat_print_opts.tsv) {
         kind.values = NULL;
         kind.row = convention_row;
     }
     if (code == LAT_DONE)
-        code = lat_print_object(to, &kind, &m, config, several, CONVENTIONS);
+        code = lat_print_object(to, in, &kind, &m, config, CONVENTIONS);
     if (code == LAT_DONE)
         code = check_require(&m, name);
     free(m.slice);

@@ -95,12 +95,6 @@ int lat_print_links(lat_input *in, FILE *text, lat_print_each *each, bool judges
     return rc < 0 ? LAT_FAILED : code;
 }
 
-int lat_print_several(lat_input *in, long index)
-{
-    const int more = lat_fields_more(in);
-    return more < 0 ? -1 : index > 0 || more > 0;
-}
-
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* Begins a value: true if it is to be printed. */
@@ -316,10 +310,13 @@ static void print_json(lat_printer *r, const lat_print_kind *kind, const void *o
     fputs(kind->rows ? "]}\n" : "}\n", r->to);
 }
 
-int lat_print_object(FILE *to, const lat_print_kind *kind, const void *of, long index, bool several,
-                     long count)
+int lat_print_object(FILE *to, lat_input *in, const lat_print_kind *kind, const void *of,
+                     long index, long count)
 {
-    lat_printer r = {.to = to, .index = index, .several = several};
+    const int more = in ? lat_fields_more(in) : 0;
+    lat_printer r = {.to = to, .index = index, .several = index > 0 || more > 0 || kind->numbered};
+    if (more < 0)
+        return LAT_FAILED;
     if (lat_print_opts.tsv)
         print_tsv(&r, kind, of, count);
     else if (lat_print_opts.json)

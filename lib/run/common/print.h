@@ -45,10 +45,6 @@ int lat_print_run(lat_print *all, lat_print_end *end);
 typedef int lat_print_each(lat_field *f, lat_input *in, FILE *text, long config);
 int lat_print_links(lat_input *in, FILE *text, lat_print_each *each, bool judges);
 
-/* Is configuration or field number `index` of an input one of several? It waits for the next one:
- * 1, 0 or -1. */
-int lat_print_several(lat_input *in, long index);
-
 /* ---- a report -------------------------------------------------------------------------------- */
 
 /* The values of a report are told once, by functions that are called for each form that is asked
@@ -67,16 +63,18 @@ typedef struct lat_print_kind {
     const char *key;  /* "config": column, or key in an object that is one of several, of `index` */
     const char *rows; /* key of the array of rows in JSON; NULL: rows are for --tsv alone */
     void (*text)(lat_printer *r, const void *of);
-    void (*values)(lat_printer *r,
-                   const void *of); /* of the object; in --tsv behind those of a row */
+    /* Values of the object; in --tsv they stand behind those of a row. */
+    void (*values)(lat_printer *r, const void *of);
     void (*row)(lat_printer *r, const void *of, long i);
     bool (*has)(const void *of, long i); /* is there row i? NULL: yes */
+    bool numbered;                       /* a single object has its number, too */
 } lat_print_kind;
 
-/* Prints a report `of` an object, with rows 0 to count - 1; without `row` it is one row. The names
- * of columns come once, for all files. An exit code. */
-int lat_print_object(FILE *to, const lat_print_kind *kind, const void *of, long index, bool several,
-                     long count);
+/* Prints a report `of` an object, number `index` of `in`, with rows 0 to count - 1; without `row`
+ * it is one row. Whether the object is one of several the input says, which waits for the next one
+ * (NULL: only the index says it). The names of columns come once, for all files. An exit code. */
+int lat_print_object(FILE *to, lat_input *in, const lat_print_kind *kind, const void *of,
+                     long index, long count);
 
 /* Values, in the order of columns and pairs. None is for text.
  *   _real      17 digits; "nan" in columns, null in JSON where it is not finite
