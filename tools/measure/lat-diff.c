@@ -21,7 +21,9 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "tolerance", 0, "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T",
      true},
     {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
-     "apply --tolerance only to plaquette and Polyakov loops, not to links and link trace", true},
+     "apply --tolerance only to plaquette and Polyakov loops, not to links and link trace; without "
+     "--tolerance, print only these as text",
+     true},
     LAT_PRINT_OPTIONS("field", "field"),
     {0}};
 
@@ -157,20 +159,29 @@ static bool above_tolerance(const lat_field *f, const difference *d)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void text(lat_printer *r, const void *of)
+static void links_text(FILE *to, const difference *d)
 {
-    const difference *d = of;
-    FILE *to = r->to;
     char position[LAT_POSITION_TEXT];
-    if (r->several)
-        fprintf(to, "%sfield       %ld\n", r->index ? "\n" : "", r->index);
     fprintf(to, "largest     %.6g", d->largest);
     if (d->largest > 0)
         fprintf(to, " at %s", lat_position_text(d->head, d->worst, position));
     fprintf(to, "\nrms         %.6g\n", d->rms);
+}
+
+static void text(lat_printer *r, const void *of)
+{
+    const difference *d = of;
+    FILE *to = r->to;
+    const bool all = !invariant || lat_opt_given("tolerance");
+    if (r->several)
+        fprintf(to, "%sfield       %ld\n", r->index ? "\n" : "", r->index);
+    if (all)
+        links_text(to, d);
     if (d->head->kind != LAT_GAUGE)
         return;
-    fprintf(to, "plaquette   %.6g\nlink trace  %.6g\n", d->plaquette, d->link_trace);
+    fprintf(to, "plaquette   %.6g\n", d->plaquette);
+    if (all)
+        fprintf(to, "link trace  %.6g\n", d->link_trace);
     for (int mu = 0; mu < d->head->geom.nd; mu++) {
         const double *loop = d->polyakov[mu];
         fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], loop[0], loop[1]);
@@ -252,8 +263,6 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (!strcmp(lat_opts.files[0], "-") && !strcmp(lat_opts.files[1], "-"))
         lat_usage("only one of the two can be stdin");
-    if (invariant && !lat_opt_given("tolerance"))
-        lat_usage("--invariant says what --tolerance judges, and there is no --tolerance");
     lat_opts.input = lat_opts.files[0];
     lat_print_opts.pair = true;
     return lat_print_run(all, NULL);

@@ -310,10 +310,11 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
                             .modes = modes,
                             .f = f,
                             .config = config};
-    if (lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in))
-        || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
-        return LAT_FAILED;
-    int code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
+    int code = lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in));
+    if (code == LAT_DONE && lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
+        code = LAT_FAILED;
+    if (code == LAT_DONE)
+        code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
     if (code == LAT_DONE)
         code = compute(&m, lat_input_name(in));
     lat_progress_end();

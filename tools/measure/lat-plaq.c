@@ -82,7 +82,7 @@ static int measure(const lat_field *f, measured *m, const char *name)
     m->number[DENSITY] = nd * (nd - 1) * m->nc
                          * (lat_boundary_plaquettes(&f->head) - m->number[PLAQUETTE]);
     /* The clover needs all four plaquettes around a site. */
-    if (nd == 4 && !lat_boundary_open(&f->head)) {
+    if (nd > 1 && !lat_boundary_open(&f->head)) {
         if (lat_measure_clover(f, &clover))
             return -1;
         m->number[CLOVER] = clover.density;

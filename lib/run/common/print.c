@@ -346,9 +346,11 @@ int lat_require_gauge(const lat_header *head, const lat_condition *c, const lat_
                  lat_require_theta);
         return LAT_DONE;
     }
+    const bool never = !strcmp(head->gauge, "none");
     lat_fail("%s: configuration %ld is not in gauge %s: theta %.3g%s, expected at most %g, header: "
-             "%s (--require-theta, --force)",
+             "%s (%s%s%s--require-theta, --force)",
              name, config, gauge, s->theta_slice, c->time < 0 ? "" : " of a slice",
-             lat_require_theta, head->gauge);
+             lat_require_theta, head->gauge, never ? "fix it first, by lat-orelax --gauge " : "",
+             never ? lat_gauge_table[c->gauge].name : "", never ? "; " : "");
     return LAT_UNCONVERGED;
 }
