@@ -304,8 +304,12 @@ static int parse_operator(const parser *p)
 {
     lat_fermion *f = &p->head->quark.fermion;
     const char *name = value_of(p, "operator"), *boundary = value_of(p, "boundary");
+    f->bounded = !name && boundary;
+    if ((name || boundary) && (!boundary || lat_boundary_parse(boundary, f->boundary)))
+        return expected(p, "boundary", "four of p, a, d and numbers from -2 to 2 with commas");
     if (!name) {
-        const char *other = first_of(p, "operator", "residuals");
+        const char *other = first_of(p, "operator", "m0");
+        other = other ? other : first_of(p, "residuals", "residuals");
         return other ? lat_fail("%s: expected an operator in the header beside %s, found none",
                                 p->name, other)
                      : 0;
@@ -318,8 +322,6 @@ static int parse_operator(const parser *p)
         return lat_fail("%s: expected m0 of operator overlap alone and kappa of wilson alone, "
                         "found operator = %s",
                         p->name, name);
-    if (!boundary || lat_boundary_parse(boundary, f->boundary))
-        return expected(p, "boundary", "four of p, a, d and numbers from -2 to 2 with commas");
     return parse_fermion(p);
 }
 

@@ -42,21 +42,25 @@ static void print_columns(FILE *to, const char *key, const double *numbers, int 
                 i + 1 < columns ? "" : "\n");
 }
 
+static void print_numbers(FILE *to, lat_fermion f)
+{
+    const bool overlap = !strcmp(f.name, "overlap");
+    fprintf(to, "operator = %s\n", f.name);
+    for (int i = 0; i < LAT_FERMION_NUMBERS; i++) {
+        if (lat_fermion_unusual(&f, i) || (i == LAT_FERMION_M0 && overlap))
+            print_real(to, lat_fermion_names[i], *lat_fermion_number(&f, i));
+        if (i == LAT_FERMION_MASS && !overlap)
+            print_real(to, "kappa", lat_kappa_of_mass(f.mass));
+    }
+}
+
 static void print_operator(FILE *to, const lat_fermion *f)
 {
     char boundary[LAT_BOUNDARY_TEXT];
-    const bool overlap = !strcmp(f->name, "overlap");
-    lat_fermion of = *f;
-    if (!lat_fermion_known(f))
-        return;
-    fprintf(to, "operator = %s\n", f->name);
-    for (int i = 0; i < LAT_FERMION_NUMBERS; i++) {
-        if (lat_fermion_unusual(f, i) || (i == LAT_FERMION_M0 && overlap))
-            print_real(to, lat_fermion_names[i], *lat_fermion_number(&of, i));
-        if (i == LAT_FERMION_MASS && !overlap)
-            print_real(to, "kappa", lat_kappa_of_mass(f->mass));
-    }
-    fprintf(to, "boundary = %s\n", lat_boundary_text(f->boundary, boundary));
+    if (lat_fermion_known(f))
+        print_numbers(to, *f);
+    if (lat_fermion_bounded(f))
+        fprintf(to, "boundary = %s\n", lat_boundary_text(f->boundary, boundary));
 }
 
 static void print_quark(FILE *to, const lat_header *head)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "common/text.h"
+#include "lattice/ensemble.h"
 #include "run/common/print.h"
 
 double *lat_corr_number(const lat_corr_run *r, int c, int m, int t)
@@ -47,6 +48,8 @@ static void row(lat_printer *to, const lat_corr_run *r, long config, const int a
 {
     static const char *const names[] = {"px", "py", "pz"};
     const int c = at[0], m = at[1], t = at[2];
+    const char *links = r->job.head->quark.links;
+    char ensemble[LAT_ENSEMBLE_TEXT];
     double z[2];
     value(r, c, m, t, z);
     to->first = true;
@@ -63,6 +66,8 @@ static void row(lat_printer *to, const lat_corr_run *r, long config, const int a
     lat_print_word(to, "source", r->source);
     lat_print_word(to, "sink", lat_corr_opts.sink ? lat_corr_opts.sink : "none");
     lat_print_lattice(to, &r->job.head->geom, r->job.head->nc);
+    lat_print_word(to, "links", *links ? links : "unknown");
+    lat_print_word(to, LAT_ENSEMBLE_COLUMN, lat_ensemble_text(r->job.head, ensemble));
     fputc('\n', to->to);
 }
 

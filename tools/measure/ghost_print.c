@@ -3,6 +3,7 @@
 #include "ghost_measured.h"
 
 #include "base/error.h"
+#include "lattice/ensemble.h"
 #include "run/common/print.h"
 
 /* The name of the gauge. */
@@ -69,15 +70,18 @@ static void values(lat_printer *r, const void *of)
 {
     const lat_ghost_measured *m = of;
     const bool json = r->form == LAT_FORM_JSON, forced = lat_gauge_is_off(&m->state);
+    char ensemble[LAT_ENSEMBLE_TEXT];
     lat_print_word(r, "gauge", called(m));
     lat_print_real(r, "theta", m->state.theta);
     if (json)
         lat_print_flag(r, "forced", forced);
     lat_print_lattice(r, &m->f->head.geom, m->f->head.nc);
-    if (json)
+    if (json) {
         lat_print_whole(r, "iterations", m->report.iterations);
-    else
+    } else {
         lat_print_flag(r, "forced", forced);
+        lat_print_word(r, LAT_ENSEMBLE_COLUMN, lat_ensemble_text(&m->f->head, ensemble));
+    }
 }
 
 int lat_ghost_print(FILE *to, lat_input *in, const lat_ghost_measured *m)

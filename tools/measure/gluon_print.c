@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include "common/text.h"
+#include "lattice/ensemble.h"
 #include "run/common/print.h"
 
 static const char *const colours_names[] = {"all", "diagonal", "off-diagonal"};
@@ -133,6 +134,7 @@ static void values(lat_printer *to, const void *of)
         lat_print_flag(to, "forced", r->forced);
         if (!r->v)
             colours(to, r);
+        lat_print_word(to, LAT_ENSEMBLE_COLUMN, r->ensemble);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
+#include "lattice/ensemble.h"
 #include "run/common/device_options.h"
 #include "run/common/print.h"
 #include "run/common/tool.h"
@@ -131,6 +132,7 @@ enum { CLOVER, PLAQUETTE, KINDS };
 typedef struct measured {
     long config;
     lat_geometry geom;
+    char ensemble[LAT_ENSEMBLE_TEXT];
     int nc, rows;
     double *t, *density[KINDS];
     lat_flow_measured *at;
@@ -356,6 +358,8 @@ static void values(lat_printer *r, const void *of)
         lat_print_reals(r, SCALES, scale_names, s);
     }
     lat_print_lattice(r, &m->geom, m->nc);
+    if (!json)
+        lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -416,6 +420,7 @@ static int one(lat_field *u, lat_input *in, FILE *to, long config)
                                  .values = values,
                                  .row = scales_alone ? NULL : row};
     measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
+    lat_ensemble_text(&u->head, m.ensemble);
     int code = flow_one(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
     lat_progress_end();
     if (code == LAT_DONE)

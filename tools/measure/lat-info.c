@@ -99,8 +99,10 @@ static void print_quark(FILE *to, const lat_quark *q)
         for (int i = LAT_FERMION_CSW; i < LAT_FERMION_NUMBERS; i++)
             if (lat_fermion_unusual(&f, i))
                 fprintf(to, ", %s %.15g", lat_fermion_names[i], *lat_fermion_number(&f, i));
-        fprintf(to, ", boundary %s\n", lat_boundary_text(f.boundary, boundary));
     }
+    if (lat_fermion_bounded(&f))
+        fprintf(to, "%sboundary %s\n", lat_fermion_known(&f) ? ", " : "operator    unknown, ",
+                lat_boundary_text(f.boundary, boundary));
     print_numbers(to, "residuals", q->residual, q->columns);
     print_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
     if (q->links[0])
@@ -181,8 +183,9 @@ static void quark_values(lat_printer *r, const lat_quark *q)
         lat_print_word(r, "operator", f.name);
         for (int i = 0; i < LAT_FERMION_NUMBERS; i++)
             lat_print_real(r, lat_fermion_names[i], *lat_fermion_number(&f, i));
-        lat_print_word(r, "boundary", lat_boundary_text(f.boundary, boundary));
     }
+    if (lat_fermion_bounded(&f))
+        lat_print_word(r, "boundary", lat_boundary_text(f.boundary, boundary));
     json_numbers(r->to, "residuals", q->residual, q->columns);
     json_numbers(r->to, "eigenvalues", q->eigenvalue, q->columns);
     if (q->links[0])
