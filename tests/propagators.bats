@@ -165,7 +165,7 @@ assert (key in json.load(sys.stdin)) == (sys.argv[2] == "stated"), sys.argv' $co
             refuses 1 'r.lat: channel nucleon: expected the boundary of the quarks in the header, found none' \
                 lat-corr --channels nucleon --origin 0,0,0,3 r.lat
             refuses 1 'r.lat: expected an operator in the header, found none (--boundary p,p,p,a states that of isotropic quarks' \
-                lat-quark --force --source point:0,0,0,3 r.lat || refuses 1 r.lat: lat-quark --source point:0,0,0,3 r.lat
+                lat-quark --force --source point:0,0,0,3 r.lat || refuses 3 r.lat: lat-quark --source point:0,0,0,3 r.lat
             lat-corr --channels pion r.lat >pion.tsv 2>&1
             lat-convert --boundary p,p,p,a --source point:0,0,0,3 r.lat -o said.lat
             numbers said.lat | diff - <(numbers "${options[@]}" r.lat)

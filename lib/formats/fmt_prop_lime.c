@@ -179,7 +179,8 @@ static int take_binary(reader *r, const lat_lime_record *rec)
     if (r->geom.nd == 0 && r->h->dims.nd)
         r->geom = r->h->dims;
     if (r->geom.nd == 0)
-        return lat_fail("%s: does not say its extents before the data: give --dims X,Y,Z,T",
+        return lat_fail("%s: does not say its extents before the data: give --dims X,Y,Z,T "
+                        "to lat-convert",
                         r->name);
     if (mend_extents(r, rec->length) < 0)
         return -1;

@@ -56,7 +56,8 @@ int lat_smear_parse(const char *text, lat_smear *s)
         }
     }
     return lat_fail_usage("expected ape:A,N, stout:R,N or hyp:A1,A2,A3,N, weights from 0 to 1 and "
-                          "a number of steps (and ,spatial after it), found '%s'",
+                          "a number of steps (and ,spatial after it: then hyp:A1,A2,N,spatial), "
+                          "found '%s'",
                           text);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/error.h"
 #include "common/io.h"
 #include "common/options.h"
@@ -419,6 +420,16 @@ static void check_raw(void)
         precision = type;
 }
 
+/* "lat-convert IN OUT" lacks an -o. */
+static void check_last_file(void)
+{
+    const char *last = lat_opts.nfiles > 1 ? lat_opts.files[lat_opts.nfiles - 1] : "-";
+    if (!lat_opts.output && strcmp(last, "-") != 0 && access(last, F_OK) != 0)
+        lat_usage("%s: cannot be found among the inputs: expected -o FILE for an output, as in "
+                  "lat-convert %s -o %s",
+                  last, lat_opts.files[0], last);
+}
+
 static int convert_all(lat_output *out)
 {
     if (lat_opts.nfiles <= 1 && convert_file(lat_opts.input, out) < 0)
@@ -435,6 +446,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (list)
         return lat_convert_print_list();
+    check_last_file();
     choose_target();
     check_raw();
     check_usage();

@@ -17,6 +17,7 @@
 #include "run/quark/links.h"
 #include "run/quark/overlap.h"
 #include "run/quark/smearer.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
 #include "corr.h"

@@ -14,9 +14,8 @@
 #include "gluon/vertices.h"
 #include "measure/measure.h"
 #include "common/options.h"
-#include "formats/fields.h"
 #include "run/common/gauge_options.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 #include "gluon_print.h"
 
 enum { ORBITS, NONE };
@@ -205,7 +204,7 @@ static int require_residual(const lat_field *f, const char *name, long config, d
 
 /* Colours in one table: measures them, and prints or sums. `r` is what all tables of the
  * configuration share. An exit code. */
-static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
+static int measure_colours(const lat_field *f, lat_input *in, FILE *text, lat_gluon_report r)
 {
     lat_gluon_momenta *m = &sum.m;
     lat_gluon_vertices *v = &sum.v;
@@ -220,56 +219,10 @@ static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
     r.link_trace = s.link_trace;
     sum.r[which] = r;
     if (!mean)
-        return lat_gluon_print(text, &r) ? LAT_FAILED : LAT_DONE;
+        return lat_gluon_print(text, in, &r);
     return (vertex && lat_gluon_vertices_keep(v)) || totals_add(&sum.t[which], m, &s, &r)
                ? LAT_FAILED
                : LAT_DONE;
-}
-
-/* One configuration: an exit code. */
-static int one(const lat_field *f, lat_input *in, FILE *text, long config)
-{
-    static char called[16], ensemble[LAT_ENSEMBLE_TEXT]; /* the mean has them of the last one */
-    lat_condition c;
-    lat_gauge_state state;
-    double residual = 0;
-    int more, code;
-    if (choose(&f->head, &c, called, lat_input_name(in))
-        || ((c.time < 0 || c.time != lat_anisotropy_axis(&f->head))
-            && lat_anisotropy_none(&f->head, lat_input_name(in)))
-        || lat_boundary_closed(&f->head, c.time, "momenta", lat_input_name(in))
-        || lat_measure_gauge(f, &c, &state, NULL, NULL))
-        return LAT_FAILED;
-    const bool mag = c.gauge == LAT_MAG;
-    code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
-    if (code == LAT_DONE && mag)
-        code = require_residual(f, lat_input_name(in), config, &residual);
-    if (code != LAT_DONE)
-        return code;
-    if (sum.r[0].m && mag != (sum.r[0].colours != LAT_GLUON_ALL)) {
-        lat_fail("%s: expected configurations that are all in maximally Abelian gauge, or none",
-                 lat_input_name(in));
-        return LAT_FAILED;
-    }
-    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in))
-        || (more = lat_fields_more(in)) < 0)
-        return LAT_FAILED;
-    lat_gluon_report r = {.config = config,
-                          .several = config > 0 || more > 0 || mag,
-                          .mean = mean,
-                          .m = &sum.m,
-                          .cuts = &cuts,
-                          .gauge = called,
-                          .ensemble = lat_ensemble_text(&f->head, ensemble),
-                          .nc = f->head.nc,
-                          .theta = state.theta,
-                          .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
-                          .v = vertex ? &sum.v : NULL,
-                          .residual = residual};
-    for (r.colours = mag ? LAT_GLUON_DIAGONAL : LAT_GLUON_ALL;
-         code == LAT_DONE && r.colours <= (mag ? LAT_GLUON_OFF_DIAGONAL : 0); r.colours++)
-        code = measure_colours(f, text, r);
-    return code;
 }
 
 /* A mean is of one ensemble. Its error takes configurations as independent: one that comes twice is
@@ -295,20 +248,57 @@ static int note_again(const lat_header *head, const char *name)
     return 0;
 }
 
-static int all(lat_input *in, FILE *text)
+/* One configuration: an exit code. */
+static int one(lat_field *f, lat_input *in, FILE *text, long config)
 {
-    lat_field f;
-    int rc, code = LAT_DONE;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &f)) != 0; config++) {
-        code = rc < 0 || (mean && note_again(&f.head, lat_input_name(in)))
-                   ? LAT_FAILED
-                   : one(&f, in, text, mean ? sum.configs : config);
-        sum.configs += code == LAT_DONE;
-        if (rc > 0)
-            lat_field_free(&f);
+    static char called[16], ensemble[LAT_ENSEMBLE_TEXT]; /* the mean has them of the last one */
+    lat_condition c;
+    lat_gauge_state state;
+    double residual = 0;
+    int code;
+    if (mean) {
+        config = sum.configs;
+        if (note_again(&f->head, lat_input_name(in)))
+            return LAT_FAILED;
     }
+    if (choose(&f->head, &c, called, lat_input_name(in))
+        || ((c.time < 0 || c.time != lat_anisotropy_axis(&f->head))
+            && lat_anisotropy_none(&f->head, lat_input_name(in)))
+        || lat_boundary_closed(&f->head, c.time, "momenta", lat_input_name(in))
+        || lat_measure_gauge(f, &c, &state, NULL, NULL))
+        return LAT_FAILED;
+    const bool mag = c.gauge == LAT_MAG;
+    code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
+    if (code == LAT_DONE && mag)
+        code = require_residual(f, lat_input_name(in), config, &residual);
+    if (code != LAT_DONE)
+        return code;
+    if (sum.r[0].m && mag != (sum.r[0].colours != LAT_GLUON_ALL)) {
+        lat_fail("%s: expected configurations that are all in maximally Abelian gauge, or none",
+                 lat_input_name(in));
+        return LAT_FAILED;
+    }
+    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in)))
+        return LAT_FAILED;
+    lat_gluon_report r = {.config = config,
+                          .mean = mean,
+                          .m = &sum.m,
+                          .cuts = &cuts,
+                          .gauge = called,
+                          .ensemble = lat_ensemble_text(&f->head, ensemble),
+                          .nc = f->head.nc,
+                          .theta = state.theta,
+                          .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
+                          .v = vertex ? &sum.v : NULL,
+                          .residual = residual};
+    for (r.colours = mag ? LAT_GLUON_DIAGONAL : LAT_GLUON_ALL;
+         code == LAT_DONE && r.colours <= (mag ? LAT_GLUON_OFF_DIAGONAL : 0); r.colours++)
+        code = measure_colours(f, in, text, r);
+    sum.configs += code == LAT_DONE;
     return code;
 }
+
+static int all(lat_input *in, FILE *text) { return lat_print_links(in, text, one, false); }
 
 static int print_mean(FILE *text)
 {
@@ -317,7 +307,7 @@ static int print_mean(FILE *text)
         sum.r[i] = totals_mean(&sum.t[i], &sum.m, sum.configs, sum.r[i]);
         if (vertex)
             lat_gluon_vertices_mean(&sum.v);
-        code = lat_gluon_print(text, &sum.r[i]) ? LAT_FAILED : LAT_DONE;
+        code = lat_gluon_print(text, NULL, &sum.r[i]);
     }
     return code;
 }

@@ -16,6 +16,7 @@
 #include "run/quark/fermion_options.h"
 #include "run/quark/links.h"
 #include "run/quark/overlap.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "wilson/wilson.h"
 #include "stream/stream.h"

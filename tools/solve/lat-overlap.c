@@ -17,6 +17,7 @@
 #include "run/common/device_options.h"
 #include "run/quark/fermion_options.h"
 #include "run/quark/overlap.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
