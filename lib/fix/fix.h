@@ -29,7 +29,6 @@ typedef struct lat_sweep {
 /* One configuration that is fixed: its links, read-only, and for each copy the gauge transformation
  * g, which is all that changes. The CPU's or the GPU's own struct begins with it. */
 typedef struct lat_fixer lat_fixer;
-struct lat_dfield;
 
 typedef struct lat_fix_ops {
     /* U in precision `real`, to be brought to the condition c from `copies` starts that share it,
@@ -62,10 +61,6 @@ typedef struct lat_fix_ops {
     long (*freeze)(lat_fixer *f, const double *theta);
 
     int groups; /* its code is for SU(2) to SU(groups) */
-
-    /* On a GPU: links, and g with a member for each copy, as they lie there (grid/grid.h); all
-     * slices are here. They are borrowed until the next sweep. NULL on the CPU. */
-    int (*fields)(lat_fixer *f, struct lat_dfield **u, struct lat_dfield **g);
 } lat_fix_ops;
 
 struct lat_fixer {
