@@ -154,6 +154,8 @@ void *lat_ghost_gpu_alloc(size_t bytes, const char *what) { return NULL; }
 void lat_ghost_gpu_release(void *v) {}
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes) { return -1; }
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes) { return -1; }
+int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes) { return -1; }
+int lat_ghost_gpu_take(const lat_dfield *sweeps, int copy, double *g) { return -1; }
 double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const lat_field *u) { return NULL; }
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
                        int numbers, double *sums)
@@ -161,11 +163,6 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     return -1;
 }
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle) { return -1; }
-int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
-                        const double *links)
-{
-    return -1;
-}
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
                          const double *wave, size_t waves)
 {

@@ -29,6 +29,7 @@ typedef struct lat_sweep {
 /* One configuration that is fixed: its links, read-only, and for each copy the gauge transformation
  * g, which is all that changes. The CPU's or the GPU's own struct begins with it. */
 typedef struct lat_fixer lat_fixer;
+struct lat_dfield;
 
 typedef struct lat_fix_ops {
     /* U in precision `real`, to be brought to the condition c from `copies` starts that share it,
@@ -61,6 +62,10 @@ typedef struct lat_fix_ops {
     long (*freeze)(lat_fixer *f, const double *theta);
 
     int groups; /* its code is for SU(2) to SU(groups) */
+
+    /* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. It is
+     * borrowed until the next sweep. NULL with lat_error set. There is none on the CPU. */
+    struct lat_dfield *(*transformations)(lat_fixer *f);
 } lat_fix_ops;
 
 struct lat_fixer {

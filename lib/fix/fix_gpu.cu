@@ -140,6 +140,12 @@ static int gpu_get(lat_fixer *f, int copy, lat_field *g)
     return return_slices(c) || lat_dfield_get(c->g, copy, g, false) ? -1 : 0;
 }
 
+static lat_dfield *gpu_transformations(lat_fixer *f)
+{
+    gpu *c = (gpu *)f;
+    return return_slices(c) ? NULL : c->g;
+}
+
 /* ---- opening ---- */
 
 static int few_rows(int nc) { return nc <= 3 ? nc - 1 : nc; }
@@ -396,5 +402,5 @@ static long gpu_freeze(lat_fixer *f, const double *theta)
 
 const lat_fix_ops lat_fix_gpu = {
     gpu_open,  gpu_close, gpu_description, gpu_set,          gpu_get,
-    gpu_sweep, gpu_state, gpu_freeze,      LAT_GPU_FIX_MOST,
+    gpu_sweep, gpu_state, gpu_freeze,      LAT_GPU_FIX_MOST, gpu_transformations,
 };

@@ -21,8 +21,12 @@ LAT_INLINE void NAME(apply)(const OPERATOR *m, const LINK *links, const VECTOR *
         g[i][k][0] = g[i][k][1] = zero;
     NAME(matrix)(n, in + at->site * reals, w);
     NAME(add)(n, g, NAME(load)(here + (size_t)m->directions * link, held), false, false, w);
-    for (int d = 0; d < m->directions; d++) {
-        const size_t up = UP(at, m->direction[d]), down = DOWN(at, m->direction[d]);
+    UNROLL_AXES
+    for (int i = 0; i < LAT_MAX_DIMS; i++) {
+        if (i >= at->nd || i == m->time)
+            continue;
+        const int d = i - (m->time >= 0 && i > m->time);
+        const size_t up = UP(at, i), down = DOWN(at, i);
         const LINK *u = here + (size_t)d * link, *back = links + down * site + (size_t)d * link;
         NAME(ahead)(m, in + up * reals, u);
         NAME(ahead)(m, in + down * reals, back);

@@ -258,6 +258,8 @@ void lat_ghost_free(lat_ghost *m)
 {
     if (!m)
         return;
+    lat_ghost_vector_free(m, m->plain.links);
+    lat_ghost_vector_free(m, (double *)m->plain.product);
     free(m->links);
     free(m->lanes);
     free(m->sums);

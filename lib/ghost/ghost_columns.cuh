@@ -20,6 +20,7 @@ static __device__ __forceinline__ const double *NAME(load)(const double *p, doub
 static __device__ void NAME(ahead)(const lat_ghost_sites *, const double *, const double *) {}
 
 #include "columns_site.h"
+#include "plain_site.h"
 
 /* out = M in at a site; sums: <in, out>, and those of out, 8 apart as colours are. */
 static __device__ __forceinline__ void NAME(hop_site)(const lat_ghost_sites &s, const call &c,
@@ -33,46 +34,13 @@ static __device__ __forceinline__ void NAME(hop_site)(const lat_ghost_sites &s, 
     NAME(project)(SIZE, g, c.out + here, c.in + here, dot, sum);
 }
 
-/* r - M x by the definition, r = b, or lambda x: see apply_site of plain.c. dot: <b, b>, or <x, x>.
- */
-static __device__ __noinline__ void NAME(plain_site)(const lat_ghost_sites &s, const call &c,
-                                                     uint32_t site, uint32_t offset,
-                                                     const double *lambda, double *dot, double *sum)
+static __device__ __noinline__ void NAME(plain)(const lat_ghost_sites &s, const call &c,
+                                                uint32_t site, uint32_t offset,
+                                                const double *lambda, double *dot, double *sum)
 {
-    const uint32_t reals = (uint32_t)(s.packs * COLOURS * LAT_GHOST_PACK),
-                   per = (uint32_t)(s.directions * ELEMENTS);
-    double x[COLOURS], y[COLOURS], there[COLOURS];
-    const size_t at = (size_t)site * reals + offset;
-    for (int a = 0; a < COLOURS; a++) {
-        x[a] = c.in[at + (size_t)(a * LAT_GHOST_PACK)];
-        y[a] = lambda ? *lambda * x[a] : c.other[at + (size_t)(a * LAT_GHOST_PACK)];
-        *dot += lambda ? x[a] * x[a] : y[a] * y[a];
-    }
-    const place p = place_of(s, site);
-    for (int d = 0; d < s.directions; d++) {
-        const int i = s.direction[d];
-        for (int step = 0; step < 2; step++) {
-            const uint32_t next = step ? p.down[i] : p.up[i];
-            const double *u = c.plain + (size_t)(step ? next : site) * per + (size_t)d * ELEMENTS;
-            for (int a = 0; a < COLOURS; a++)
-                there[a] = c.in[(size_t)next * reals + offset + (size_t)(a * LAT_GHOST_PACK)];
-            for (uint32_t k = 0; k < c.products; k++) {
-                const lat_ghost_element e = c.product[k];
-                const double *m = u + 2 * (e.j * SIZE + e.i),
-                             t = s.weight[i] * (e.re * m[0] - e.im * m[1]);
-                y[e.a] -= t * x[e.b];
-                y[e.b] -= t * x[e.a];
-                if (step)
-                    y[e.a] += 2 * t * there[e.b];
-                else
-                    y[e.b] += 2 * t * there[e.a];
-            }
-        }
-    }
-    for (int a = 0; a < COLOURS; a++) {
-        c.out[at + (size_t)(a * LAT_GHOST_PACK)] = y[a];
-        sum[a * LAT_GHOST_PACK] += y[a];
-    }
+    const place at = place_of(s, site);
+    NAME(plain_site)
+    (&s, &c.plain, &at, SIZE, c.in + offset, c.other + offset, lambda, c.out + offset, dot, sum);
 }
 
 /* Sums of the chunk: partial[block][numbers]. */
@@ -103,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS)
         sum[k] = 0;
     for (uint32_t site = first + from + (uint32_t)part; site < first + to; site += (uint32_t)parts)
         if (PASS == LAT_GHOST_PLAIN)
-            NAME(plain_site)(s, c, site, offset, c.given ? &factor : NULL, &dot, sum);
+            NAME(plain)(s, c, site, offset, c.given ? &factor : NULL, &dot, sum);
         else if (HOP)
             NAME(hop_site)(s, c, site, offset, &dot, sum);
         else
@@ -136,10 +104,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static kernel *const NAME(kernels)[] = {
-    NAME(over) < LAT_GHOST_HOP >,    NAME(over) < LAT_GHOST_SHIFT >,
-    NAME(over) < LAT_GHOST_UPDATE >, NAME(over) < LAT_GHOST_DOT >,
-    NAME(over) < LAT_GHOST_NORMS >,  NAME(over) < LAT_GHOST_EXTEND >,
-    NAME(over) < LAT_GHOST_DEFECT >, NAME(over) < LAT_GHOST_PLAIN > };
+static kernel *const NAME(kernels)[LAT_GHOST_PASSES] = {OVER(HOP),    OVER(SHIFT), OVER(UPDATE),
+                                                        OVER(DOT),    OVER(NORMS), OVER(EXTEND),
+                                                        OVER(DEFECT), OVER(PLAIN)};
 #undef COLOURS
 #undef ELEMENTS

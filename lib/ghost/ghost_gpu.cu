@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "grid/cuda_device.cuh"
-#include "grid/cuda_grid.cuh"
+#include "grid/cuda_dfield.cuh"
+#include "grid/cuda_tuning.h"
 #include "site/sun.h"
 extern "C" {
 #include "base/error.h"
+#include "base/threads.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"
 #include "grid/staging.h"
@@ -22,13 +23,11 @@ struct lat_ghost_gpu {
     const lat_cuda_device *dev;
     cudaStream_t stream;
     lat_laplace_gpu *laplace;
-    double *links, *partial, *scalars, *plain; /* on the device */
-    bool *idle;                                /* [2][units], there: idle, and which g they have */
-    double *links_of_u;                        /* for Newton's method */
-    double *host;                              /* where the device writes sums */
+    double *links, *partial, *scalars; /* on the device */
+    bool *idle;                        /* [2][units], there: idle, and which g they have */
+    double *links_of_u;                /* for Newton's method */
+    double *host;                      /* where the device writes sums */
     double *gram, *coefficients, *products_host; /* for modes */
-    lat_ghost_element *product;
-    size_t products;
     unsigned blocks, chunks;
     int columns, reals; /* of a site */
 };
@@ -111,10 +110,8 @@ void lat_ghost_gpu_free(lat_ghost_gpu *g)
     cudaFree(g->links_of_u);
     cudaFreeHost(g->host);
     cudaFreeHost(g->products_host);
-    cudaFree(g->plain);
     cudaFree(g->gram);
     cudaFree(g->coefficients);
-    cudaFree(g->product);
     free(g);
 }
 
@@ -137,6 +134,26 @@ int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t byte
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes)
 {
     return failed(cudaMemsetAsync(v, 0, bytes, g->stream));
+}
+
+int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes)
+{
+    const lat_cuda_device *dev = g->dev;
+    return lat_cuda_staged(
+        dev, false, bytes, LAT_CUDA_STAGE, "the result",
+        [&](size_t at, size_t n, int b) {
+            lat_memcpy((char *)host + at, dev->pinned[b], n);
+            return true;
+        },
+        [&](size_t at, size_t n, int b) {
+            return cudaMemcpyAsync(dev->pinned[b], (const char *)from + at, n,
+                                   cudaMemcpyDeviceToHost, dev->stream);
+        });
+}
+
+int lat_ghost_gpu_take(const lat_dfield *sweeps, int copy, double *g)
+{
+    return lat_cuda_get_there(sweeps, copy, g);
 }
 
 double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const lat_field *u)
@@ -274,13 +291,12 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     k.also = c->also;
     k.third = c->third;
     k.partial = g->partial;
-    k.plain = g->plain;
-    k.product = g->product;
-    k.products = (uint32_t)g->products;
     set_factor(g, c->a ? c->a : c->b, &k, &rc);
     k.mean = send(g, c->mean, g->reals, g->scalars + g->s.units * g->columns, &rc);
     k.idle = send_idle(g, c->idle, &rc);
     k.now = send_flags(g, c->now, g->idle + g->s.units, &rc);
+    if (c->plain)
+        k.plain = *c->plain;
     if (c->newton)
         k.newton = *c->newton;
     if (rc || launch(g, pass, &k))
@@ -293,22 +309,6 @@ int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle)
     int rc = 0;
     const bool *there = send_idle(g, idle, &rc);
     return rc || lat_laplace_gpu_invert(g->laplace, v, there) ? -1 : 0;
-}
-
-int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
-                        const double *links)
-{
-    const size_t bytes = g->s.sites * (size_t)(g->s.directions * 2 * g->s.nc * g->s.nc)
-                         * sizeof(double);
-    g->products = products;
-    return lat_cuda_malloc((void **)&g->plain, bytes, "links")
-                   || lat_cuda_malloc((void **)&g->product, products * sizeof *product,
-                                      "products of generators")
-                   || failed(cudaMemcpy(g->plain, links, bytes, cudaMemcpyHostToDevice))
-                   || failed(cudaMemcpy(g->product, product, products * sizeof *product,
-                                        cudaMemcpyHostToDevice))
-               ? -1
-               : 0;
 }
 
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,

@@ -31,6 +31,20 @@ typedef struct lat_newton_fields {
 /* |s|^2 of a site in a step exp(s): longer ones are cut to that. */
 #define LAT_NEWTON_STEP 2.0
 
+/* An element of the product T^a T^b that is not zero. */
+typedef struct lat_ghost_element {
+    int a, b, i, j;
+    double re, im;
+} lat_ghost_element;
+
+/* What the plain pass needs, on its device: those, and links[site][directions][2 N N] without
+ * weights. */
+typedef struct lat_ghost_plain {
+    lat_ghost_element *product;
+    int products;
+    double *links;
+} lat_ghost_plain;
+
 /* What a pass over the lattice works with. Scalars are of a unit and column: [unit * columns +
  * column]; means also of a colour: [unit][pack][colour][8]. */
 typedef struct lat_ghost_call {
@@ -39,6 +53,7 @@ typedef struct lat_ghost_call {
     const double *a, *b, *mean; /* on the host */
     const bool *idle;           /* of units, which are left out; NULL: none is */
     double *array[6];
+    const lat_ghost_plain *plain;
     const lat_newton_fields *newton;
     const bool *now; /* of units: which of newton->g they have */
 } lat_ghost_call;
@@ -51,7 +66,7 @@ typedef struct lat_ghost_call {
  * extend: out = in + b out
  * defect: out = other - a in; <out, out>
  * plain:  out = other - M in, or a in - M in, by the definition (plain.c); sums: <other, other>, or
- *         <in, in>, of columns; of out: [pack][colour][8]. On GPUs.
+ *         <in, in>, of columns; of out: [pack][colour][8]
  * Of modes.c:
  * gram:    sums[i * columns + j] = <in_i, other_j>
  * combine: array[0], [1], [2] are X, W, Q, and the next three M of these. With the coefficients
@@ -61,7 +76,8 @@ typedef struct lat_ghost_call {
  * rotate:   newton->links, on the CPU
  * gradient: A, and the links of the operator; sums: Re tr x, |A|^2
  * step:     the other g = exp(a step) g
- * keep:     g[0] is the other one */
+ * keep:     g[0] is the other one
+ * project:  g[0] made orthonormal, on a GPU */
 typedef enum {
     LAT_GHOST_HOP,
     LAT_GHOST_SHIFT,
@@ -74,6 +90,7 @@ typedef enum {
     LAT_GHOST_GRADIENT,
     LAT_GHOST_STEP,
     LAT_GHOST_KEEP,
+    LAT_GHOST_PROJECT,
     LAT_GHOST_ROTATE,
     LAT_GHOST_GRAM,
     LAT_GHOST_COMBINE,
@@ -104,6 +121,12 @@ void lat_ghost_gpu_release(void *v);
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes);
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes);
 
+/* A large copy to the host, by all threads; and g of a copy of sweeps to a g of lat_newton_fields.
+ */
+int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes);
+struct lat_dfield;
+int lat_ghost_gpu_take(const struct lat_dfield *sweeps, int copy, double *g);
+
 /* The links of lat_newton_fields.there: NULL with lat_error set. */
 struct lat_field;
 double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const struct lat_field *u);
@@ -112,16 +135,6 @@ double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const struct lat_field *u);
  * numbers. */
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
                        int numbers, double *sums);
-
-/* An element of the product T^a T^b that is not zero. */
-typedef struct lat_ghost_element {
-    int a, b, i, j;
-    double re, im;
-} lat_ghost_element;
-
-/* What the plain pass needs: those, and links[site][directions][2 N N] without weights. Once. */
-int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
-                        const double *links);
 
 /* A source (ghost.h): of each column a colour, a kind, and for each direction momentum or
  * coordinate; values of cos and sin(2 pi j / extent) at wave[2 (first[d] + j)]. */

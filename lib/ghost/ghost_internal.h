@@ -30,8 +30,9 @@ struct lat_ghost {
     size_t groups, group_reals; /* of 8 sites in a block; numbers of one in `lanes` */
     lat_single_laplace *laplace_single;
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
-    bool plain_there;   /* and what plain.c has sent */
-    double *sums;       /* work space of lat_ghost_over */
+    bool plain_there;   /* what plain.c has made: */
+    lat_ghost_plain plain;
+    double *sums; /* work space of lat_ghost_over */
     size_t sums_size;
 };
 

@@ -10,10 +10,8 @@ typedef struct call {
     double few[FEW];
     bool given;
     double *partial;
-    const bool *idle;    /* units; NULL: none is */
-    const double *plain; /* links as they were read */
-    const lat_ghost_element *product;
-    uint32_t products;
+    const bool *idle; /* units; NULL: none is */
+    lat_ghost_plain plain;
     double *array[6];
     lat_newton_fields newton;
     const bool *now;
@@ -88,6 +86,7 @@ static __device__ __forceinline__ double add_block(double sum)
 #define UP(at, i) ((at)->up[i])
 #define DOWN(at, i) ((at)->down[i])
 #define UNROLL _Pragma("unroll")
+#define UNROLL_AXES UNROLL
 #define INDEX size_t
 #define GET(p, i) (((const V *)(p))[i])
 #define PUT(p, i, v) (((V *)(p))[i] = (v))
@@ -152,7 +151,9 @@ LAT_INLINE const double *rotated(const lat_ghost_sites *m, const lat_newton_fiel
 
 /* ---- kernels for each N ---------------------------------------------------------------------- */
 
+/* In tables by lat_ghost_pass_name. */
 typedef void kernel(const lat_ghost_sites s, const call c);
+#define OVER(pass) NAME(over)<LAT_GHOST_##pass>
 
 /* Columns side by side, in double. */
 #define V double

@@ -43,6 +43,8 @@ static __device__ __forceinline__ void NAME(site)(const lat_ghost_sites &s, cons
         step_site(&s, f, f->g[c.now[unit]], f->g[!c.now[unit]], &at, factor_of(c, (int)unit), SIZE);
     if (PASS == LAT_GHOST_KEEP)
         keep_site(&s, f->g[1], f->g[0], &at, SIZE);
+    if (PASS == LAT_GHOST_PROJECT)
+        lat_sun_gram_schmidt(SIZE, f->g[0] + natural(&s, &at) * 2 * SIZE * SIZE);
 }
 
 template <lat_ghost_pass_name PASS>
@@ -80,15 +82,7 @@ static __global__ void __launch_bounds__(THREADS, PASS >= LAT_GHOST_GRADIENT ? 1
 }
 
 /* NULL: not for one column. */
-static kernel *const NAME(kernels)[] = {NAME(over) < LAT_GHOST_HOP >,
-                                        NULL,
-                                        NAME(over) < LAT_GHOST_UPDATE >,
-                                        NULL,
-                                        NAME(over) < LAT_GHOST_NORMS >,
-                                        NAME(over) < LAT_GHOST_EXTEND >,
-                                        NULL,
-                                        NULL,
-                                        NAME(over) < LAT_GHOST_GRADIENT >,
-                                        NAME(over) < LAT_GHOST_STEP >,
-                                        NAME(over) < LAT_GHOST_KEEP > };
+static kernel *const NAME(kernels)[LAT_GHOST_PASSES] = {
+    OVER(HOP), NULL, OVER(UPDATE),   NULL,       OVER(NORMS), OVER(EXTEND),
+    NULL,      NULL, OVER(GRADIENT), OVER(STEP), OVER(KEEP),  OVER(PROJECT)};
 #undef ROW

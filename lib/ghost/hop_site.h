@@ -2,7 +2,8 @@
 /* hop_site.h: the operator at a site (template), one text for CPU and GPU: V is a vector of REAL,
  * columns or sites side by side, or one number; LINK is the type of a link's reals: REAL, or V
  * where sites are side by side; COLOUR(v, c) is colour number c of v, which is a VECTOR; SIZE is N,
- * or the largest one, and UNROLL is for loops over it; NAME(x) gives names. columns_site.h and
+ * or the largest one, and UNROLL is for loops over it, UNROLL_AXES for
+ * loops over axes; NAME(x) gives names. columns_site.h and
  * single_site.h are made of it.
  *
  * With W = 2 w^a T^a and the links halved, M w is the Hermitian part of

@@ -21,6 +21,7 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 #define PLACE lat_iterator
 #define UP lat_iterator_up
 #define DOWN lat_iterator_down
+#define UNROLL_AXES
 #define VECTOR double
 #define REAL double
 #define LINK double
@@ -166,14 +167,15 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
     PASS(extend, isa, attribute, EACH(m, extend_wide(c, at, factor_of(m, c->b, unit, p)))) \
     PASS(defect, isa, attribute, \
          EACH(m, defect_wide(c, at, factor_of(m, c->a, unit, p), sum_of(sums, p)))) \
+    PASS(plain, isa, attribute, plain_sites_##isa##_any(m, c, unit, from, to, sums)) \
     PASS(gram, isa, attribute, gram(m, c, from, to, sums)) \
     PASS(combine, isa, attribute, combine(m, c, unit, from, to)) \
     static const lat_ghost_kernels kernels_##isa = { \
-        [LAT_GHOST_HOP] = hop_##isa,        [LAT_GHOST_SHIFT] = shift_##isa, \
-        [LAT_GHOST_UPDATE] = update_##isa,  [LAT_GHOST_DOT] = dot_##isa, \
-        [LAT_GHOST_NORMS] = norms_##isa,    [LAT_GHOST_EXTEND] = extend_##isa, \
-        [LAT_GHOST_DEFECT] = defect_##isa,  [LAT_GHOST_GRAM] = gram_##isa, \
-        [LAT_GHOST_COMBINE] = combine_##isa};
+        [LAT_GHOST_HOP] = hop_##isa,       [LAT_GHOST_SHIFT] = shift_##isa, \
+        [LAT_GHOST_UPDATE] = update_##isa, [LAT_GHOST_DOT] = dot_##isa, \
+        [LAT_GHOST_NORMS] = norms_##isa,   [LAT_GHOST_EXTEND] = extend_##isa, \
+        [LAT_GHOST_DEFECT] = defect_##isa, [LAT_GHOST_PLAIN] = plain_##isa, \
+        [LAT_GHOST_GRAM] = gram_##isa,     [LAT_GHOST_COMBINE] = combine_##isa};
 
 LAT_ISA_EXPAND(EXPAND, "")
 

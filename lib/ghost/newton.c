@@ -108,18 +108,32 @@ void lat_newton_close(lat_newton *n)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
-{
-    if (from && (from->ops->get(from, copy, g) || lat_transform_project(g)))
-        return -1;
-    return lat_ghost_move(n->m, n->fields.g[0], g->data, n->g_bytes);
-}
-
 static int pass(lat_newton *n, lat_ghost_pass_name name, const double *scale, int numbers,
                 double *sums)
 {
     const lat_ghost_call c = {.a = scale, .newton = &n->fields, .now = n->now, .idle = n->idle};
     return lat_ghost_run(n->m, name, &c, numbers, sums);
+}
+
+/* g as the sweeps have it on the GPU. */
+static int take(lat_newton *n, lat_fixer *from, int copy)
+{
+    const struct lat_dfield *g = from->ops->transformations(from);
+    return !g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
+                   || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL)
+               ? -1
+               : 0;
+}
+
+int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
+{
+    for (int i = 0; i < n->units; i++)
+        n->idle[i] = n->now[i] = false;
+    if (from && n->m->gpu)
+        return take(n, from, copy);
+    if (from && (from->ops->get(from, copy, g) || lat_transform_project(g)))
+        return -1;
+    return lat_ghost_move(n->m, n->fields.g[0], g->data, n->g_bytes);
 }
 
 int lat_newton_gradient(lat_newton *n, bool next, double *sums)
@@ -137,7 +151,9 @@ static int end(lat_newton *n, lat_fixer *from, int copy, lat_field *g, bool back
     for (int i = 0; i < n->units; i++)
         n->idle[i] = !n->now[i];
     return pass(n, LAT_GHOST_KEEP, NULL, 0, NULL)
-                   || lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes)
+                   || (n->m->gpu
+                           ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
+                           : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
                    || (back && from->ops->set(from, copy, g))
                ? -1
                : 0;
@@ -289,8 +305,6 @@ static int start(lat_newton *n, double theta, double *numbers)
 {
     for (int i = 0; i < n->units; i++) {
         n->unit[i] = (lat_newton_unit){.ritz = INFINITY};
-        n->idle[i] = false;
-        n->now[i] = false;
     }
     if (lat_newton_gradient(n, false, numbers))
         return -1;

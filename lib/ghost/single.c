@@ -77,6 +77,7 @@ LAT_INLINE void transpose8(v8f *v)
 #define APART 1
 #define COLOUR(v, c) ((v)[c])
 #define UNROLL UNROLL_FEW
+#define UNROLL_AXES
 #define SIZE 2
 #define NAME(x) x##_single_2
 #include "single_hop.h"

@@ -61,14 +61,17 @@ LAT_INLINE V NAME(group)(const OPERATOR *m, const float *in, float *out, const S
     NAME(matrix)(SIZE, own, w);
     NAME(hermitian)(u, links + 2 * m->directions * REALS);
     NAME(add)(SIZE, g, u, false, false, w);
-    for (int d = 0; d < 2 * m->directions; d++) {
-        const int mu = d % m->directions;
+    for (int back = 0; back < 2; back++)
+        UNROLL_AXES
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        if (mu >= m->directions)
+            break;
         const float half = (float)(m->weight[m->direction[mu]] / 2);
-        NAME(fetch)(in, d < m->directions ? x->up[mu] : x->down[mu], v);
+        NAME(fetch)(in, back ? x->down[mu] : x->up[mu], v);
         for (int c = 0; c < SIZE * SIZE - 1; c++)
             v[c] *= half;
         NAME(matrix)(SIZE, v, w);
-        NAME(link)(u, links + d * REALS);
+        NAME(link)(u, links + (mu + back * m->directions) * REALS);
         NAME(add)(SIZE, g, u, false, true, w);
     }
     for (int c = 0; c < 8; c++)

@@ -155,8 +155,6 @@ static double compare(setting *s, const lat_ghost *m_of, operation *f)
            *out = lat_ghost_vector(single, "a vector"), sums[2 * 64];
     float *row = lat_alloc(m->sites * lat_ghost_reals(single), sizeof *row, "a vector");
     need(p && q && there && out && row, "vectors");
-    for (int i = 0; i < s->units; i++)
-        s->n->idle[i] = s->n->now[i] = false;
     fill(s, m, p, row);
     need(lat_newton_begin(s->n, NULL, 0, &s->g) == 0 && lat_newton_gradient(s->n, false, sums) == 0
              && lat_ghost_copy(single, there, (double *)row) == 0 && f(m, q, p) == 0
