@@ -39,8 +39,7 @@ static __device__ __noinline__ void NAME(plain)(const lat_ghost_sites &s, const 
                                                 const double *lambda, double *dot, double *sum)
 {
     const place at = place_of(s, site);
-    NAME(plain_site)
-    (&s, &c.plain, &at, SIZE, c.in + offset, c.other + offset, lambda, c.out + offset, dot, sum);
+    NAME(plain_site)(&s, &c.plain, &c, &at, offset, lambda, dot, sum);
 }
 
 /* Sums of the chunk: partial[block][numbers]. */

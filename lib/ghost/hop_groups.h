@@ -33,8 +33,7 @@ LAT_INLINE void NAME(plain_sites)(const lat_ghost *m, const lat_ghost_call *c, i
             const size_t offset = (size_t)(k / LAT_GHOST_PACK * LAT_GHOST_PACK * m->colours
                                            + k % LAT_GHOST_PACK);
             NAME(plain_site)
-            (m, c->plain, &at, m->nc, c->in + offset, c->other + offset,
-             c->a ? (const V *)(c->a + unit * m->columns + k) : NULL, c->out + offset,
+            (m, c->plain, c, &at, offset, c->a ? (const V *)(c->a + unit * m->columns + k) : NULL,
              (V *)(sums + k), sums + m->columns + offset);
         }
 }

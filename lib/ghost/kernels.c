@@ -18,6 +18,7 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 #define UNROLL_FEW _Pragma("GCC unroll 8")
 #endif
 #define OPERATOR lat_ghost
+#define CALL lat_ghost_call
 #define PLACE lat_iterator
 #define UP lat_iterator_up
 #define DOWN lat_iterator_down
@@ -58,7 +59,6 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 LAT_INLINE v8 get(const double *p) { return *(const v8 *)p; }
 LAT_INLINE void put(double *p, v8 v) { *(v8 *)p = v; }
 
-#define CALL lat_ghost_call
 #define INDEX size_t
 #define GET(p, i) get((p) + (i))
 #define PUT(p, i, v) put((p) + (i), v)

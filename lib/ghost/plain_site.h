@@ -4,20 +4,21 @@
  * order of a vector. V is a vector of columns, or a number; N = SIZE, or the largest one; OPERATOR,
  * PLACE, UP, DOWN and COLOUR: columns_site.h. */
 
-/* out = other - M in, or lambda in - M in; dot: <other, other>, or <in, in>; sum: of out. t = w Re
- * tr T^a T^b U is part of A^ab and A^ba; 2 t is B^ba of the link to x + mu, C^ab of that from x -
- * mu. */
-LAT_INLINE void NAME(plain_site)(const OPERATOR *m, const lat_ghost_plain *p, const PLACE *at,
-                                 int n, const double *in, const double *other, const V *lambda,
-                                 double *out, V *dot, double *sum)
+/* out = other - M in, or lambda in - M in; dot: <other, other>, or <in, in>; sum: of out. `offset`:
+ * of columns. t = w Re tr T^a T^b U is part of A^ab and A^ba; 2 t is B^ba of the link to x + mu,
+ * C^ab of the link from x - mu. */
+LAT_INLINE void NAME(plain_site)(const OPERATOR *m, const lat_ghost_plain *p, const CALL *c,
+                                 const PLACE *at, size_t offset, const V *lambda, V *dot,
+                                 double *sum)
 {
-    const int colours = n * n - 1;
+    const int n = SIZE < LAT_MAX_COLOURS ? SIZE : m->nc, colours = n * n - 1;
+    const double *in = c->in + offset;
     const size_t reals = (size_t)(m->packs * colours * LAT_GHOST_PACK), link = 2 * (size_t)(n * n),
-                 per = (size_t)m->directions * link;
+                 per = (size_t)m->directions * link, here = at->site * reals + offset;
     V x[SIZE * SIZE - 1], y[SIZE * SIZE - 1], there[SIZE * SIZE - 1];
     for (int a = 0; a < colours; a++) {
         x[a] = COLOUR(in + at->site * reals, a);
-        y[a] = lambda ? *lambda * x[a] : COLOUR(other + at->site * reals, a);
+        y[a] = lambda ? *lambda * x[a] : COLOUR(c->other + here, a);
         *dot += lambda ? x[a] * x[a] : y[a] * y[a];
     }
     for (int d = 0; d < m->directions; d++)
@@ -40,7 +41,7 @@ LAT_INLINE void NAME(plain_site)(const OPERATOR *m, const lat_ghost_plain *p, co
             }
         }
     for (int a = 0; a < colours; a++) {
-        COLOUR(out + at->site * reals, a) = y[a];
+        COLOUR(c->out + here, a) = y[a];
         COLOUR(sum, a) += y[a];
     }
 }
