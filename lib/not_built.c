@@ -164,7 +164,7 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
 }
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle) { return -1; }
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
-                         const double *wave, size_t waves)
+                         const double *wave)
 {
     return -1;
 }

@@ -312,19 +312,16 @@ int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle)
 }
 
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
-                         const double *wave, size_t waves)
+                         const double *wave)
 {
-    double2 *there = NULL;
-    if (lat_cuda_malloc((void **)&there, waves * sizeof *there, "a source"))
-        return -1;
-    cudaError_t e = cudaMemcpyAsync(there, wave, waves * sizeof *there, cudaMemcpyHostToDevice,
-                                    g->stream);
-    if (!e) {
+    const size_t bytes = (size_t)c->waves * 2 * sizeof *wave;
+    double *there = (double *)lat_ghost_gpu_alloc(bytes, "a source");
+    int rc = there ? lat_ghost_gpu_copy(g, there, wave, bytes) : -1;
+    if (rc == 0) {
         make_source<<<lat_cuda_blocks(g->s.sites * (uint64_t)g->columns, THREADS), THREADS, 0,
-                      g->stream>>>(g->s, *c, g->s.nc * g->s.nc - 1, there, b);
-        e = cudaGetLastError();
+                      g->stream>>>(g->s, *c, there, b);
+        rc = failed(cudaGetLastError()) || failed(cudaStreamSynchronize(g->stream)) ? -1 : 0;
     }
-    e = e ? e : cudaStreamSynchronize(g->stream);
     cudaFree(there);
-    return failed(e);
+    return rc;
 }

@@ -9,8 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "common/geometry.h"
-#include "grid/device.h"
+#include "ghost.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -136,20 +135,14 @@ double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const struct lat_field *u);
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
                        int numbers, double *sums);
 
-/* A source (ghost.h): of each column a colour, a kind, and for each direction momentum or
- * coordinate; values of cos and sin(2 pi j / extent) at wave[2 (first[d] + j)]. */
-typedef enum {
-    LAT_GHOST_NONE,
-    LAT_GHOST_WAVE_COS,
-    LAT_GHOST_WAVE_SIN,
-    LAT_GHOST_AT
-} lat_ghost_what;
+/* A source (ghost.h): of each column a colour, a lat_ghost_kind, and for each direction momentum or
+ * coordinate; `waves` values of cos and sin(2 pi j / extent), at wave[2 (first[d] + j)]. */
 typedef struct lat_ghost_sources {
-    int colour[64], what[64], n[64][LAT_MAX_DIMS], first[LAT_MAX_DIMS];
+    int colour[64], what[64], n[64][LAT_MAX_DIMS], first[LAT_MAX_DIMS], waves;
     double constant; /* that is taken off a point */
 } lat_ghost_sources;
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
-                         const double *wave, size_t waves);
+                         const double *wave);
 
 /* v <- L^-1 v (fourier/laplace.h), of units that are not idle (NULL: all). */
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle);

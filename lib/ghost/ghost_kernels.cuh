@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_kernels.cuh: the kernels of ghost_gpu.cu, and what they are made of. */
-enum { LAT_GHOST_PACK = 8, CHUNK = 32, ADDERS = 128, FEW = 16, THREADS = 128 };
+enum { CHUNK = 32, ADDERS = 128, FEW = 16, THREADS = 128 };
 
 /* lat_ghost_call, all of it on the device. */
 typedef struct call {
@@ -221,41 +221,27 @@ static __global__ void __launch_bounds__(ADDERS)
 
 #include "ghost_modes.cuh"
 
-/* ---- sources ---- */
+/* ---- sources --------------------------------------------------------------------------------- */
+
+#include "source_site.h"
 
 /* A thread is a column of a site. */
 static __global__ void __launch_bounds__(THREADS)
     make_source(const __grid_constant__ lat_ghost_sites s,
-                const __grid_constant__ lat_ghost_sources c, int colours, const double2 *wave,
-                double *b)
+                const __grid_constant__ lat_ghost_sources c, const double *wave, double *b)
 {
-    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK);
+    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK),
+                   colours = (uint32_t)(s.nc * s.nc - 1);
     const uint64_t n = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    uint32_t rest = (uint32_t)(n / columns);
-    const uint32_t k = (uint32_t)(n % columns);
-    if (rest >= s.sites)
+    const uint32_t site = (uint32_t)(n / columns), k = (uint32_t)(n % columns);
+    if (site >= s.sites)
         return;
+    const place at = place_of(s, site);
+    const double value = source_at(&s, &c, wave, s.dims, at.x, (int)k);
     double *to = b
-                 + ((size_t)rest * (uint32_t)s.packs + k / LAT_GHOST_PACK)
-                       * (uint32_t)(colours * LAT_GHOST_PACK)
+                 + ((size_t)site * (uint32_t)s.packs + k / LAT_GHOST_PACK) * colours
+                       * LAT_GHOST_PACK
                  + k % LAT_GHOST_PACK;
-    double2 v = make_double2(1, 0);
-    bool here = true;
-    for (int i = 0, d = 0; i < s.nd; i++) {
-        const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
-        rest /= extent;
-        if (i == s.time)
-            continue;
-        const uint32_t m = (uint32_t)c.n[k][d];
-        const double2 w = wave[(uint32_t)c.first[d] + m * x % extent];
-        v = make_double2(v.x * w.x - v.y * w.y, v.x * w.y + v.y * w.x);
-        here = here && x == m;
-        d++;
-    }
-    const double value = c.what[k] == LAT_GHOST_WAVE_COS   ? v.x
-                         : c.what[k] == LAT_GHOST_WAVE_SIN ? v.y
-                         : c.what[k] == LAT_GHOST_AT       ? (here ? 1 : 0) - c.constant
-                                                           : 0;
-    for (int a = 0; a < colours; a++)
+    for (int a = 0; a < (int)colours; a++)
         to[a * LAT_GHOST_PACK] = a == c.colour[k] ? value : 0;
 }
