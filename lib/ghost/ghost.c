@@ -214,7 +214,7 @@ static int load(lat_ghost *m, const lat_field *u)
     return 0;
 }
 
-static lat_ghost *new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
+lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
 {
     const bool gpu = dev && dev->gpu;
     if (check(u, c) || (packs && lat_ghost_check(dev, u)))
@@ -237,16 +237,6 @@ static lat_ghost *new_on(lat_device *dev, const lat_field *u, const lat_conditio
         return NULL;
     }
     return m;
-}
-
-lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
-{
-    return new_on(dev, u, c, packs);
-}
-
-lat_ghost *lat_ghost_new_single(lat_device *dev, const lat_field *u, const lat_condition *c)
-{
-    return new_on(dev, u, c, 0);
 }
 
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs)

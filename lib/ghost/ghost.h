@@ -40,7 +40,7 @@ typedef struct lat_ghost lat_ghost;
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs);
 
 /* The same on a device; a GPU takes one rank. There vectors are in its memory: lat_ghost_copy has
- * them on the host. */
+ * them on the host. 0 packs: ghost_internal.h. */
 lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs);
 
 /* 0 if that device has code for these links; or -1, and the sentence says why not. */

@@ -32,7 +32,7 @@ struct lat_ghost {
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
     bool plain_there;   /* what plain.c has made: */
     lat_ghost_plain plain;
-    double *sums; /* work space of lat_ghost_over */
+    double *sums; /* work space of lat_ghost_run */
     size_t sums_size;
 };
 
@@ -62,11 +62,6 @@ static inline int lat_ghost_unit(const lat_ghost *m, size_t block)
 typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
                             size_t to, double *sums);
 
-/* All own sites, in chunks; total[unit * numbers + i] are the sums over each unit, the same bits on
- * all ranks. NULL: none. */
-int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
-                   double *total);
-
 /* The passes over vectors, for each vector length: one text for columns side by side (kernels.c),
  * one for a column in single precision (single.c), chosen at run time. */
 typedef lat_ghost_pass *lat_ghost_kernels[LAT_GHOST_PASSES];
@@ -77,16 +72,17 @@ static inline lat_ghost_pass *lat_ghost_kernel(const lat_ghost *m, lat_ghost_pas
     return (m->single ? lat_ghost_single_kernels() : lat_ghost_wide_kernels())[pass];
 }
 
+/* A pass over all own sites on the device of m; total[unit * numbers + i] are the sums over each
+ * unit, the same bits on all ranks. NULL: none. */
+int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
+                  double *total);
+
 /* Its parts, on the CPU: memory for so many numbers a unit; the pass over the blocks first ..
- * last-1 of this rank; the sums of all. */
+ * last-1 of this rank, in chunks; the sums of all. */
 int lat_ghost_prepare(lat_ghost *m, size_t numbers);
 void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, size_t numbers,
                       size_t first, size_t last);
 int lat_ghost_add_up(lat_ghost *m, size_t numbers, double *total);
-
-/* A pass on the device of m: lat_ghost_over, or the GPU's. */
-int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
-                  double *total);
 
 /* Memory on the device of m, like a vector's, which lat_ghost_vector_free frees. A copy may also be
  * from or to the host. */
@@ -141,14 +137,12 @@ int lat_ghost_cg(lat_ghost *m, double *x, double *r, lat_ghost_system *system, l
 
 /* ---- one column in single precision -----------------------------------------------------------
  *
- * For SU(2) and SU(3), in one process. A vector is [site][colour] of float, the colours and one 0
- * behind those of SU(2); its pointer is cast. Units lie one after the other: time is the last axis.
- * Sites are in lanes, eight in natural order (`lanes`: [block][group of 8 sites]: first U_mu(x) of
- * all directions, then U_mu(x-mu)^+, N - 1 rows of each, without weights; then the diagonal of M,
- * Re H_aa, and Re and Im H_ab, a < b, row by row; [8] of each real). M's result is not projected:
- * L^-1 takes the constants off. */
-
-/* The operator without its links, which Newton's gradients bring. */
-lat_ghost *lat_ghost_new_single(lat_device *dev, const lat_field *u, const lat_condition *c);
+ * What lat_ghost_new_on makes for 0 packs, without links, which Newton's gradients bring. For SU(2)
+ * and SU(3), in one process. A vector is [site][colour] of float, the colours and one 0 behind
+ * those of SU(2); its pointer is cast. Units lie one after the other: time is the last axis. Sites
+ * are in lanes, eight in natural order (`lanes`: [block][group of 8 sites]: first U_mu(x) of all
+ * directions, then U_mu(x-mu)^+, N - 1 rows of each, without weights; then the diagonal of M, Re
+ * H_aa, and Re and Im H_ab, a < b, row by row; [8] of each real). M's result is not projected: L^-1
+ * takes the constants off. */
 
 #endif

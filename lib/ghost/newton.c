@@ -62,7 +62,7 @@ static int open_all(lat_newton *n, lat_device *dev, const lat_field *u, const la
     static const char what[] = "Newton's method";
     n->nc = u->head.nc;
     n->weights = lat_condition_weights(c);
-    if (!(n->m = lat_ghost_new_single(dev, u, c)))
+    if (!(n->m = lat_ghost_new_on(dev, u, c, 0)))
         return -1;
     n->units = n->m->units;
     n->sites = lat_ghost_unit_sites(n->m);

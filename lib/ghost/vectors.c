@@ -149,8 +149,8 @@ int lat_ghost_prepare(lat_ghost *m, size_t numbers)
                      more_sums(m, (own * chunks + own + slices) * m->blocks * numbers));
 }
 
-int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
-                   double *total)
+static int cpu_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
+                    double *total)
 {
     const size_t n = (size_t)numbers, own = (size_t)lat_field_slab(&m->lattice).count;
     if (lat_ghost_prepare(m, n))
@@ -173,7 +173,7 @@ int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *
                   double *total)
 {
     return m->gpu ? gpu_over(m, pass, c, numbers, total)
-                  : lat_ghost_over(m, lat_ghost_kernel(m, pass), c, numbers, total);
+                  : cpu_over(m, lat_ghost_kernel(m, pass), c, numbers, total);
 }
 
 int lat_ghost_dot(lat_ghost *m, const double *a, const double *b, double *to)
