@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "lattice/boundary.h"
 #include "lattice/iterate.h"
 #include "smear_internal.h"
 
@@ -95,15 +96,6 @@ int lat_smear_project(int n, double weight, const double *u, double share, doubl
     return lat_sun_polar(n, sum);
 }
 
-/* The missing links of an open boundary are zeros. */
-bool lat_smear_missing(int n, const double *u)
-{
-    for (int i = 0; i < 2 * n * n; i++)
-        if (u[i] != 0)
-            return false;
-    return true;
-}
-
 /* v <- exp(X) u, X the traceless anti-Hermitian part of sum u^+. */
 static void stout(int n, double rho, const double *u, double *sum)
 {
@@ -143,7 +135,7 @@ static int step(const lat_field *u, const lat_smear *s, int directions, lat_fiel
                 for (int nu = 0; nu < directions; nu++)
                     if (nu != mu && mu < directions)
                         lat_smear_staples(&w, n, mu, u, nu, u, sum);
-                if (mu >= directions || lat_smear_missing(n, old))
+                if (mu >= directions || lat_boundary_none(1, 0, old, 2 * n * n))
                     memcpy(sum, old, sizeof sum);
                 else if (s->kind == LAT_SMEAR_STOUT)
                     stout(n, s->weight[0], old, sum);
