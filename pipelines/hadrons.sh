@@ -48,7 +48,7 @@ if [ -n "$SOURCES" ]; then
     tables=() number=0
     for SOURCE in $SOURCES; do
         table=$base.source$((++number)).tsv
-        [ -e "$table" ] || SOURCES='' SOURCE=$SOURCE "$here/hadrons.sh" "$config" "$table"
+        [ -e "$table" ] || SOURCES='' SOURCE=$SOURCE "$(realpath "$0")" "$config" "$table"
         [[ $table == /* ]] || table=./$table # a=b is a file, not a variable of awk
         tables+=("$table")
     done

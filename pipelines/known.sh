@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Refuses a variable of the environment that is one letter away from a parameter of the script: misspelt, it would leave a default in
-# place in silence. Sourced by fix.sh, hadrons.sh and others after their parameters, which are the lines : "${NAME:=..}" of the script and of what sources this.
+# place in silence. Sourced by fix.sh, hadrons.sh and others after their parameters, which are the lines : "${NAME:=..}" of the script
+# and of what sources this.
 compgen -e | awk -v script="${0##*/}" '
     FILENAME != "-" {
         if (match($0, /^: "[$]{[A-Z_]+:?=/)) { name = substr($0, 6, RLENGTH - 6); sub(/:$/, "", name); known[name] }

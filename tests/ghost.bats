@@ -204,7 +204,7 @@ END
     [[ $stderr == *"a.lat: configuration 0 is not in gauge landau: theta "*"expected at most 1e-10, header: none (fix it first, by lat-orelax --gauge landau; --require-theta, --force)"* ]]
     run -0 --separate-stderr lat-ghost --tsv --force a.lat
     [[ $stderr == *"is measured although it is not in gauge landau"* ]]
-    [ "$(tail -n 1 <<<"$output" | awk -F'\t' '{ print $NF }')" = 1 ]
+    [ "$(tail -n 1 <<<"$output" | awk -F'\t' '{ print $(NF - 1) }')" = 1 ]
     lat-orelax --theta 1e-6 a.lat -o near.lat
     run -3 lat-ghost near.lat
     lat-ghost --require-theta 1e-6 near.lat >near

@@ -254,7 +254,7 @@ END
     refuses 1 'cold.lat: expected SU(3) on 8 4 4 4 as --group and --dims say, found SU(3) on 4 4 4 4' \
         lat-heatbath --dims 8,4,4,4 --beta 6 cold.lat -o a.lat
     lat-abelian --force --links abelian.lat cold.lat >/dev/null 2>&1
-    run -0 --separate-stderr lat-heatbath --beta 6 --every 1 abelian.lat -o b.lat
+    run -0 --separate-stderr lat-heatbath --beta 6 --seed 1 --every 1 abelian.lat -o b.lat
     [[ $stderr == *"from links that are a projection: expected --thermalise"* ]]
     [ "$(lat-info b.lat | grep -c 'projection = ')" -eq 0 ]
     lat-info abelian.lat | grep -q 'projection = abelian'

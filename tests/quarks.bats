@@ -519,6 +519,19 @@ s, = lat.read("u.lat")
 big = lat.propagator(s.spinors * 1e200, operator=s.header.operator, source="momentum:0,0,0,.5")
 big.header.gauge, big.header.functional, big.header.theta = "landau", .9, 1e-20
 lat.write("big.lat", big)'
+    lat-orelax -q --theta 1e-14 w.lat -o l.lat
+    lat-solve --kappa .12 --source momentum:1,0,0,.5 l.lat -q -o m.lat
+    lat-quark m.lat >want
+    "$PYTHON" -c 'import lat
+s, = lat.read("m.lat")
+s.header.operator, s.header.residuals, s.header.source = None, None, None
+lat.write("bare.lat", s)'
+    refuses 1 "bare.lat: expected an operator in the header, found none (--boundary p,p,p,a states " lat-quark --source momentum:1,0,0,.5 bare.lat
+    run -0 --separate-stderr lat-quark --source momentum:1,0,0,.5 --boundary p,p,p,a bare.lat
+    [ "$stderr" = "lat-quark: bare.lat: the operator is not known: quarks are taken as isotropic, without a mass" ]
+    cmp <(cut -f 1-12 <<<"$output") <(cut -f 1-12 want) # up to M, which needs no mass of the operator
+    run -1 --separate-stderr lat-quark --source momentum:1,0,0,.5 --boundary p,p,p,p bare.lat
+    [[ $stderr == *"bare.lat: expected nt of the momentum to be a whole number plus 0, because the boundary is p,p,p,p, found 0.5"* ]]
     refuses 1 "big.lat: expected numbers whose products are finite" lat-corr --origin 0,0,0,0 --channels pion big.lat
     refuses 1 "big.lat: expected sums that are finite, found " lat-quark --vertex big.lat
 }

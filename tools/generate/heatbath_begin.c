@@ -202,13 +202,13 @@ int lat_heatbath_go_on(lat_heatbath_run *r)
     lat_info_remove(head, LAT_INFO_SMEARING);
     lat_info_remove(head, LAT_INFO_PROJECTION);
     lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
-    if (!lat_heatbath_opts.resume && !lat_opt_given("seed")
+    if (read_all(r, head) || (lat_heatbath_opts.resume && take_checkpoint(r)))
+        return -1;
+    if (!lat_heatbath_opts.resume && !lat_opt_given("seed") && !isnan(lat_heatbath_opts.beta)
         && (!lat_info_get(head, "seed") || !lat_info_get(head, "sweep")))
         return lat_fail_usage("--seed is needed: %s does not say with which random numbers it was "
                               "made, and each run wants its own",
                               lat_filter_name());
-    if (read_all(r, head) || (lat_heatbath_opts.resume && take_checkpoint(r)))
-        return -1;
     if (other)
         lat_warn("goes on without sweeps to thermalise, from links that %s: expected --thermalise "
                  "(0: none)",

@@ -85,6 +85,8 @@ int lat_quark_check_gauge(const lat_header *head, const char *name)
 
 int lat_quark_source(const lat_header *head, const char *name, const char *asked, double v[4])
 {
+    static bool said;
+    const lat_fermion *fermion = &head->quark.fermion;
     const char *text = head->quark.source ? head->quark.source : asked;
     if (!text)
         return lat_fail("%s: expected a source in the header, found none (--source says it)", name);
@@ -94,13 +96,18 @@ int lat_quark_source(const lat_header *head, const char *name, const char *asked
                         "takes the one in the header)",
                         name, asked, text))
         return -1;
-    if (!lat_fermion_bounded(&head->quark.fermion)
+    if (!lat_fermion_bounded(fermion)
         && lat_mismatch(
             lat_opts.force,
             "%s: expected an operator in the header, found none (--boundary p,p,p,a "
             "states that of isotropic quarks; --force goes on, with periodic boundaries)",
             name))
         return -1;
+    if (fermion->bounded && !lat_fermion_known(fermion) && !said) {
+        lat_warn("%s: the operator is not known: quarks are taken as isotropic, without a mass",
+                 name);
+        said = true;
+    }
     if (lat_source_numbers(text, "momentum", v)) {
         if (lat_quark_check_boundary(head, name, v))
             return -1;
