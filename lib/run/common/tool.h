@@ -4,6 +4,7 @@
 #define LAT_TOOL_H
 
 #include "lattice/field.h"
+#include <stdio.h>
 #include "common/options.h"
 
 /* Adds a line of provenance to the history:
