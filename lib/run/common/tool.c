@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "common/io.h"
+#include "common/text.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
 
