@@ -18,7 +18,7 @@
 #include "fourier/laplace_single.h"
 #include "generate/generate.h"
 #include "ghost/ghost_gpu.h"
-#include "ghost/newton_internal.h"
+#include "ghost/ghost_gpu.h"
 #include "grid/bandwidth.h"
 #include "grid/grid_internal.h"
 #include "grid/memory.h"
@@ -150,28 +150,22 @@ lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, cons
     REFUSE(NO_GPU);
 }
 void lat_ghost_gpu_free(lat_ghost_gpu *g) {}
-double *lat_ghost_gpu_vector(lat_ghost_gpu *g, const char *what) { return NULL; }
-void lat_ghost_gpu_vector_free(double *v) {}
-int lat_ghost_gpu_put(lat_ghost_gpu *g, double *to, const double *host) { return -1; }
-int lat_ghost_gpu_get(lat_ghost_gpu *g, double *host, const double *from) { return -1; }
-int lat_ghost_gpu_copy(lat_ghost_gpu *g, double *to, const double *from) { return -1; }
-int lat_ghost_gpu_zero(lat_ghost_gpu *g, double *v) { return -1; }
+void *lat_ghost_gpu_alloc(size_t bytes, const char *what) { return NULL; }
+void lat_ghost_gpu_release(void *v) {}
+int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes) { return -1; }
+int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes) { return -1; }
+int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes) { return -1; }
+int lat_ghost_gpu_take(const lat_dfield *sweeps, int copy, double *g) { return -1; }
+double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const lat_field *u) { return NULL; }
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
                        int numbers, double *sums)
 {
     return -1;
 }
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle) { return -1; }
-int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
-                        const double *links)
-{
-    return -1;
-}
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
-                         const double *wave, size_t waves)
+                         const double *wave)
 {
     return -1;
 }
-
-lat_newton *lat_newton_gpu(void) { REFUSE(NO_GPU); }
 #endif

@@ -350,16 +350,16 @@ as_alone() {
     ranks_setup
     for n in 2 3 4 5; do
         for transport in $transports; do
-            as_alone $n "$transport" lat-heatbath --beta 6.0 --xi 1.2 --overrelax 2 --every 4
+            as_alone $n "$transport" lat-heatbath --seed 1 --beta 6.0 --xi 1.2 --overrelax 2 --every 4
         done
     done
-    as_alone 4 auto lat-heatbath --beta 6.0 --precision single --every 10
-    as_alone 2 auto lat-heatbath --beta 6.0 --update metropolis --every 3
+    as_alone 4 auto lat-heatbath --seed 1 --beta 6.0 --precision single --every 10
+    as_alone 2 auto lat-heatbath --seed 1 --beta 6.0 --update metropolis --every 3
     while read -r group dims; do
         built_for "$group" || continue
         rough a.lat --group "$group" --dims "$dims"
-        as_alone 3 peer lat-heatbath --beta $((group * group)) --overrelax 1 --every 3
-        as_alone 2 staged lat-heatbath --beta $((group * group)) --overrelax 1 --every 3
+        as_alone 3 peer lat-heatbath --seed 1 --beta $((group * group)) --overrelax 1 --every 3
+        as_alone 2 staged lat-heatbath --seed 1 --beta $((group * group)) --overrelax 1 --every 3
     done <<'END'
 2 6,4,4,10
 3 8,14

@@ -90,24 +90,31 @@ static int add_terms(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
                      : 0;
 }
 
+int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
+                         const lat_dfield *in, const lat_apply_end *end)
+{
+    const lat_vector_ops *ops = d->space->ops;
+    lat_scalar *const dot = end->dot;
+    return ((end->norm || end->with)
+            && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
+                   || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
+                   || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in))
+               ? -1
+               : 0;
+}
+
 /* out = factor (out + shift in), and the sums of an end. */
 static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, const lat_dfield *in,
                      const lat_apply_end *end)
 {
     lat_scalar shift[LAT_VECTOR_COLUMNS], factor[LAT_VECTOR_COLUMNS];
-    lat_scalar *const dot = end->dot;
-    const lat_vector_ops *ops = d->space->ops;
     const double f = lat_apply_factor(end);
     for (int i = 0; i < p->columns; i++) {
         shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         factor[p->column[i]] = (lat_scalar){f, 0};
     }
-    if (ops->axpby(d->space, p, shift, in, factor, out, NULL))
-        return -1;
-    return ((end->norm || end->with)
-            && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
-                   || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
-                   || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in))
+    return d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
+                   || lat_dirac_sums_apart(d, p, out, in, end)
                ? -1
                : 0;
 }

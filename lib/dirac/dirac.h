@@ -108,10 +108,12 @@ typedef struct lat_dirac_ops {
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
 } lat_dirac_ops;
 
-/* For the tables of all devices. And the matrix with an end of a recursion, by passes of their own.
- */
+/* For the tables of all devices: the matrix with an end of a recursion, and the sums of an end, by
+ * passes of their own. */
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
                         lat_dfield *in, const lat_apply_end *end);
+int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
+                         const lat_dfield *in, const lat_apply_end *end);
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
 
 extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;

@@ -61,39 +61,18 @@ static bool begins(const unsigned char *b, size_t n, const char *text)
     return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
 }
 
-static bool is_lfs(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "version https://git-lfs");
-}
-
-static bool is_packed(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "\x1f\x8b\x08") || begins(b, n, "BZh")
-           || begins(b, n,
-                     "\xfd"
-                     "7zXZ")
-           || begins(b, n, "\x28\xb5\x2f\xfd");
-}
-
-static bool is_numpy(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "\x93NUMPY");
-}
-
-/* The most specific first. */
 static const struct refused {
-    const char *name;
-    bool (*is)(const unsigned char *b, size_t n, int64_t size);
-    const char *advice;
+    const char *name, *begin, *advice;
 } refused[] = {
-    {"a Git LFS pointer", is_lfs,
+    {"a Git LFS pointer", "version https://git-lfs",
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
-    {"a compressed file", is_packed,
-     "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"a NumPy array", is_numpy, "write its links as plain numbers, by tofile(), for --from raw"},
+    {"a compressed file", "\x1f\x8b\x08",
+     "decompress it on the way: 'gzip -dc FILE | lat-convert'"},
+    {"a file of bzip2", "BZh", "decompress it on the way: 'bzip2 -dc FILE | lat-convert'"},
+    {"a file of xz", "\3757zXZ", "decompress it on the way: 'xz -dc FILE | lat-convert'"},
+    {"a file of zstd", "\x28\xb5\x2f\xfd",
+     "decompress it on the way: 'zstd -dc FILE | lat-convert'"},
+    {"a NumPy array", "\x93NUMPY", "write its links as plain numbers, by tofile(), for --from raw"},
     {NULL, NULL, NULL}};
 
 const char *lat_format_refused(size_t i)
@@ -116,7 +95,7 @@ static void no_format(lat_input *in, const unsigned char *b, size_t n)
 {
     const char *name = lat_input_name(in);
     for (const struct refused *r = refused; r->name; r++)
-        if (r->is(b, n, lat_input_size(in))) {
+        if (begins(b, n, r->begin)) {
             lat_fail("%s: is %s: %s", name, r->name, r->advice);
             return;
         }

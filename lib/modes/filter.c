@@ -11,16 +11,14 @@ int lat_filter_open(lat_filter *f, lat_search *w)
     const lat_dirac *many = w->op->many;
     *f = (lat_filter){.w = w, .s = many ? many->space : w->s};
     f->columns = f->s->columns;
-    for (int i = 0; i < 3; i++)
-        if (!(f->t[i] = lat_vector_new(f->s, "the polynomial")))
-            return -1;
+    if (lat_vector_new_all(f->s, 3, f->t, "the polynomial"))
+        return -1;
     return f->columns > 1 && !(f->one = lat_search_vector(w, "the polynomial")) ? -1 : 0;
 }
 
 void lat_filter_close(lat_filter *f)
 {
-    for (int i = 0; i < 3; i++)
-        lat_dfield_free(f->t[i]);
+    lat_vector_free_all(3, f->t);
     lat_dfield_free(f->one);
 }
 

@@ -7,54 +7,25 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "algebra.h"
 #include "deflate.h"
-
-typedef lat_scalar scalars[LAT_VECTOR_COLUMNS];
 
 /* Modes that are known may have residuals so much larger than those that are searched: the bound
  * says what comes of it. */
 static const double KNOWN = 100;
 
-static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
-{
-    for (int i = 0; i < p->columns; i++)
-        to[p->column[i]] = (lat_scalar){a, 0};
-    return to;
-}
-
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* out <- a in + b out */
-static int mix(lat_space *s, const lat_part *p, double a, const lat_dfield *in, double b,
-               lat_dfield *out)
+/* D in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in; D^+ in: the same with S gamma5. */
+static int apply(lat_overlap *o, bool dagger, int level, const lat_part *p, lat_dfield *out,
+                 lat_dfield *in)
 {
-    scalars x, y;
-    return s->ops->axpby(s, p, each(p, a, x), in, each(p, b, y), out, NULL);
-}
-
-int lat_chirality(lat_space *s, int c, const lat_part *p, lat_dfield *x, lat_dfield *tmp)
-{
-    return s->ops->copy(s, p, x, tmp) || s->ops->gamma5(s, p, tmp) || mix(s, p, c * .5, tmp, .5, x)
-               ? -1
-               : 0;
-}
-
-/* D out of in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in. */
-static int plain(lat_overlap *o, int level, const lat_part *p, lat_dfield *out, lat_dfield *in)
-{
-    return lat_sign_apply(o->sign, level, p, out, in) || o->space->ops->gamma5(o->space, p, out)
-                   || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
-               ? -1
-               : 0;
-}
-
-/* D^+: (1 + mu)/2 in + (1 - mu)/2 S gamma5 in. */
-static int dagger(lat_overlap *o, int level, const lat_part *p, lat_dfield *out, lat_dfield *in)
-{
-    return o->space->ops->copy(o->space, p, in, o->tmp)
-                   || o->space->ops->gamma5(o->space, p, o->tmp)
-                   || lat_sign_apply(o->sign, level, p, out, o->tmp)
-                   || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
+    const lat_vector_ops *ops = o->space->ops;
+    if (dagger && (ops->copy(o->space, p, in, o->tmp) || ops->gamma5(o->space, p, o->tmp)))
+        return -1;
+    return lat_sign_apply(o->sign, level, p, out, dagger ? o->tmp : in)
+                   || (!dagger && ops->gamma5(o->space, p, out))
+                   || lat_overlap_mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out, NULL)
                ? -1
                : 0;
 }
@@ -64,11 +35,7 @@ static int product(lat_overlap *o, bool first, int level, const lat_part *p, lat
                    lat_dfield *in)
 {
     lat_dfield *v = lat_vector_new(o->space, "a field of D^+ D");
-    int rc = v ? 0 : -1;
-    if (first)
-        rc = rc || plain(o, level, p, v, in) || dagger(o, level, p, out, v);
-    else
-        rc = rc || dagger(o, level, p, v, in) || plain(o, level, p, out, v);
+    const int rc = v ? apply(o, !first, level, p, v, in) || apply(o, first, level, p, out, v) : -1;
     lat_dfield_free(v);
     return rc ? -1 : 0;
 }
@@ -80,7 +47,7 @@ int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_
     if (c == 0)
         return product(o, false, level, p, out, in);
     return lat_sign_apply(o->sign, level, p, out, in) || lat_chirality(o->space, c, p, out, o->tmp)
-                   || mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out)
+                   || lat_overlap_mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out, NULL)
                ? -1
                : 0;
 }
@@ -89,8 +56,8 @@ int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const la
                       lat_dfield *out, lat_dfield *in)
 {
     switch (kind) {
-    case LAT_OVERLAP_D: return plain(o, level, p, out, in);
-    case LAT_OVERLAP_DAGGER: return dagger(o, level, p, out, in);
+    case LAT_OVERLAP_D: return apply(o, false, level, p, out, in);
+    case LAT_OVERLAP_DAGGER: return apply(o, true, level, p, out, in);
     case LAT_OVERLAP_NORMAL: return product(o, true, level, p, out, in);
     }
     return -1;
@@ -103,22 +70,19 @@ double lat_overlap_bound(const lat_overlap *o)
 
 int lat_overlap_verify(lat_overlap *o, double *defect)
 {
-    double before[LAT_VECTOR_COLUMNS], after[LAT_VECTOR_COLUMNS];
-    lat_dfield *v = lat_vector_new(o->space, "a random spinor"),
-               *sv = v ? lat_vector_new(o->space, "its sign") : NULL;
-    const int rc = !sv || o->space->ops->random(o->space, &lat_first_column, 20101, v)
-                           || o->space->ops->dots(o->space, &lat_first_column, 0, NULL, v, NULL,
-                                                  before)
-                           || lat_sign_apply(o->sign, 0, &lat_first_column, sv, v)
-                           || o->space->ops->dots(o->space, &lat_first_column, 0, NULL, sv, NULL,
-                                                  after)
+    double before, after;
+    lat_dfield *v[2] = {NULL};
+    const int rc = lat_vector_new_all(o->space, 2, v, "a random spinor")
+                           || o->space->ops->random(o->space, &lat_first_column, 20101, v[0])
+                           || lat_overlap_norm(o->space, v[0], &before)
+                           || lat_sign_apply(o->sign, 0, &lat_first_column, v[1], v[0])
+                           || lat_overlap_norm(o->space, v[1], &after)
                        ? -1
                        : 0;
-    lat_dfield_free(v);
-    lat_dfield_free(sv);
+    lat_vector_free_all(2, v);
     if (rc)
         return -1;
-    *defect = fabs(sqrt(after[0] / before[0]) - 1);
+    *defect = fabs(after / before - 1);
     const double most = 2 * lat_sign_bound(o->sign) + 1e-12;
     if (*defect <= most)
         return 0;
@@ -167,26 +131,18 @@ int lat_overlap_check(const lat_fermion *f)
 static void drop_modes(lat_modes *m)
 {
     m->rest = fabs(m->value[0]) - m->residual[0];
-    for (int k = 0; k < m->count; k++)
-        lat_dfield_free(m->vector[k]);
+    lat_vector_free_all(m->count, m->vector);
     m->count = 0;
 }
 
 /* The modes of a host field. */
 static int load_modes(lat_overlap *o, const lat_field *known)
 {
-    lat_modes *m = &o->modes;
-    const size_t n = lat_header_objects(&known->head);
-    if (lat_modes_alloc(m, n))
-        return -1;
-    for (size_t k = 0; k < n; k++) {
-        if (!(m->vector[k] = lat_vector_new(o->one, "modes")))
-            return -1;
-        m->count++;
-        if (lat_spinor_put(o->one, m->vector[k], 0, known, (int)k))
-            return -1;
-    }
-    return 0;
+    const int n = (int)lat_header_objects(&known->head);
+    int rc = lat_modes_new(&o->modes, o->one, n);
+    for (int k = 0; k < n && rc == 0; k++)
+        rc = lat_spinor_put(o->one, o->modes.vector[k], 0, known, k);
+    return rc;
 }
 
 static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
@@ -251,10 +207,9 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     if (lat_overlap_check(fermion))
         return NULL;
     lat_overlap_kernel(fermion, &kernel);
-    lat_overlap *o = lat_alloc(1, sizeof *o, "the overlap operator");
+    lat_overlap *o = lat_alloc_zero(1, sizeof *o, "the overlap operator");
     if (!o)
         return NULL;
-    memset(o, 0, sizeof *o);
     o->fermion = *fermion;
     o->mu = fermion->mass;
     o->memory = options->memory;

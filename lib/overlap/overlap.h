@@ -81,9 +81,6 @@ int lat_overlap_check(const lat_fermion *f);
 int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_part *p,
                       lat_dfield *out, lat_dfield *in);
 
-/* x <- (1 + c gamma5)/2 x, c = 1 or -1. tmp is another field of the space of x. */
-int lat_chirality(lat_space *s, int c, const lat_part *p, lat_dfield *x, lat_dfield *tmp);
-
 /* out = D D^+ in for spinors of chirality c; the square of the sign function is taken to be 1. If c
  * is 0: for any spinors and whatever that square is, by two sign functions. */
 int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_dfield *out,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "algebra.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "factors.h"
@@ -174,10 +175,8 @@ static int recursion(lat_sign *s, const side *on, int level, const lat_part *p, 
     const double norm = s->upper, e = m->epsilon;
     const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
     lat_dfield *now = on->d[0], *before = on->d[1];
-    scalars a, zero;
     if (space->ops->zero(space, p, now) || space->ops->zero(space, p, before)
-        || space->ops->axpby(space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero), now,
-                             NULL))
+        || lat_overlap_mix(space, p, m->c[m->degree], psi, 0, now, NULL))
         return -1;
     for (int j = m->degree - 1; j >= 0; j--) {
         if (step(s, on, p, &k, j, before, now, psi))
@@ -402,9 +401,8 @@ static int open_zolotarev(lat_sign *s)
         if (s->delta[k] > .1)
             break;
     }
-    for (int l = 0; l < s->rational.poles; l++)
-        if (!(s->x[l] = lat_vector_new(s->space, "shifted solutions")))
-            return -1;
+    if (lat_vector_new_all(s->space, s->rational.poles, s->x, "shifted solutions"))
+        return -1;
     s->system = (lat_system){.space = s->space,
                              .parity = LAT_BOTH,
                              .epsilon = 0x1p-53,
@@ -440,8 +438,7 @@ static int open_side(side *on, const lat_sign *s, lat_dirac *h)
     lat_space *const space = h->space;
     on->h = h;
     on->epsilon = space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
-    return (on->psi = lat_vector_new(space, what)) && (on->d[0] = lat_vector_new(space, what))
-                   && (on->d[1] = lat_vector_new(space, what))
+    return (on->psi = lat_vector_new(space, what)) && !lat_vector_new_all(space, 2, on->d, what)
                    && (!product || (on->middle = lat_vector_new(space, what)))
                ? 0
                : -1;
@@ -449,9 +446,7 @@ static int open_side(side *on, const lat_sign *s, lat_dirac *h)
 
 static void close_side(side *on)
 {
-    lat_dfield *const all[] = {on->psi, on->d[0], on->d[1], on->middle};
-    for (int i = 0; i < 4; i++)
-        lat_dfield_free(all[i]);
+    lat_vector_free_all(4, (lat_dfield *const[]){on->psi, on->d[0], on->d[1], on->middle});
     for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_factors_free(&on->product[k]);
 }
@@ -459,10 +454,9 @@ static void close_side(side *on)
 lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
                         const lat_sign_options *options)
 {
-    lat_sign *s = lat_alloc(1, sizeof *s, "the sign function");
+    lat_sign *s = lat_alloc_zero(1, sizeof *s, "the sign function");
     if (!s)
         return NULL;
-    memset(s, 0, sizeof *s);
     s->space = h->space;
     s->modes = modes;
     s->options = *options;
@@ -485,8 +479,7 @@ void lat_sign_close(lat_sign *s)
         return;
     for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_minmax_free(&s->poly[k]);
-    for (int l = 0; l < LAT_ZOLOTAREV_POLES; l++)
-        lat_dfield_free(s->x[l]);
+    lat_vector_free_all(LAT_ZOLOTAREV_POLES, s->x);
     close_side(&s->fine);
     close_side(&s->coarse);
     lat_projection_close(&s->projection);

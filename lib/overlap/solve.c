@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "algebra.h"
 #include "base/error.h"
 #include "common/progress.h"
 #include "deflate.h"
@@ -14,14 +15,11 @@ enum { ROUNDS = 12, FIELDS = 8 };
 static const double RELAX = .01;
 static const double UPDATE = 1e-3; /* the residual is made anew when it has fallen by that */
 
-typedef lat_scalar scalars[LAT_VECTOR_COLUMNS];
-
 typedef struct state {
     lat_overlap *o;
     lat_space *s;
     const lat_wilson_job *job;
     lat_solve_report *report;
-    lat_dfield *f[FIELDS];
     lat_dfield *b, *x, *r, *y, *p, *q; /* r: of D x = b, then of one chirality; y: its solution */
     lat_dfield *z, *last;              /* y since the last update, and the residual of that */
     double norm[LAT_VECTOR_COLUMNS];   /* |b| */
@@ -33,13 +31,6 @@ typedef struct state {
 static lat_part part_of(int columns, const int *column)
 {
     return (lat_part){LAT_BOTH, columns, column};
-}
-
-static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
-{
-    for (int i = 0; i < p->columns; i++)
-        to[p->column[i]] = (lat_scalar){a, 0};
-    return to;
 }
 
 static double target(const state *w, int k) { return w->job->target[k] * w->norm[k]; }
@@ -89,11 +80,7 @@ static int begin(state *w, int c, const lat_part *p, double *rho)
 /* last -= q, and as `begin`. */
 static int renew(state *w, int c, const lat_part *p, double *rho)
 {
-    scalars minus;
-    return w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->last, NULL)
-                   || begin(w, c, p, rho)
-               ? -1
-               : 0;
+    return lat_overlap_mix(w->s, p, -1, w->q, 1, w->last, NULL) || begin(w, c, p, rho) ? -1 : 0;
 }
 
 /* The residuals of these columns. What an error of the sign function does to them stays, so it is
@@ -113,7 +100,7 @@ static int update(state *w, int c, const lat_part *p, double *rho)
 /* z += a p; r -= a q, and |r|^2. */
 static int advance(state *w, const lat_part *p, const double *rho, double *next)
 {
-    scalars dot, plus, minus;
+    lat_scalar dot[LAT_VECTOR_COLUMNS], plus[LAT_VECTOR_COLUMNS], minus[LAT_VECTOR_COLUMNS];
     lat_scalar *const to = dot;
     const lat_dfield *const dir = w->p, *const q = w->q;
     const lat_scalar *const by[] = {plus, minus};
@@ -201,7 +188,7 @@ static int chiral_cg(state *w, int c, int columns, const int *column, double *rh
         if (relaxed(w, c, &p, delta, w->p) || advance(w, &p, rho, next)
             || update_some(w, c, &p, next, anew))
             return -1;
-        scalars beta;
+        lat_scalar beta[LAT_VECTOR_COLUMNS];
         for (int i = 0; i < n; i++) {
             const int k = list[i];
             beta[k] = (lat_scalar){rho[k] > 0 && !anew[k] ? next[k] / rho[k] : 0, 0};
@@ -219,9 +206,8 @@ static int chiral_cg(state *w, int c, int columns, const int *column, double *rh
 /* r = b - D x, and its norm. */
 static int defect(state *w, const lat_part *p)
 {
-    scalars minus;
     if (lat_overlap_apply(w->o, LAT_OVERLAP_D, 0, p, w->r, w->x)
-        || w->s->ops->axpby(w->s, p, NULL, w->b, each(p, -1, minus), w->r, w->left))
+        || lat_overlap_mix(w->s, p, 1, w->b, -1, w->r, w->left))
         return -1;
     for (int i = 0; i < p->columns; i++)
         w->left[p->column[i]] = sqrt(w->left[p->column[i]]);
@@ -343,18 +329,22 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
                       lat_wilson_cost *cost)
 {
     state w = {.o = o, .s = o->space, .job = job, .report = report};
-    lat_dfield **const each_field[FIELDS] = {&w.b, &w.x, &w.r, &w.y, &w.p, &w.q, &w.z, &w.last};
-    int rc = 0;
+    lat_dfield *f[FIELDS] = {NULL};
+    int rc = lat_vector_new_all(o->space, FIELDS, f, "a solution");
     const double start = lat_seconds();
     const long applied = lat_sign_applications(o->sign);
     const lat_part all = part_of(job->columns, lat_column_numbers);
-    for (int i = 0; i < FIELDS && rc == 0; i++)
-        if (!(*each_field[i] = w.f[i] = lat_vector_new(o->space, "a solution")))
-            rc = -1;
+    w.b = f[0];
+    w.x = f[1];
+    w.r = f[2];
+    w.y = f[3];
+    w.p = f[4];
+    w.q = f[5];
+    w.z = f[6];
+    w.last = f[7];
     rc = rc || lat_overlap_deflation_check(o) || load(&w, &all) || iterate(&w, &all);
     if (rc == 0 && cost)
         add_costs(&w, lat_seconds() - start, lat_sign_applications(o->sign) - applied, cost);
-    for (int i = 0; i < FIELDS; i++)
-        lat_dfield_free(w.f[i]);
+    lat_vector_free_all(FIELDS, f);
     return rc ? -1 : 0;
 }

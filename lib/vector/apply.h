@@ -36,15 +36,11 @@ typedef struct lat_apply_end {
     double epsilon; /* of the step */
 } lat_apply_end;
 
-/* Which sums an end asks for, a norm being one number a column, the others two; NULL: none. */
-enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 2, LAT_SUM_SHADOW = 4, LAT_SUM_SHADOW_IN = 8 };
+/* Which sums an end asks for, a bit for each number of a column; NULL: none. */
+enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 6, LAT_SUM_SHADOW = 24, LAT_SUM_SHADOW_IN = 96 };
 int lat_apply_sums(const lat_apply_end *end);
 
-static inline int lat_sum_numbers(int sums)
-{
-    return (sums & LAT_SUM_NORM) + (sums & LAT_SUM_DOT) + (sums & LAT_SUM_SHADOW ? 2 : 0)
-           + (sums & LAT_SUM_SHADOW_IN ? 2 : 0);
-}
+static inline int lat_sum_numbers(int sums) { return __builtin_popcount((unsigned)sums); }
 
 /* v[active column][numbers], in the order of the list above, to where the end wants them. */
 void lat_apply_hand_over(const lat_apply_end *end, const lat_part *p, const double *v);

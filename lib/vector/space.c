@@ -78,6 +78,20 @@ lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what)
     return x;
 }
 
+int lat_vector_new_all(lat_space *s, int n, lat_dfield **v, const char *what)
+{
+    for (int i = 0; i < n; i++)
+        if (!(v[i] = lat_vector_new(s, what)))
+            return -1;
+    return 0;
+}
+
+void lat_vector_free_all(int n, lat_dfield *const *v)
+{
+    for (int i = 0; v && i < n; i++)
+        lat_dfield_free(v[i]);
+}
+
 void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor)
 {
     for (int e = 0; e < 8 * nc; e += 2) {

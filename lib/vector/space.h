@@ -169,6 +169,11 @@ lat_dfield *lat_vector_new(lat_space *s, const char *what);
  * memory while nobody writes them. */
 lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what);
 
+/* v[0] .. v[n - 1], NULL before, become batches of zeros. 0, or -1 with lat_error set: then some
+ * are NULL. lat_vector_free_all takes those, and NULL for the list. */
+int lat_vector_new_all(lat_space *s, int n, lat_dfield **v, const char *what);
+void lat_vector_free_all(int n, lat_dfield *const *v);
+
 /* A batch whose numbers are undefined, for what writes all sites first. */
 lat_dfield *lat_vector_raw(lat_space *s, const char *what);
 

@@ -1097,7 +1097,7 @@ static void check_steps(algebra *a)
         *to++ = norm[1];
         const lat_scalar *const more[] = {dot, shadow, shadow_in};
         for (int k = 0; k < 3; k++)
-            if (sums & (LAT_SUM_DOT << k)) {
+            if (sums & (LAT_SUM_DOT << 2 * k)) {
                 *to++ = more[k][1].re;
                 *to++ = more[k][1].im;
             }

@@ -346,15 +346,14 @@ static void gaps(void)
 
 typedef struct kept {
     lat_space *space; /* of the search */
+    lat_space *exact; /* of modes that are refined */
     int calls, stop;  /* ends the search at that call */
+    int asked, from;  /* it is asked to end from that call of progress on */
     lat_modes_state state;
 } kept;
 
-static int keep(void *with, const lat_modes_state *s)
+static void copy_state(kept *k, const lat_modes_state *s)
 {
-    kept *k = with;
-    if (++k->calls != k->stop)
-        return 0;
     const lat_part p = {LAT_BOTH, 1, &zero};
     k->state = *s;
     k->state.vector = lat_alloc((size_t)s->vectors, sizeof(lat_dfield *), "a state");
@@ -365,7 +364,97 @@ static int keep(void *with, const lat_modes_state *s)
         need((k->state.vector[i] = lat_vector_new(k->space, "a state")) != NULL, "a state");
         k->space->ops->copy(k->space, &p, s->vector[i], k->state.vector[i]);
     }
+}
+
+static void free_state(kept *k)
+{
+    lat_vector_free_all(k->state.vectors, k->state.vector);
+    free(k->state.vector);
+    free(k->state.number);
+}
+
+static int keep(void *with, const lat_modes_state *s)
+{
+    kept *k = with;
+    if (++k->calls != k->stop)
+        return 0;
+    copy_state(k, s);
     return lat_fail("stopped");
+}
+
+static int keep_where_asked(void *with, const lat_modes_state *s)
+{
+    kept *k = with;
+    if (k->asked < k->from)
+        return 0;
+    if (s->refined)
+        k->space = k->exact;
+    copy_state(k, s);
+    return s->between ? 0 : -1;
+}
+
+static int ask(void *with, int converged, int of, double residual, long applications)
+{
+    kept *k = with;
+    (void)converged, (void)of, (void)residual, (void)applications;
+    return ++k->asked >= k->from;
+}
+
+static void same_modes(const lat_modes *whole, const lat_modes *rest)
+{
+    CHECK(whole->count == rest->count, "%d modes, then %d", whole->count, rest->count);
+    for (int i = 0; i < whole->count && i < rest->count; i++)
+        CHECK(whole->value[i] == rest->value[i]
+                  && !memcmp(whole->vector[i]->data, rest->vector[i]->data,
+                             whole->vector[i]->unit_bytes),
+              "mode %d: %.17g, then %.17g", i, whole->value[i], rest->value[i]);
+}
+
+/* A search that is asked to end anywhere goes on from there: the same bits, and no application of A
+ * twice, but for those of the probe and of a mode between two looks at it. */
+static void stop_anywhere(lat_modes_method method, bool single)
+{
+    const lat_fermion f = fermion(-.8, 0);
+    lattice l = open_lattice("4 2 2 4", 3, &f, ROUGH, 5);
+    const lat_hermitian op = lat_hermitian_dirac(l.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    const lat_hermitian coarse = coarse_of(&l, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    kept k = {.from = 1 << 30};
+    lat_modes_job job = {.op = &op,
+                         .coarse = single ? &coarse : NULL,
+                         .low = method == LAT_MODES_RITZ ? 2 : 6,
+                         .high = method == LAT_MODES_RITZ ? 2 : 6,
+                         .tolerance = single ? 1e-9 : 1e-8,
+                         .method = method,
+                         .max_applications = 1000000,
+                         .progress = ask,
+                         .save = keep_where_asked,
+                         .with = &k};
+    lat_modes whole;
+    CHECK(lat_modes_find(&job, &whole) == 0 && whole.converged, "%s", lat_error());
+    const int calls = k.asked, steps = 7;
+    CHECK(calls > steps, "%d calls", calls);
+    for (int i = 0; i < steps; i++) {
+        lat_modes cut, rest;
+        k = (kept){.space = single ? l.one : l.space,
+                   .exact = l.space,
+                   .from = 1 + (calls - 2) * i / (steps - 1)};
+        job.from = NULL;
+        const int rc = lat_modes_find(&job, &cut);
+        lat_error_clear();
+        CHECK(rc == -1 && k.state.vectors > 0, "call %d: %d", k.from, rc);
+        job.from = &k.state;
+        k.from = 1 << 30;
+        CHECK(lat_modes_find(&job, &rest) == 0 && rest.converged, "%s", lat_error());
+        CHECK(cut.applications + rest.applications <= whole.applications + 2 * job.high + 4,
+              "%ld and %ld applications, %ld without a stop", cut.applications, rest.applications,
+              whole.applications);
+        same_modes(&whole, &rest);
+        free_state(&k);
+        lat_modes_free(&cut);
+        lat_modes_free(&rest);
+    }
+    lat_modes_free(&whole);
+    close_lattice(&l);
 }
 
 static void resume(lat_modes_method method, bool single)
@@ -395,15 +484,8 @@ static void resume(lat_modes_method method, bool single)
     CHECK(lat_modes_find(&job, &rest) == 0 && rest.converged, "%s", lat_error());
     CHECK(rest.applications < whole.applications, "nothing was saved: %ld applications of %ld",
           rest.applications, whole.applications);
-    for (int i = 0; i < whole.count && i < rest.count; i++)
-        CHECK(whole.value[i] == rest.value[i]
-                  && !memcmp(whole.vector[i]->data, rest.vector[i]->data,
-                             whole.vector[i]->unit_bytes),
-              "mode %d: %.17g, then %.17g", i, whole.value[i], rest.value[i]);
-    for (int i = 0; i < k.state.vectors; i++)
-        lat_dfield_free(k.state.vector[i]);
-    free(k.state.vector);
-    free(k.state.number);
+    same_modes(&whole, &rest);
+    free_state(&k);
     lat_modes_free(&whole);
     lat_modes_free(&cut);
     lat_modes_free(&rest);
@@ -450,6 +532,9 @@ int main(void)
     resume(LAT_MODES_LANCZOS, false);
     resume(LAT_MODES_LANCZOS, true);
     resume(LAT_MODES_RITZ, false);
+    stop_anywhere(LAT_MODES_LANCZOS, false);
+    stop_anywhere(LAT_MODES_LANCZOS, true);
+    stop_anywhere(LAT_MODES_RITZ, false);
     check_case("too many modes are refused; too few applications do not converge");
     refused();
     lat_device_close(cpu_device());

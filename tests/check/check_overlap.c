@@ -11,6 +11,7 @@
 #include "check.h"
 #include "devices.h"
 #include "fields.h"
+#include "overlap/algebra.h"
 #include "overlap/factors.h"
 #include "overlap/index.h"
 #include "certify/plain_overlap.h"

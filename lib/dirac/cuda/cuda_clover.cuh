@@ -3,21 +3,18 @@
  *
  *     C = scalar - 1/2 sum_{mu<nu} c_munu sigma_munu F_munu
  *
- * in double, their inverses and determinants. With gamma_k and
- * gamma_t of cuda_spinor.cuh, C maps the halves of chirality u - l and u + l to themselves:
+ * in double, their inverses and determinants. With gamma_k and gamma_t of cuda_spinor.cuh, C maps
+ * the halves of chirality u - l and u + l to themselves:
  *
- *     C = scalar - 1/2 sum_m sigma_m (c_s B_m +- c_t E_m),    B = (- F_yz, F_xz, - F_xy), E_k =
- * F_kt
+ *     C = scalar - 1/2 sum_m sigma_m (c_s B_m +- c_t E_m),
+ *     B = (- F_yz, F_xz, - F_xy), E_k = F_kt
  *
  * (docs/conventions.md has F; + is for u - l). */
 #ifndef LAT_DIRAC_CUDA_CLOVER_CUH
 #define LAT_DIRAC_CUDA_CLOVER_CUH
 
 #include "dirac/cuda/cuda_pack.cuh"
-
-typedef struct lat_complex {
-    double re, im;
-} lat_complex;
+#include "vector/cuda/cuda_site.cuh"
 
 /* ---- products of 3x3 matrices, row by row, re and im --------------------------------------------
  */
@@ -53,10 +50,10 @@ typedef struct lat_walk {
 static __device__ void step(lat_walk *w, const lat_gpu_sites &s, int mu, bool back)
 {
     if (back)
-        w->x[mu] = one_down(s, mu, w->x[mu]);
+        w->x[mu] = one_step(s, mu, w->x[mu], true);
     times_link(w->m, w->u + (natural_of(s, w->x) * 4 + (size_t)mu) * 18, back);
     if (!back)
-        w->x[mu] = one_up(s, mu, w->x[mu]);
+        w->x[mu] = one_step(s, mu, w->x[mu], false);
 }
 
 /* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x; without
@@ -97,10 +94,10 @@ static __device__ void field_strength(const lat_gpu_sites &s, const double *u, c
 
 /* c <- the inverse of a Hermitian matrix, by Gauss and Jordan with pivots in columns; returns its
  * determinant. 0: there is no inverse, c is anything. */
-static __device__ double invert(lat_complex c[6][6])
+static __device__ double invert(lat_scalar c[6][6])
 {
     int at[6];
-    lat_complex d = {1, 0};
+    lat_scalar d = {1, 0};
     for (int n = 0; n < 6; n++) {
         int best = n;
         double largest = -1;
@@ -115,33 +112,32 @@ static __device__ double invert(lat_complex c[6][6])
             return 0;
         at[n] = best;
         if (best != n)
-            d = lat_complex{-d.re, -d.im};
+            d = lat_scalar{-d.re, -d.im};
         for (int j = 0; j < 6; j++) {
-            const lat_complex q = c[n][j];
+            const lat_scalar q = c[n][j];
             c[n][j] = c[best][j];
             c[best][j] = q;
         }
-        d = lat_complex{d.re * c[n][n].re - d.im * c[n][n].im,
-                        d.re * c[n][n].im + d.im * c[n][n].re};
-        const lat_complex p = {c[n][n].re / largest, -c[n][n].im / largest};
-        c[n][n] = lat_complex{1, 0};
+        d = lat_scalar_times(d, c[n][n]);
+        const lat_scalar p = {c[n][n].re / largest, -c[n][n].im / largest};
+        c[n][n] = lat_scalar{1, 0};
         for (int j = 0; j < 6; j++)
-            c[n][j] = lat_complex{c[n][j].re * p.re - c[n][j].im * p.im,
-                                  c[n][j].re * p.im + c[n][j].im * p.re};
+            c[n][j] = lat_scalar_times(c[n][j], p);
         for (int i = 0; i < 6; i++) {
             if (i == n)
                 continue;
-            const lat_complex q = c[i][n];
-            c[i][n] = lat_complex{0, 0};
+            const lat_scalar q = c[i][n];
+            c[i][n] = lat_scalar{0, 0};
             for (int j = 0; j < 6; j++) {
-                c[i][j].re -= q.re * c[n][j].re - q.im * c[n][j].im;
-                c[i][j].im -= q.re * c[n][j].im + q.im * c[n][j].re;
+                const lat_scalar v = lat_scalar_times(q, c[n][j]);
+                c[i][j].re -= v.re;
+                c[i][j].im -= v.im;
             }
         }
     }
     for (int n = 5; n >= 0; n--)
         for (int i = 0; i < 6; i++) {
-            const lat_complex q = c[i][n];
+            const lat_scalar q = c[i][n];
             c[i][n] = c[i][at[n]];
             c[i][at[n]] = q;
         }
@@ -149,7 +145,7 @@ static __device__ double invert(lat_complex c[6][6])
 }
 
 /* Diagonal and, row by row, what is below it: 36 reals. */
-static __device__ void pack_hermitian(double p[36], const lat_complex c[6][6])
+static __device__ void pack_hermitian(double p[36], const lat_scalar c[6][6])
 {
     for (int i = 0; i < 6; i++) {
         p[i] = c[i][i].re;
@@ -190,10 +186,9 @@ template <int P> DEVICE void store_clover(char *field, uint32_t i, const double 
     encode<P>(group, i % 32, c, 72, unit);
 }
 
-/* c: A of one chirality (half 1: gamma5 = -1) from b and e, the colour matrices of sigma F by axis.
- */
+/* c: C of one chirality (half 1: gamma5 = -1) from b and e, the colour matrices of sigma F. */
 static __device__ void set_block(const lat_clover_args &a, int half, const double b[3][18],
-                                 const double e[3][18], lat_complex c[6][6])
+                                 const double e[3][18], lat_scalar c[6][6])
 {
     for (int s = 0; s < 2; s++)
         for (int r = 0; r < 2; r++)
@@ -204,27 +199,28 @@ static __device__ void set_block(const lat_clover_args &a, int half, const doubl
                         g[m][q] = b[m][2 * k + q] + (half ? -1 : 1) * e[m][2 * k + q];
                 /* sigma.g: ((gz, gx - i gy), (gx + i gy, -gz)) */
                 const double y = r ? 1 : -1; /* column 1: - i gy = (gy.im, -gy.re) */
-                lat_complex v;
+                lat_scalar v;
                 if (s == r)
-                    v = lat_complex{s ? -g[2][0] : g[2][0], s ? -g[2][1] : g[2][1]};
+                    v = lat_scalar{s ? -g[2][0] : g[2][0], s ? -g[2][1] : g[2][1]};
                 else
-                    v = lat_complex{g[0][0] + y * g[1][1], g[0][1] - y * g[1][0]};
+                    v = lat_scalar{g[0][0] + y * g[1][1], g[0][1] - y * g[1][0]};
                 const int row = 3 * s + k / 3, column = 3 * r + k % 3;
                 const double own = row % 3 < a.colours ? a.scalar : 1;
-                c[row][column] = lat_complex{(row == column ? own : 0) - v.re / 2, -v.im / 2};
+                c[row][column] = lat_scalar{(row == column ? own : 0) - v.re / 2, -v.im / 2};
             }
 }
 
 /* d = c^2 + twist^2 */
-static __device__ void square_block(const lat_clover_args &a, const lat_complex c[6][6],
-                                    lat_complex d[6][6])
+static __device__ void square_block(const lat_clover_args &a, const lat_scalar c[6][6],
+                                    lat_scalar d[6][6])
 {
     for (int r = 0; r < 6; r++)
         for (int q = 0; q < 6; q++) {
-            d[r][q] = lat_complex{r == q && r % 3 < a.colours ? a.twist * a.twist : 0, 0};
+            d[r][q] = lat_scalar{r == q && r % 3 < a.colours ? a.twist * a.twist : 0, 0};
             for (int k = 0; k < 6; k++) {
-                d[r][q].re += c[r][k].re * c[k][q].re - c[r][k].im * c[k][q].im;
-                d[r][q].im += c[r][k].re * c[k][q].im + c[r][k].im * c[k][q].re;
+                const lat_scalar v = lat_scalar_times(c[r][k], c[k][q]);
+                d[r][q].re += v.re;
+                d[r][q].im += v.im;
             }
         }
 }
@@ -245,7 +241,7 @@ static __device__ void make_blocks(const lat_clover_args &a, const uint32_t x[4]
             e[m][q] = a.c_t * f[q];
     }
     for (int half = 0; half < 2; half++) {
-        lat_complex c[6][6], d[6][6];
+        lat_scalar c[6][6], d[6][6];
         set_block(a, half, b, e, c);
         pack_hermitian(packed + 36 * half, c);
         if (a.twist != 0) { /* of C + i twist and its conjugate together */
@@ -276,14 +272,8 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
         store_clover<P>(a.inverse, i, inverse);
     }
     if (i / 32 < (a.sites.half + 31) / 32) {
-        for (int d = 16; d; d /= 2) {
-            log_det += __shfl_down_sync(~0u, log_det, d);
-            negative += __shfl_down_sync(~0u, negative, d);
-        }
-        if (i % 32 == 0) {
-            a.log[i / 32] = log_det;
-            a.negative[i / 32] = negative;
-        }
+        sum_up(a.log + i / 32, log_det);
+        sum_up(a.negative + i / 32, negative);
     }
 }
 

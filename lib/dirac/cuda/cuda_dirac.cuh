@@ -47,12 +47,10 @@ void lat_gpu_dirac_close(lat_dirac *dirac);
 
 static inline lat_hop_launch *lat_gpu_launch_of(const lat_gpu_dirac *d)
 {
-    switch (d->s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: return lat_hop_double;
-    case LAT_STORAGE_SINGLE: return lat_hop_single;
-    case LAT_STORAGE_HALF: break;
-    }
-    return lat_hop_half;
+    const lat_storage storage = d->s->space.grid->spec.storage;
+    return storage == LAT_STORAGE_DOUBLE   ? lat_hop_double
+           : storage == LAT_STORAGE_SINGLE ? lat_hop_single
+                                           : lat_hop_half;
 }
 
 #endif

@@ -32,10 +32,6 @@ DEVICE uint64_t policy_of(const lat_hop_args &a)
     return a.lattice.again ? read_again() : read_once();
 }
 
-template <int P, int R> struct hop_links { /* bytes of a group's links */
-    enum { BLOCK = lat_link_form<P, R>::BLOCK, ALL = 8 * BLOCK, IN_SPACE = 6 * BLOCK };
-};
-
 /* From its spinors and links to what a column's `out` is at a site. */
 template <int P, class End, bool PHASES, int AHEAD, bool GHOSTS, bool ONCE, class Links,
           class Begin>
@@ -70,7 +66,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     const bool there = i < half;
     const lat_hop_site p = site_of(a, there ? i : half - 1, b);
     const uint64_t policy = policy_of(a);
-    const char *const links = a.links + (size_t)p.group * hop_links<P, R>::ALL;
+    const char *const links = a.links + (size_t)p.group * lat_link_form<P, R>::ALL;
     const end_site<P> e = {
         a, p, (int)blockIdx.y, there, policy, false, NULL, SW < 0 ? a.swap != 0 : SW != 0};
     typename End::template begin<P> begin;
@@ -159,7 +155,7 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     hop_many(const __grid_constant__ lat_hop_args a)
 {
     enum {
-        LINKS = hop_links<P, R>::ALL,
+        LINKS = lat_link_form<P, R>::ALL,
         CLOVER = End::CLOVER ? (int)lat_form<P>::CLOVER : 0,
         AHEAD = P != LAT_STORAGE_SINGLE,
         ONCE = P != LAT_STORAGE_SINGLE
@@ -177,7 +173,7 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     const char *const matrices = held ? held_clover(a) : NULL;
     const lat_hop_site p = site_of(a, there ? i : half - 1, b);
     char *const own = shared + thread / 32 * (LINKS + (held ? CLOVER : 0));
-    bring<LINKS, hop_links<P, R>::IN_SPACE, CLOVER>(
+    bring<LINKS, lat_link_form<P, R>::IN_SPACE, CLOVER>(
         own, some ? a.links + (size_t)p.group * LINKS : NULL,
         some && matrices ? matrices + (size_t)p.group * CLOVER : NULL, p, &barrier, policy_of(a));
     WAIT_FOR_GRID();

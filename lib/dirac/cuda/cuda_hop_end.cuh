@@ -68,21 +68,21 @@ template <int P> struct end_sums {
     METHOD void of_x(const end_site<P> &e, const real_of<P> h[24], const real_of<P> x[24],
                      real_of<P> unit)
     {
-        if (!e.a.end.add && e.a.end.sums & LAT_HOP_DOT_X)
+        if (e.a.end.sums & LAT_SUM_DOT && !e.a.end.with)
             dot(product, x, h, unit);
-        if (e.a.end.sums & LAT_HOP_SHADOW_X)
+        if (e.a.end.sums & LAT_SUM_SHADOW_IN)
             shadow_of(shadow_x, x, e.p.i + e.a.lattice.before, parity_of(e.a), e.swap, unit);
     }
     METHOD void of_result(const end_site<P> &e, const real_of<P> h[24])
     {
-        if (e.a.end.sums & LAT_HOP_DOT) {
+        if (e.a.end.with) {
             real_of<P> y[24];
             get_spinor<P>(y, e.a.end.with + e.at(), e.lane(), e.turn());
             dot(product, y, h);
         }
-        if (e.a.end.sums & LAT_HOP_SHADOW)
+        if (e.a.end.sums & LAT_SUM_SHADOW)
             shadow_of(shadow, h, e.p.i + e.a.lattice.before, parity_of(e.a), e.turn());
-        if (e.a.end.sums & LAT_HOP_NORM)
+        if (e.a.end.sums & LAT_SUM_NORM)
             norm = norm_of(h);
     }
     /* To partial[]; all threads of a warp call it. */
@@ -91,24 +91,18 @@ template <int P> struct end_sums {
         const lat_epilogue &end = e.a.end;
         if (!end.sums)
             return;
-        double *const to = end.partial + (size_t)e.n * (size_t)end.numbers * (size_t)end.arrays
+        double *const to = end.partial + (size_t)e.n * (size_t)__popc(end.sums) * (size_t)end.arrays
                            + e.p.group;
-        if (end.sums == LAT_HOP_NORM) {
+        if (end.sums == LAT_SUM_NORM) {
             sum_up(to, norm);
             return;
         }
-        const double v[8] = {norm,      product[0],  product[1],  shadow[0],
-                             shadow[1], shadow_x[0], shadow_x[1], 0};
-        const double sum = sum_up_eight(v);
-        const int k = (int)(threadIdx.x % 32) / 4; /* of v */
-        const int norms = (end.sums & LAT_HOP_NORM) != 0,
-                  products = 2 * ((end.sums & (LAT_HOP_DOT_X | LAT_HOP_DOT)) != 0),
-                  shadows = 2 * ((end.sums & LAT_HOP_SHADOW) != 0),
-                  shadows_x = 2 * ((end.sums & LAT_HOP_SHADOW_X) != 0);
-        const int wanted = k == 0 ? norms : k < 3 ? products : k < 5 ? shadows : shadows_x;
-        const int before = (k > 0) * norms + (k > 2) * products + (k > 4) * shadows;
-        if (threadIdx.x % 4 == 0 && k < 7 && wanted)
-            to[(before + (k > 0 && k % 2 == 0)) * end.arrays] = sum;
+        double v[8] = {norm,      product[0],  product[1],  shadow[0],
+                       shadow[1], shadow_x[0], shadow_x[1], 0};
+        const double sum = sum_over_warp<8>(v);
+        const uint32_t k = threadIdx.x % 32 / 4;
+        if (threadIdx.x % 4 == 0 && end.sums >> k & 1)
+            to[__popc(end.sums & ((1u << k) - 1)) * end.arrays] = sum;
     }
 };
 
@@ -234,7 +228,7 @@ struct end_general : end_summed<end_general> {
         }
         scale_add<P>(h, end.alpha[e.n], e.a.out + e.at(), end.keep[e.n], e.lane(), e.turn());
 #pragma unroll
-        for (int j = 0; j < LAT_HOP_TERMS; j++)
+        for (int j = 0; j < LAT_APPLY_TERMS; j++)
             if (j < end.terms)
                 scale_add<P>(h, 1, end.more[j] + e.at(), end.by[j][e.n], e.lane(), e.turn());
     }

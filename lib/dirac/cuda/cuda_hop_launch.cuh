@@ -72,13 +72,19 @@ static cudaError_t launch_many(kernel *k, int bytes, int sides, int resident, co
     return lat_cuda_start_with((size_t)bytes, a->lattice.early, k, blocks, 128 * sides, stream, *a);
 }
 
+/* What a kernel knows of a.swap; with links that most launches of it have (USUAL), in half. */
+template <bool USUAL, class End> static constexpr int swap_of(int swap)
+{
+    return HALF && USUAL && !End::PHASES ? swap : -1;
+}
+
 /* Several columns, if a block may take the shared memory; else false. A block that holds clover
  * matrices in double has a multiprocessor to itself. */
 template <int R, class End, bool GHOSTS>
 static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
 {
     enum {
-        LINKS = 4 * hop_links<LAT_P, R>::ALL,
+        LINKS = 4 * lat_link_form<LAT_P, R>::ALL,
         HELD = LINKS + 4 * (int)lat_form<LAT_P>::CLOVER,
         SIDES = SINGLE || (DOUBLE && End::CLOVER) ? 2 : 1,
         ALONE = R == 12 ? 2 : 1, /* blocks in double, without clover matrices */
@@ -87,25 +93,18 @@ static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
                  : End::CLOVER ? 1
                                : (int)ALONE
     };
-    kernel *k;
-    if constexpr (HALF && R == 18 && !End::PHASES)
-        k = a->swap ? hop_many<LAT_P, R, End, GHOSTS, 1, SIDES, BLOCKS>
-                    : hop_many<LAT_P, R, End, GHOSTS, 0, SIDES, BLOCKS>;
-    else
-        k = hop_many<LAT_P, R, End, GHOSTS, -1, SIDES, BLOCKS>;
-    if (!(DOUBLE && End::CLOVER)) {
-        const int bytes = End::CLOVER ? HELD : LINKS;
-        if (bytes > a->lattice.most_shared)
-            return false;
-        *e = launch_many(k, bytes, SIDES, BLOCKS, a, stream);
-        return true;
-    }
+    constexpr bool ALL = DOUBLE && End::CLOVER;
+    constexpr int ON = swap_of<R == 18, End>(1), OFF = swap_of<R == 18, End>(0);
+    kernel *const k = a->swap ? hop_many<LAT_P, R, End, GHOSTS, ON, SIDES, BLOCKS>
+                              : hop_many<LAT_P, R, End, GHOSTS, OFF, SIDES, BLOCKS>;
     lat_hop_args b = *a;
-    b.held = (a->end.clover_x || a->end.clover_h) && HELD <= a->lattice.most_shared;
-    if (LINKS > a->lattice.most_shared)
+    b.held = End::CLOVER
+             && (!ALL || ((a->end.clover_x || a->end.clover_h) && HELD <= a->lattice.most_shared));
+    const int bytes = b.held ? HELD : LINKS;
+    if (bytes > a->lattice.most_shared)
         return false;
-    *e = b.held ? launch_many(k, HELD, SIDES, BLOCKS, &b, stream)
-                : launch_many(k, LINKS, 1, ALONE, &b, stream);
+    *e = ALL && !b.held ? launch_many(k, bytes, 1, ALONE, &b, stream)
+                        : launch_many(k, bytes, SIDES, BLOCKS, &b, stream);
     return true;
 }
 
@@ -114,12 +113,10 @@ template <int R, class End, bool GHOSTS>
 static cudaError_t launch_single(const lat_hop_args *a, cudaStream_t stream)
 {
     enum { BLOCKS = DOUBLE ? End::CLOVER ? 2 : 3 : HALF && R == 12 && !End::CLOVER ? 5 : 4 };
-    if constexpr (HALF && R == 12 && !End::PHASES)
-        return launch_one(a->swap ? hop_one<LAT_P, R, End, GHOSTS, false, 1, BLOCKS>
-                                  : hop_one<LAT_P, R, End, GHOSTS, false, 0, BLOCKS>,
-                          a, stream);
-    else
-        return launch_one(hop_one<LAT_P, R, End, GHOSTS, false, -1, BLOCKS>, a, stream);
+    constexpr int ON = swap_of<R == 12, End>(1), OFF = swap_of<R == 12, End>(0);
+    return launch_one(a->swap ? hop_one<LAT_P, R, End, GHOSTS, false, ON, BLOCKS>
+                              : hop_one<LAT_P, R, End, GHOSTS, false, OFF, BLOCKS>,
+                      a, stream);
 }
 
 template <int R, class End, bool GHOSTS>

@@ -18,8 +18,6 @@ typedef struct lat_hop_faces {
     uint32_t blocks;        /* that send a face; 0: it has been sent */
 } lat_hop_faces;
 
-enum { LAT_HOP_COLUMNS = 64, LAT_HOP_TERMS = 2 };
-
 /* What all hops of an operator share. */
 typedef struct lat_hop_lattice {
     lat_gpu_sites sites;
@@ -38,15 +36,6 @@ typedef struct lat_hop_lattice {
     int processors;  /* multiprocessors */
 } lat_hop_lattice;
 
-/* Sums of a column, in this order; of the two products one at most. */
-enum {
-    LAT_HOP_NORM = 1, /* |out|^2, <x, out>, <with, out>, shadows of out and of x */
-    LAT_HOP_DOT_X = 2,
-    LAT_HOP_DOT = 4,
-    LAT_HOP_SHADOW = 8,
-    LAT_HOP_SHADOW_X = 16
-};
-
 /* What is done to the sum h of a hop before it is stored. Fields as `out`: column 0 of the parity
  * that is written; NULL: none. */
 typedef struct lat_epilogue {
@@ -59,16 +48,16 @@ typedef struct lat_epilogue {
     bool recursion;    /* as follows; without clover matrices and sums */
     double shift[2];   /* with flip: shift x besides, once gamma5 is done; re and im */
     int terms;         /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
-    const char *more[LAT_HOP_TERMS];
-    double keep[LAT_HOP_COLUMNS], by[LAT_HOP_TERMS][LAT_HOP_COLUMNS];
-    bool add;                      /* out + alpha[] (..) */
-    double alpha[LAT_HOP_COLUMNS]; /* what is added, by the place in `active`; */
-    const lat_scalar *later;       /* or, if not NULL, what the device knows by then, by column */
-    char *image;                   /* where clover_h times out goes, too */
-    int sums;                      /* LAT_HOP_NORM and others */
-    const char *with;
-    int numbers, arrays; /* how many numbers these are; and groups of a number in `partial` */
-    double *partial;     /* [columns that are active][numbers][arrays] */
+    const char *more[LAT_APPLY_TERMS];
+    double keep[LAT_VECTOR_COLUMNS], by[LAT_APPLY_TERMS][LAT_VECTOR_COLUMNS];
+    bool add;                         /* out + alpha[] (..) */
+    double alpha[LAT_VECTOR_COLUMNS]; /* what is added, by the place in `active`; */
+    const lat_scalar *later; /* or, if not NULL, what the device knows by then, by column */
+    char *image;             /* where clover_h times out goes, too */
+    uint32_t sums;           /* LAT_SUM_NORM and others: shadows of out and of x */
+    const char *with;        /* with LAT_SUM_DOT: <with, out>; NULL: x, nothing is added */
+    int arrays;              /* groups of a number in `partial` */
+    double *partial;         /* [columns that are active][numbers][arrays] */
 } lat_epilogue;
 
 typedef struct lat_hop_args {
@@ -86,7 +75,7 @@ typedef struct lat_hop_args {
     bool held;      /* clover matrices in double are in shared memory (hop_many) */
     lat_epilogue end;
     int columns;
-    uint8_t active[LAT_HOP_COLUMNS];
+    uint8_t active[LAT_VECTOR_COLUMNS];
 } lat_hop_args;
 
 /* ---- sites ----------------------------------------------------------------------------------- */

@@ -88,7 +88,7 @@ template <int P, int R, int HELD> struct links_at_hand {
     {
         uint32_t w[form::WORDS];
         if (N >= HELD)
-            shared_link<P, R>(w, shared + (N - HELD) * form::BLOCK, lane);
+            load_link<P, R, true>(w, shared + (N - HELD) * form::BLOCK, lane, 0);
         open_link<P, R>(u, N < HELD ? held[N < HELD ? N : 0] : w);
     }
 };

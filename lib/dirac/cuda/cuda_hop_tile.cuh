@@ -14,6 +14,7 @@
 #ifndef LAT_DIRAC_CUDA_HOP_TILE_CUH
 #define LAT_DIRAC_CUDA_HOP_TILE_CUH
 
+#include <cuda_pipeline.h>
 #include "dirac/cuda/cuda_hop.cuh"
 
 /* Shared memory: links of the four groups, of t alone if HELD; then, in bytes from there, buffers
@@ -35,33 +36,6 @@ template <int P, int R, bool HELD> struct hop_tile_form {
         BYTES = 4 * LINKS + T + OWN / 2
     };
 };
-
-/* 16 bytes to shared memory, on their way. */
-DEVICE void copy16(uint32_t to, const char *from)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    const uint4 v = load16(from);
-    asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z),
-                 "r"(v.w)
-                 : "memory");
-#endif
-}
-
-/* Copies since the last end_copies() are a set; wait until all but the last N sets have come. */
-DEVICE void end_copies(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-template <int N> DEVICE void wait_for_copies(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
-#endif
-}
 
 DEVICE void load16_shared(uint32_t v[4], uint32_t from)
 {
@@ -120,7 +94,7 @@ template <int P, class Form, class Begin> struct in_tile {
     {
 #pragma unroll
         for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
-            copy16(to + c * 512, from + c * 512);
+            __pipeline_memcpy_async(__cvta_shared_to_generic(to + c * 512), from + c * 512, 16);
     }
     METHOD void copy(uint32_t to, const char *column, uint32_t n) const
     {
@@ -151,7 +125,7 @@ template <int P, class Form, class Begin> struct in_tile {
     {
         enum { K = N / 2, BACK = N % 2, D = K + 4 * BACK };
         if (N == 4 || N == 6) /* z, t */
-            wait_for_copies<3>();
+            __pipeline_wait_prior(3);
         const uint32_t at = from[D] + (inside >> D & 1 ? buffer : 0)
                             + (K == 3 && !BACK ? Form::PAIR : 0);
 #pragma unroll
@@ -168,7 +142,7 @@ template <int P, class Form, class Begin> struct in_tile {
         if (N == 7 && more)
             copy_t(next);
         if (N == 3 || N == 5 || N == 7)
-            end_copies();
+            __pipeline_commit();
     }
 };
 
@@ -190,7 +164,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     tile.place(a, p, hop_number(a.lattice.sites, b.number, 0) / 32,
                (uint32_t)__cvta_generic_to_shared(shared) + 4 * form::LINKS);
     tile.begin = &begin;
-    const char *const group = a.links + (size_t)p.group * hop_links<P, R>::ALL;
+    const char *const group = a.links + (size_t)p.group * lat_link_form<P, R>::ALL;
     links_at_hand<P, R, form::FIRST> links = {
         {}, shared + threadIdx.x / 32 * form::LINKS, p.i % 32};
 #define HOLD(n) links.template hold<n>(p, group, policy);
@@ -205,11 +179,11 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     tile.copy_own(in + at, 0);
     tile.copy_outside(in + at, 0);
     tile.copy_outside(in + at, 1);
-    end_copies();
+    __pipeline_commit();
     tile.copy_outside(in + at, 2);
-    end_copies();
+    __pipeline_commit();
     tile.copy_t(in + at);
-    end_copies();
+    __pipeline_commit();
     wait_for_brought(&barrier);
     tile.buffer = form::OWN;
     begin.fetch(a, x + at, i % 32);
@@ -221,11 +195,11 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
         tile.next = in + after;
         tile.x = x + after;
         tile.buffer = form::OWN - done;
-        wait_for_copies<2>(); /* own sites, x, y */
+        __pipeline_wait_prior(2); /* own sites, x, y */
         __syncthreads();
         if (tile.more)
             tile.copy_own(tile.next, done);
-        end_copies();
+        __pipeline_commit();
         typename lat_algebra<real_of<P>>::spinor r;
         wilson_site<P, false, 1>(&r, a, p, tile, links, begin, (real_of<P>)a.end.a);
         End::template apply<P, P != LAT_STORAGE_SINGLE>(

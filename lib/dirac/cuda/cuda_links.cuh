@@ -15,8 +15,10 @@ template <int P, int R> struct lat_link_form {
         BYTES = lat_form<P>::BYTES,
         WORDS = R * BYTES / 4,
         CHUNKS = R * BYTES / 16,
-        REST = R * BYTES % 16, /* bytes: 0, 4 or 8 */
-        BLOCK = 32 * R * BYTES
+        REST = R * BYTES % 16,  /* bytes: 0, 4 or 8 */
+        BLOCK = 32 * R * BYTES, /* of a direction; of all of a group, and of those in space: */
+        ALL = 8 * BLOCK,
+        IN_SPACE = 6 * BLOCK
     };
 };
 
@@ -26,30 +28,21 @@ DEVICE void put2(uint32_t *w, uint2 v)
     w[1] = v.y;
 }
 
-template <int P, int R>
+/* SHARED: from shared memory. */
+template <int P, int R, bool SHARED = false>
 DEVICE void load_link(uint32_t *w, const char *block, uint32_t lane, uint64_t policy)
 {
     typedef lat_link_form<P, R> form;
+    const char *const rest = block + form::CHUNKS * 512 + lane * form::REST;
 #pragma unroll
-    for (int c = 0; c < form::CHUNKS; c++)
-        put4(w + 4 * c, load16_once(block + c * 512 + lane * 16, policy));
+    for (int c = 0; c < form::CHUNKS; c++) {
+        const char *const from = block + c * 512 + lane * 16;
+        put4(w + 4 * c, SHARED ? *(const uint4 *)from : load16_once(from, policy));
+    }
     if (form::REST == 8)
-        put2(w + 4 * form::CHUNKS, load8_once(block + form::CHUNKS * 512 + lane * 8, policy));
+        put2(w + 4 * form::CHUNKS, SHARED ? *(const uint2 *)rest : load8_once(rest, policy));
     if (form::REST == 4)
-        w[4 * form::CHUNKS] = load4_once(block + form::CHUNKS * 512 + lane * 4, policy);
-}
-
-/* From shared memory. */
-template <int P, int R> DEVICE void shared_link(uint32_t *w, const char *block, uint32_t lane)
-{
-    typedef lat_link_form<P, R> form;
-#pragma unroll
-    for (int c = 0; c < form::CHUNKS; c++)
-        put4(w + 4 * c, *(const uint4 *)(block + c * 512 + lane * 16));
-    if (form::REST == 8)
-        put2(w + 4 * form::CHUNKS, *(const uint2 *)(block + form::CHUNKS * 512 + lane * 8));
-    if (form::REST == 4)
-        w[4 * form::CHUNKS] = *(const uint32_t *)(block + form::CHUNKS * 512 + lane * 4);
+        w[4 * form::CHUNKS] = SHARED ? *(const uint32_t *)rest : load4_once(rest, policy);
 }
 
 /* All rows: the third is the conjugate of the cross product of the others. In half a link is in

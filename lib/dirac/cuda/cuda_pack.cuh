@@ -38,7 +38,7 @@ __global__ void pack_links(const __grid_constant__ lat_gpu_sites s, int parity, 
     uint32_t x[4];
     coordinates_of(s, i, parity, x);
     if (n % 2)
-        x[mu] = one_down(s, mu, x[mu]);
+        x[mu] = one_step(s, mu, x[mu], true);
     encode<P>(links + ((size_t)(i / 32) * 8 + (size_t)n) * lat_link_form<P, R>::BLOCK, i % 32,
               u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }

@@ -89,16 +89,9 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
                 e->by[k][i] = end->by[k][c];
         }
     }
-    if (numbers_of(end)) {
-        const int sums = lat_apply_sums(end);
-        const bool same = end->with == j->x && !e->add && !j->gamma5;
-        e->sums = (sums & LAT_SUM_NORM ? LAT_HOP_NORM : 0)
-                  | (sums & LAT_SUM_DOT ? same ? LAT_HOP_DOT_X : LAT_HOP_DOT : 0)
-                  | (sums & LAT_SUM_SHADOW ? LAT_HOP_SHADOW : 0)
-                  | (sums & LAT_SUM_SHADOW_IN ? LAT_HOP_SHADOW_X : 0);
-        e->with = end->with && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
-        e->numbers = numbers_of(end);
-    }
+    const bool same = end->with == j->x && !e->add && !j->gamma5;
+    e->sums = (uint32_t)lat_apply_sums(end);
+    e->with = e->sums & LAT_SUM_DOT && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
@@ -113,7 +106,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_part *p,
     a.links = d->links[j->parity];
     a.in = lat_gpu_at(s, j->in, 1 - j->parity);
     a.out = lat_gpu_at(s, j->out, j->parity);
-    a.end.x = j->x ? lat_gpu_at(s, j->x, j->parity) : NULL;
+    a.end.x = lat_gpu_at(s, j->x, j->parity);
     a.end.a = j->a * f->nu / f->xi; /* hops in the kernel have weight 1 in space */
     a.end.b = j->b;
     a.parity = j->parity;
@@ -131,7 +124,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_part *p,
     s->last_first = !s->last_first && !numbers_of(end) && !lat_apply_adds(end) && !s->sites.ghosts;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[s->last_first ? p->columns - 1 - i : i];
-    a.end.image = j->image ? lat_gpu_at(s, j->image, j->parity) : NULL;
+    a.end.image = lat_gpu_at(s, j->image, j->parity);
     if (end)
         set_end(s, j, p, end, &a);
     if (numbers_of(end)) {
@@ -180,63 +173,37 @@ static int dirac_gpu_hop(lat_dirac *d, bool dagger, const lat_part *p, double a,
 
 /* ---- the diagonal part ----------------------------------------------------------------------- */
 
-/* Matrices of a warp's sites serve several columns; in double they would take the shared memory of
- * too many blocks. */
-static bool shares_matrices(lat_storage storage, const lat_diagonal_args *a, int parities)
-{
-    for (int p = a->first; p < a->first + parities; p++)
-        if (!a->clover[p] || a->clover2[p])
-            return false;
-    return a->columns > 1 && storage != LAT_STORAGE_DOUBLE;
-}
-
-template <int P>
-static cudaError_t launch_diagonal(const lat_gpu_space *s, const lat_diagonal_args *a, int parities)
-{
-    const lat_cuda_device *dev = lat_cuda_device_of(s->space.grid->dev);
-    dim3 blocks((a->groups + 3) / 4, (unsigned)a->columns, (unsigned)parities);
-    if (!shares_matrices((lat_storage)P, a, parities))
-        return lat_cuda_start(dev->overlap != 0, diagonal<P>, blocks, 128, dev->stream, *a);
-    blocks.y = 1;
-    diagonal_many<P><<<blocks, 128, 4 * lat_form<P>::CLOVER, dev->stream>>>(*a);
-    return cudaGetLastError();
-}
-
-static cudaError_t start_diagonal(const lat_gpu_space *s, const lat_diagonal_args *a, int parities)
-{
-    switch (s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: return launch_diagonal<LAT_STORAGE_DOUBLE>(s, a, parities);
-    case LAT_STORAGE_SINGLE: return launch_diagonal<LAT_STORAGE_SINGLE>(s, a, parities);
-    case LAT_STORAGE_HALF: break;
-    }
-    return launch_diagonal<LAT_STORAGE_HALF>(s, a, parities);
-}
-
+/* Where there are matrices, a thread has all columns: they stay in the first cache. */
 static int dirac_gpu_diagonal(lat_dirac *dirac, bool inverse, bool dagger, const lat_part *p,
                               lat_dfield *out, const lat_dfield *in)
 {
     const lat_gpu_dirac *d = gpu_dirac_of(dirac);
     const lat_gpu_space *s = d->s;
-    double coefficient = 1, g5 = 0;
     lat_diagonal_args a = {};
+    if (p->columns == 0)
+        return 0;
     for (int parity = 0; parity < 2; parity++) {
-        coefficient = 1;
-        set_factor(d, inverse ? INVERSE : DIAGONAL, parity, &coefficient, &g5, &a.clover[parity],
-                   &a.clover2[parity]);
+        a.a = 1;
+        set_factor(d, inverse ? INVERSE : DIAGONAL, parity, &a.a, &a.g5, &a.clover[parity],
+                   &a.second[parity]);
     }
     a.half = s->sites.half;
     a.groups = s->groups;
     a.parity = s->parity;
     a.column = s->column;
     a.first = lat_part_first(p);
-    a.x = (const char *)in->data;
-    a.y = (char *)out->data;
-    a.a.re = coefficient;
-    a.g5 = dagger ? -g5 : g5;
+    a.in = (const char *)in->data;
+    a.out = (char *)out->data;
+    a.g5 = dagger ? -a.g5 : a.g5;
     a.columns = p->columns;
     for (int i = 0; i < p->columns; i++)
         a.active[i] = (uint8_t)p->column[i];
-    return p->columns && failed(start_diagonal(s, &a, lat_part_parities(p))) ? -1 : 0;
+    const dim3 blocks((a.groups + 3) / 4, dirac->clover ? 1 : (unsigned)p->columns,
+                      (unsigned)lat_part_parities(p));
+    return failed(lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(lat_gpu_early(s), diagonal<P>, blocks, 128, lat_gpu_stream(&s->space),
+                              a);
+    }));
 }
 
 static int dirac_gpu_logdet(lat_dirac *dirac, lat_parity parity, double *log, long *negative)
@@ -323,20 +290,6 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind, con
     return run_hop(d, first, &there, NULL) || run_hop(d, second, p, end) ? -1 : 0;
 }
 
-/* Sums of an end apart from a hop. */
-static int sums_of(lat_gpu_dirac *d, const lat_part *p, const lat_dfield *out, const lat_dfield *in,
-                   const lat_apply_end *end)
-{
-    const lat_vector_ops *ops = d->s->space.ops;
-    const lat_dfield *with = end->with;
-    lat_scalar *dot = end->dot;
-    return ops->dots(&d->s->space, p, with ? 1 : 0, &with, out, &dot, end->norm)
-                   || (end->shadow && ops->shadow(&d->s->space, p, out, end->shadow))
-                   || (end->shadow_in && ops->shadow(&d->s->space, p, in, end->shadow_in))
-               ? -1
-               : 0;
-}
-
 /* gamma5 of M or S in half, where it takes instructions to exchange spins; what is added to lies
  * apart from it. */
 static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_part *p, lat_dfield *out,
@@ -355,7 +308,7 @@ static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_part *p,
     const lat_scalar *const number = a;
     if (add && ops->axpys(&d->s->space, p, 1, &number, &to, out, NULL))
         return -1;
-    return numbers_of(end) ? sums_of(d, p, out, in, end) : 0;
+    return numbers_of(end) ? lat_dirac_sums_apart(&d->dirac, p, out, in, end) : 0;
 }
 
 static int dirac_gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_part *part,

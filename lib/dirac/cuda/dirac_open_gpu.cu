@@ -61,13 +61,15 @@ template <int P> static int reserve(lat_gpu_dirac *d, unsigned long long **bad)
                : 0;
 }
 
-template <int P, int R>
-static int make_links(lat_gpu_dirac *d, const double *all, cudaStream_t stream)
+template <int P> static int make_links(lat_gpu_dirac *d, const double *all, cudaStream_t stream)
 {
     const dim3 blocks(lat_cuda_blocks(d->s->sites.half, THREADS), 8);
     for (int p = 0; p < 2; p++)
-        pack_links<P, R><<<blocks, THREADS, 0, stream>>>(d->s->sites, p, all, d->links[p]);
-    return failed(cudaGetLastError());
+        if (failed(lat_cuda_start(false,
+                                  d->dirac.reals == 12 ? pack_links<P, 12> : pack_links<P, 18>,
+                                  blocks, THREADS, stream, d->s->sites, p, all, d->links[p])))
+            return -1;
+    return 0;
 }
 
 template <int P>
@@ -94,8 +96,9 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
                                    d->s->partial,
                                    d->s->partial + groups,
                                    bad};
-        make_clover<P><<<lat_cuda_blocks(groups * 32, THREADS), THREADS, 0, stream>>>(a);
-        rc = failed(cudaGetLastError()) || lat_gpu_sums_finish(d->s, 1, 2, (int)groups);
+        rc = failed(lat_cuda_start(false, make_clover<P>, lat_cuda_blocks(groups * 32, THREADS),
+                                   THREADS, stream, a))
+             || lat_gpu_sums_finish(d->s, 1, 2, (int)groups);
         d->log[p] = d->s->sum[0];
         d->negative[p] = lround(d->s->sum[1]);
     }
@@ -145,10 +148,9 @@ static int bring(const lat_cuda_device *dev, const lat_field *u, const double *t
 }
 
 /* Ranks agree before they add up sums: one without memory is not waited for. */
-template <int P>
-static int fill(lat_gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev,
-                const lat_dirac_options *o)
+template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat_dirac_options *o)
 {
+    const lat_cuda_device *dev = lat_cuda_device_of(d->s->space.grid->dev);
     const cudaStream_t s = dev->stream;
     double *all = NULL;
     unsigned long long *bad = NULL;
@@ -156,24 +158,11 @@ static int fill(lat_gpu_dirac *d, const lat_field *u, const lat_cuda_device *dev
                        reserve<P>(d, &bad) || bring(dev, u, o->there, &all) ? -1 : 0);
     rc = rc || lat_gpu_rotate_links(d->s, d->hop.unit, lat_field_held(u) / 4, all)
          || (d->dirac.clover && make_clover_of<P>(d, all, o->traceless, bad, s))
-         || cut_time(d, all, s)
-         || (d->dirac.reals == 12 ? make_links<P, 12>(d, all, s) : make_links<P, 18>(d, all, s));
+         || cut_time(d, all, s) || make_links<P>(d, all, s);
     rc = failed(cudaStreamSynchronize(s)) || rc;
     cudaFree(all);
     cudaFree(bad);
     return lat_agree(dev->dev.comm, rc ? -1 : 0);
-}
-
-static int fill_for(lat_gpu_dirac *d, const lat_field *u, const lat_dirac_options *o)
-{
-    const lat_grid *grid = d->s->space.grid;
-    const lat_cuda_device *dev = lat_cuda_device_of(grid->dev);
-    switch (grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: return fill<LAT_STORAGE_DOUBLE>(d, u, dev, o);
-    case LAT_STORAGE_SINGLE: return fill<LAT_STORAGE_SINGLE>(d, u, dev, o);
-    case LAT_STORAGE_HALF: return fill<LAT_STORAGE_HALF>(d, u, dev, o);
-    }
-    return -1;
 }
 
 /* Are links of t 1, but on the lattice's last slice? With open time some are 0. */
@@ -239,15 +228,14 @@ static bool fit_cache(const lat_gpu_dirac *d, int device)
 static void set_hop(lat_gpu_dirac *d)
 {
     const lat_fermion *f = &d->dirac.fermion;
-    int device = 0;
-    cudaGetDevice(&device);
+    const int device = lat_cuda_device_number();
     cudaDeviceGetAttribute(&d->hop.most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    cudaDeviceGetAttribute(&d->hop.processors, cudaDevAttrMultiProcessorCount, device);
+    d->hop.processors = lat_cuda_device_of(d->s->space.grid->dev)->processors;
     d->hop.sites = d->s->sites;
     d->hop.column = d->s->column;
     d->hop.before = lat_gpu_before(d->s);
     d->hop.t = f->xi / f->nu;
-    d->hop.early = lat_cuda_device_of(d->s->space.grid->dev)->overlap != 0;
+    d->hop.early = lat_gpu_early(d->s);
     set_boundary(f, d->s->space.grid, &d->hop);
     d->hop.unit = unit_links(&d->s->space, f);
     d->dirac.links = d->hop.unit ? 6 : 8;
@@ -282,7 +270,9 @@ lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermio
     d->in_turn = options->in_turn;
     set_hop(d);
     d->between = lat_vector_new(s, "spinors between hops");
-    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0 && fill_for(d, u, options) == 0)
+    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
+        && lat_by_storage(s->grid->spec.storage, [&](auto P) { return fill<P>(d, u, options); })
+               == 0)
         return &d->dirac;
     lat_gpu_dirac_close(&d->dirac);
     return NULL;

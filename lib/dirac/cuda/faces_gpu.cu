@@ -7,18 +7,6 @@
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 
-static cudaError_t pack_faces(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks)
-{
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
-    const dim3 grid(blocks, 2);
-    switch (s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: send_faces<LAT_STORAGE_DOUBLE><<<grid, 128, 0, stream>>>(*a); break;
-    case LAT_STORAGE_SINGLE: send_faces<LAT_STORAGE_SINGLE><<<grid, 128, 0, stream>>>(*a); break;
-    case LAT_STORAGE_HALF: send_faces<LAT_STORAGE_HALF><<<grid, 128, 0, stream>>>(*a); break;
-    }
-    return cudaGetLastError();
-}
-
 /* Waits for the ghosts of one side, blockIdx.z, and column; blocks of four groups. */
 template <int P> __global__ void await_faces(const __grid_constant__ lat_hop_args a)
 {
@@ -30,17 +18,18 @@ template <int P> __global__ void await_faces(const __grid_constant__ lat_hop_arg
                               threadIdx.x % 32, lower);
 }
 
-/* All ghosts, before anything that follows. */
-static cudaError_t wait_for_faces(const lat_gpu_space *s, const lat_hop_args *a)
+/* Both faces to the neighbours, or packed; then, if `await`, all ghosts are there before anything
+ * that follows. */
+static cudaError_t send_both(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks,
+                             bool await)
 {
     const cudaStream_t stream = lat_gpu_stream(&s->space);
-    const dim3 grid((a->faces.groups + 3) / 4, (unsigned)a->columns, 2);
-    switch (s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE: await_faces<LAT_STORAGE_DOUBLE><<<grid, 128, 0, stream>>>(*a); break;
-    case LAT_STORAGE_SINGLE: await_faces<LAT_STORAGE_SINGLE><<<grid, 128, 0, stream>>>(*a); break;
-    case LAT_STORAGE_HALF: await_faces<LAT_STORAGE_HALF><<<grid, 128, 0, stream>>>(*a); break;
-    }
-    return cudaGetLastError();
+    const dim3 all((a->faces.groups + 3) / 4, (unsigned)a->columns, 2);
+    return lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        const cudaError_t e = lat_cuda_start(false, send_faces<P>, dim3(blocks, 2), 128, stream,
+                                             *a);
+        return e || !await ? e : lat_cuda_start(false, await_faces<P>, all, 128, stream, *a);
+    });
 }
 
 /* Packed faces to the ghosts, by way of the host and MPI. */
@@ -54,9 +43,7 @@ static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghos
         if (failed(cudaMemcpyAsync(out + side * bytes, s->send + side * room, bytes,
                                    cudaMemcpyDeviceToHost, stream)))
             return -1;
-    if (failed(cudaStreamSynchronize(stream)))
-        return -1;
-    if (lat_cuda_exchange(comm, out, in, bytes))
+    if (failed(cudaStreamSynchronize(stream)) || lat_cuda_exchange(comm, out, in, bytes))
         return -1;
     for (int side = 0; side < 2; side++)
         if (failed(cudaMemcpyAsync(ghost[side], in + side * bytes, bytes, cudaMemcpyHostToDevice,
@@ -76,9 +63,8 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
     const size_t room = (size_t)s->space.columns * s->face;
     const size_t turn = s->ghosts + (++s->exchanges % 2) * 2 * room;
     lat_hop_faces *f = &a->faces;
-    char *const ghost[2] = {s->window.mine + turn, s->window.mine + turn + room};
-    f->ghost[0] = ghost[0];
-    f->ghost[1] = ghost[1];
+    f->ghost[0] = s->window.mine + turn;
+    f->ghost[1] = f->ghost[0] + room;
     f->column = s->face;
     f->groups = s->sites.slice / 32;
     const uint32_t all = (f->groups + 3) / 4,
@@ -87,8 +73,8 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
     if (!s->window.direct) {
         f->to[0] = s->send;
         f->to[1] = s->send + room;
-        return failed(pack_faces(s, a, blocks))
-                       || exchange_faces(s, (size_t)a->columns * s->face, ghost)
+        return failed(send_both(s, a, blocks, false))
+                       || exchange_faces(s, (size_t)a->columns * s->face, f->ghost)
                    ? -1
                    : 0;
     }
@@ -97,9 +83,8 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
         const int rank = (comm->rank + (side ? 1 : comm->size - 1)) % comm->size;
         f->to[side] = s->window.of[rank] + turn + (side ? 0 : room);
     }
-    if (in_turn) {
-        f->blocks = 0;
-        return failed(pack_faces(s, a, all)) || failed(wait_for_faces(s, a)) ? -1 : 0;
-    }
-    return 0;
+    if (!in_turn)
+        return 0;
+    f->blocks = 0;
+    return failed(send_both(s, a, all, true));
 }

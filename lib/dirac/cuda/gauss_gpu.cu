@@ -85,11 +85,8 @@ static __global__ void __launch_bounds__(THREADS) gauss_step(const __grid_consta
 static int step(const step_args *a, int nc, cudaStream_t stream)
 {
     const uint64_t threads = (uint64_t)a->extent[0] * a->extent[1] * a->extent[2] * a->spins;
-    if (nc == 3)
-        gauss_step<3><<<lat_cuda_blocks(threads, THREADS), THREADS, 0, stream>>>(*a);
-    else
-        gauss_step<2><<<lat_cuda_blocks(threads, THREADS), THREADS, 0, stream>>>(*a);
-    return failed(cudaGetLastError());
+    return failed(lat_cuda_start(false, nc == 3 ? gauss_step<3> : gauss_step<2>,
+                                 lat_cuda_blocks(threads, THREADS), THREADS, stream, *a));
 }
 
 /* ---- host and device ------------------------------------------------------------------------- */

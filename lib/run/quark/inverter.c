@@ -190,7 +190,7 @@ static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t mod
                          const lat_wilson_options *o)
 {
     const lat_wilson_use use = {(lat_solver)v->o->how.solver, 0, (int)modes};
-    return v->whole && !lat_columns_used(v->s.kept) && lat_mirror_takes(on, &v->s.x->head)
+    return v->whole && !lat_columns_used(&v->s.kept) && lat_mirror_takes(on, &v->s.x->head)
            && lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, o, &use, true)
                       + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
                   <= bytes_for(v, on);

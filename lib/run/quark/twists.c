@@ -67,7 +67,7 @@ static int solve_family(lat_inverter *v, lat_wilson *w, int columns, const int *
                                               {c->seconds / n, c->flops / n, c->bytes / n}};
     }
     v->s.left -= columns;
-    return lat_columns_writes(v->s.kept) ? save_family(v, columns, column) : 0;
+    return v->s.kept.path ? save_family(v, columns, column) : 0;
 }
 
 /* Has the checkpoint all twists of a column? Then x has them. */

@@ -4,10 +4,7 @@
 #ifndef LAT_VECTOR_CUDA_HOST_CUH
 #define LAT_VECTOR_CUDA_HOST_CUH
 
-#include "vector/cuda/cuda_sites.cuh"
-extern "C" {
-#include "vector/space.h"
-}
+#include "vector/cuda/cuda_space.cuh"
 
 /* Natural index of coordinates, x whole. */
 DEVICE size_t natural_of(const lat_gpu_sites &s, const uint32_t x[4])
@@ -17,22 +14,26 @@ DEVICE size_t natural_of(const lat_gpu_sites &s, const uint32_t x[4])
                  * (x[1] + (size_t)s.extent[1] * (x[2] + (size_t)s.extent[2] * x[3]));
 }
 
-/* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
- * then the one before, as in host fields. */
-DEVICE uint32_t one_up(const lat_gpu_sites &s, int mu, uint32_t x)
+/* Coordinates of the site with a natural index, x whole. */
+DEVICE void natural_coordinates(const lat_gpu_sites &s, size_t site, uint32_t x[4])
 {
-    const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
-    if (mu == 3 && s.ghosts)
-        return x == extent + 1 ? 0 : x + 1;
-    return x + 1 == extent ? 0 : x + 1;
+    const uint32_t row = 2 * s.extent[0];
+    x[0] = (uint32_t)(site % row);
+    size_t q = site / row;
+    x[1] = (uint32_t)(q % s.extent[1]);
+    q /= s.extent[1];
+    x[2] = (uint32_t)(q % s.extent[2]);
+    x[3] = (uint32_t)(q / s.extent[2]);
 }
 
-DEVICE uint32_t one_down(const lat_gpu_sites &s, int mu, uint32_t x)
+/* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
+ * then the one before, as in host fields. */
+DEVICE uint32_t one_step(const lat_gpu_sites &s, int mu, uint32_t x, bool back)
 {
-    const uint32_t extent = mu ? s.extent[mu] : 2 * s.extent[0];
-    if (mu == 3 && s.ghosts)
-        return x ? x - 1 : extent + 1;
-    return x ? x - 1 : extent - 1;
+    const uint32_t all = (mu ? s.extent[mu] : 2 * s.extent[0]) + (mu == 3 && s.ghosts ? 2 : 0);
+    if (back)
+        return x ? x - 1 : all - 1;
+    return x + 1 == all ? 0 : x + 1;
 }
 
 /* Coordinates of site i of a parity, x whole. */
@@ -45,18 +46,13 @@ DEVICE void coordinates_of(const lat_gpu_sites &s, uint32_t i, int parity, uint3
 /* Parity and number of the site with a natural index. */
 DEVICE uint32_t number_of(const lat_gpu_sites &s, size_t site, int *parity)
 {
-    const uint32_t row = 2 * s.extent[0];
-    const uint32_t x = (uint32_t)(site % row);
-    size_t q = site / row;
-    const uint32_t y = (uint32_t)(q % s.extent[1]);
-    q /= s.extent[1];
-    const uint32_t z = (uint32_t)(q % s.extent[2]), t = (uint32_t)(q / s.extent[2]);
-    *parity = (int)((x + y + z + t + s.odd) & 1);
-    return hop_x(s, x / 2) + hop_y(s, y) + z * s.plane + t * s.slice;
+    uint32_t x[4];
+    natural_coordinates(s, site, x);
+    *parity = (int)((x[0] + x[1] + x[2] + x[3] + s.odd) & 1);
+    return hop_x(s, x[0] / 2) + hop_y(s, x[1]) + x[2] * s.plane + x[3] * s.slice;
 }
 
-/* From the basis of DeGrand and Rossi, that of host fields, to ours (that of Dirac and Pauli):
- * spins
+/* From the basis of DeGrand and Rossi, which host fields have, to ours, of Dirac and Pauli: spins
  * (-1-3, 0+2, 1-3, 2-0) / sqrt 2; and back. */
 DEVICE void to_inside(double w[24], const double v[24])
 {
@@ -101,56 +97,43 @@ DEVICE void rotate_spinor(double v[24], const double *g, bool back)
     }
 }
 
-/* v[count][24], natural sites first .. first+count-1, to a column or back (there `stride` reals
- * from site to site); g[site][18]: the gauge of the column, NULL: that of the host. */
-template <int P>
-__global__ void pack_spinors(const __grid_constant__ lat_gpu_sites s, size_t parity_bytes,
-                             lat_parity wanted, const double *v, const double *g, size_t first,
-                             size_t count, char *column)
+/* A piece of a host field to a column, or back; g[site][18]: the gauge of the column, NULL: that
+ * of the host. */
+template <int P, bool PUT>
+__global__ void move_spinors(const __grid_constant__ lat_gpu_sites s,
+                             const __grid_constant__ lat_gpu_piece piece, const double *g,
+                             size_t parity_bytes, char *column)
 {
-    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (n >= count)
+    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x, site = piece.first + n;
+    if (n >= piece.count)
         return;
     int parity;
-    const uint32_t i = number_of(s, first + n, &parity);
-    if (wanted != LAT_BOTH && parity != (int)wanted)
+    const uint32_t i = number_of(s, site, &parity);
+    char *const group = column + (size_t)parity * parity_bytes
+                        + (size_t)(i / 32) * lat_form<P>::GROUP;
+    double *const host = piece.v + n * piece.stride, v[24], w[24];
+    real_of<P> r[24];
+    if (PUT) {
+        if (piece.parity != LAT_BOTH && parity != (int)piece.parity)
+            return;
+        for (int k = 0; k < 24; k++)
+            v[k] = host[k];
+        if (g)
+            rotate_spinor(v, g + site * 18, false);
+        to_inside(w, v);
+        for (int k = 0; k < 24; k++)
+            r[k] = (real_of<P>)w[k];
+        put_spinor<P, false>(group, i % 32, r, false, 0);
         return;
-    double w[24], from[24];
-    typename lat_form<P>::real r[24];
-    for (int k = 0; k < 24; k++)
-        from[k] = v[n * 24 + k];
-    if (g)
-        rotate_spinor(from, g + (first + n) * 18, false);
-    to_inside(w, from);
-    for (int k = 0; k < 24; k++)
-        r[k] = (typename lat_form<P>::real)w[k];
-    put_spinor<P, false>(column + (size_t)parity * parity_bytes
-                             + (size_t)(i / 32) * lat_form<P>::GROUP,
-                         i % 32, r, false, 0);
-}
-
-template <int P>
-__global__ void unpack_spinors(const __grid_constant__ lat_gpu_sites s, size_t parity_bytes,
-                               double *v, size_t stride, const double *g, size_t first,
-                               size_t count, const char *column)
-{
-    const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (n >= count)
-        return;
-    int parity;
-    const uint32_t i = number_of(s, first + n, &parity);
-    double w[24];
-    typename lat_form<P>::real r[24];
-    get_spinor<P>(r, column + (size_t)parity * parity_bytes + (size_t)(i / 32) * lat_form<P>::GROUP,
-                  i % 32, false);
+    }
+    get_spinor<P>(r, group, i % 32, false);
     for (int k = 0; k < 24; k++)
         w[k] = (double)r[k];
-    double to[24];
-    to_outside(to, w);
+    to_outside(v, w);
     if (g)
-        rotate_spinor(to, g + (first + n) * 18, true);
+        rotate_spinor(v, g + site * 18, true);
     for (int k = 0; k < 24; k++)
-        v[n * stride + k] = to[k];
+        host[k] = v[k];
 }
 
 /* From one storage to another, in the same order. */

@@ -10,6 +10,7 @@
 #ifndef LAT_VECTOR_CUDA_PROJECT_CUH
 #define LAT_VECTOR_CUDA_PROJECT_CUH
 
+#include "vector/cuda/cuda_site.cuh"
 #include "vector/cuda/cuda_space.cuh"
 
 typedef struct lat_project_args {
@@ -28,71 +29,31 @@ typedef struct lat_project_args {
     size_t column[LAT_VECTOR_COLUMNS]; /* where active columns begin, bytes */
 } lat_project_args;
 
-template <class real> struct lat_chunk;
-template <> struct lat_chunk<double> {
-    enum { REALS = 2 };
-    static __device__ __forceinline__ void get(double v[2], uint4 c)
+/* The reals of a lane in a row. */
+template <int P> struct lat_chunk {
+    enum { REALS = 16 / lat_form<P>::BYTES };
+    DEVICE void get(real_of<P> v[REALS], uint4 c)
     {
-        v[0] = __hiloint2double((int)c.y, (int)c.x);
-        v[1] = __hiloint2double((int)c.w, (int)c.z);
-    }
-};
-template <> struct lat_chunk<float> {
-    enum { REALS = 4 };
-    static __device__ __forceinline__ void get(float v[4], uint4 c)
-    {
-        v[0] = __uint_as_float(c.x);
-        v[1] = __uint_as_float(c.y);
-        v[2] = __uint_as_float(c.z);
-        v[3] = __uint_as_float(c.w);
+        const uint32_t w[4] = {c.x, c.y, c.z, c.w};
+#pragma unroll
+        for (int k = 0; k < REALS; k++)
+            v[k] = word_real<P>(w, k);
     }
 };
 
-/* Lanes that are S apart share 2 S numbers: each keeps the sums of S of them. */
-template <int S, class real> DEVICE void halve(real *v, uint32_t lane)
+/* The numbers of a tile, [column][term][re, im], from a warp. */
+template <int TERMS, int COUNT, class real>
+DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, real *v)
 {
-    const bool upper = lane & S;
+    enum { N = COUNT % 32 ? 16 : 32, LANES = 32 / N };
+    static_assert(COUNT % N == 0, "16 numbers at a time");
+    const int lane = (int)threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < S; i++) {
-        const real other = upper ? v[i] : v[i + S], mine = upper ? v[i + S] : v[i];
-        v[i] = mine + __shfl_xor_sync(~0u, other, S);
-    }
-    if constexpr (S > 1)
-        halve<S / 2>(v, lane);
-}
-
-/* Sums of N numbers over a warp, N a power of 2 up to 32: lane l gets number l % N. Lanes are added
- * in pairs that are 16, 8, 4, 2, 1 apart, whatever N. */
-template <int N, class real> DEVICE real sum_over_warp(real *v, uint32_t lane)
-{
-#pragma unroll
-    for (int s = 16; s >= N; s /= 2)
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            v[i] += __shfl_xor_sync(~0u, v[i], s);
-    halve<N / 2>(v, lane);
-    return v[0];
-}
-
-/* Number k of a tile: [column][term][re, im]. */
-template <int TERMS>
-DEVICE void put_number(const lat_project_args &a, double *row, int k0, int n0, int k, double v)
-{
-    const int term = k0 + k / 2 % TERMS, column = n0 + k / (2 * TERMS);
-    if (term < a.terms && column < a.columns)
-        row[(column * a.terms + term) * 2 + k % 2] = v;
-}
-
-template <int TERMS, int FROM, int COUNT, class real>
-DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, real *v,
-                        uint32_t lane)
-{
-    if constexpr (COUNT > 0) {
-        constexpr int N = COUNT >= 32 ? 32 : COUNT >= 16 ? 16 : COUNT >= 8 ? 8 : COUNT >= 4 ? 4 : 2;
-        const real sum = sum_over_warp<N>(v + FROM, lane);
-        if (lane < N)
-            put_number<TERMS>(a, row, k0, n0, FROM + (int)lane, sum);
-        put_numbers<TERMS, FROM + N, COUNT - N>(a, row, k0, n0, v, lane);
+    for (int from = 0; from < COUNT; from += N) {
+        const real sum = sum_over_warp<N>(v + from);
+        const int k = from + lane / LANES, term = k0 + k / 2 % TERMS, column = n0 + k / (2 * TERMS);
+        if (lane % LANES == 0 && term < a.terms && column < a.columns)
+            row[(column * a.terms + term) * 2 + k % 2] = sum;
     }
 }
 
@@ -106,8 +67,8 @@ template <int P, int TERMS, int COLUMNS>
 __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_project_args a)
 {
     typedef lat_form<P> form;
-    typedef typename form::real real;
-    typedef lat_chunk<real> chunk;
+    typedef real_of<P> real;
+    typedef lat_chunk<P> chunk;
     const uint32_t lane = threadIdx.x, tile = blockIdx.x % (a.tiles_terms * a.tiles_columns),
                    at = blockIdx.x / (a.tiles_terms * a.tiles_columns), side = blockIdx.y;
     const int k0 = (int)((tile % a.tiles_terms) * blockDim.y + threadIdx.y) * TERMS,
@@ -159,16 +120,15 @@ __global__ void __launch_bounds__(256) products(const __grid_constant__ lat_proj
         }
     }
     double *const row = a.partial + ((size_t)side * a.slices * a.rows + at) * (size_t)a.numbers;
-    put_numbers<TERMS, 0, COLUMNS * TERMS * 2>(a, row, k0, n0, sum, lane);
+    put_numbers<TERMS, COLUMNS * TERMS * 2>(a, row, k0, n0, sum);
 }
 
 /* y += a w of a chunk. */
-template <class real>
-DEVICE void add_chunk(real y[lat_chunk<real>::REALS], real re, real im,
-                      const real w[lat_chunk<real>::REALS])
+template <int REALS, class real>
+DEVICE void add_chunk(real y[REALS], real re, real im, const real w[REALS])
 {
 #pragma unroll
-    for (int k = 0; k < lat_chunk<real>::REALS; k += 2) {
+    for (int k = 0; k < REALS; k += 2) {
         y[k] = fma(re, w[k], y[k]);
         y[k] = fma(-im, w[k + 1], y[k]);
         y[k + 1] = fma(re, w[k + 1], y[k + 1]);
@@ -176,12 +136,8 @@ DEVICE void add_chunk(real y[lat_chunk<real>::REALS], real re, real im,
     }
 }
 
-template <class real> struct lat_pair;
-template <> struct lat_pair<float> {
-    typedef float2 type;
-};
-template <> struct lat_pair<double> {
-    typedef double2 type;
+template <class real> struct alignas(2 * sizeof(real)) lat_pair {
+    real x, y;
 };
 
 enum { LAT_COMBINE_ROWS = 4, LAT_COMBINE_AHEAD = 8 };
@@ -191,9 +147,9 @@ template <int P, int COLUMNS>
 __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_project_args a)
 {
     typedef lat_form<P> form;
-    typedef typename form::real real;
-    typedef typename lat_pair<real>::type pair;
-    typedef lat_chunk<real> chunk;
+    typedef real_of<P> real;
+    typedef lat_pair<real> pair;
+    typedef lat_chunk<P> chunk;
     __shared__ pair factor[LAT_VECTOR_MODES][COLUMNS];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
                    all = a.sides * a.groups * form::CHUNKS;
@@ -230,7 +186,7 @@ __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_proje
 #pragma unroll
                     for (int n = 0; n < COLUMNS; n++) {
                         const pair f = factor[k0 + j][n];
-                        add_chunk<real>(y[n], f.x, f.y, w);
+                        add_chunk<chunk::REALS>(y[n], f.x, f.y, w);
                     }
                 }
         }

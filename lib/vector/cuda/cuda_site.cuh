@@ -85,33 +85,29 @@ DEVICE lat_scalar known(const lat_scalar *later, int column)
     return lat_scalar{at->re, at->im};
 }
 
-/* The sum of a warp's numbers to partial[], always in the same order. */
-DEVICE void sum_up(double *partial, double v)
+/* Sums of N numbers over a warp, N a power of 2 up to 32: lanes k 32/N and up get number k. At each
+ * step a lane keeps half of its numbers and gives the other half away. Lanes are added in pairs
+ * that are 16, 8, 4, 2, 1 apart, whatever N. */
+template <int N, int APART = 16, class real> DEVICE real sum_over_warp(real *v)
 {
+    enum { KEPT = N > 1 ? N / 2 : 1, OTHER = N / 2 };
+    const bool upper = threadIdx.x & APART;
 #pragma unroll
-    for (int d = 16; d; d /= 2)
-        v += __shfl_down_sync(~0u, v, d);
-    if (threadIdx.x % 32 == 0)
-        *partial = v;
+    for (int i = 0; i < KEPT; i++) {
+        const real mine = upper ? v[i + OTHER] : v[i], other = upper ? v[i] : v[i + OTHER];
+        v[i] = mine + __shfl_xor_sync(~0u, other, APART);
+    }
+    if constexpr (APART > 1)
+        return sum_over_warp<KEPT, APART / 2>(v);
+    return v[0];
 }
 
-/* The same sums of eight numbers, in the same order: number k is returned to lane 4 k. At each step
- * a lane keeps half of its numbers and gives the other half away, so that there are 9 exchanges in
- * place of 40. */
-DEVICE double sum_up_eight(const double v[8])
+/* The sum of a warp's numbers to partial[]. */
+DEVICE void sum_up(double *partial, double v)
 {
-    const uint32_t lane = threadIdx.x % 32;
-    double w[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        w[k] = (lane & 16 ? v[k + 4] : v[k])
-               + __shfl_xor_sync(~0u, lane & 16 ? v[k] : v[k + 4], 16);
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        w[k] = (lane & 8 ? w[k + 2] : w[k]) + __shfl_xor_sync(~0u, lane & 8 ? w[k] : w[k + 2], 8);
-    w[0] = (lane & 4 ? w[1] : w[0]) + __shfl_xor_sync(~0u, lane & 4 ? w[0] : w[1], 4);
-    w[0] += __shfl_xor_sync(~0u, w[0], 2);
-    return w[0] + __shfl_xor_sync(~0u, w[0], 1);
+    const double sum = sum_over_warp<1>(&v);
+    if (threadIdx.x % 32 == 0)
+        *partial = sum;
 }
 
 #endif

@@ -75,13 +75,20 @@ static inline cudaStream_t lat_gpu_stream(const lat_space *s)
     return lat_cuda_device_of(s->grid->dev)->stream;
 }
 
+/* May kernels begin while the one before ends? */
+static inline bool lat_gpu_early(const lat_gpu_space *s)
+{
+    return lat_cuda_device_of(s->space.grid->dev)->overlap != 0;
+}
+
 /* Parities p, p+1 .. of a part: how many, and the first. */
 static inline int lat_part_parities(const lat_part *p) { return p->parity == LAT_BOTH ? 2 : 1; }
 static inline int lat_part_first(const lat_part *p) { return p->parity == LAT_ODD; }
 
+/* NULL of NULL. */
 static inline char *lat_gpu_at(const lat_gpu_space *s, const lat_dfield *x, int parity)
 {
-    return (char *)x->data + (size_t)parity * s->parity;
+    return x ? (char *)x->data + (size_t)parity * s->parity : NULL;
 }
 
 /* Sites of a parity on ranks below. */
@@ -92,7 +99,10 @@ static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
 }
 
 /* Bytes of a group of spinors. */
-size_t lat_gpu_group_bytes(lat_storage storage);
+static inline size_t lat_gpu_group_bytes(lat_storage storage)
+{
+    return lat_by_storage(storage, [](auto P) { return (size_t)lat_form<P>::GROUP; });
+}
 
 /* Of the table of space.h (space_gpu.cu). */
 lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns);
@@ -104,6 +114,18 @@ int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field 
 int64_t lat_gpu_position(const lat_space *s, size_t site);
 int lat_gpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n, void *to);
 int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x);
+
+/* Spinors of a host field on the device: [count][stride reals], from natural site `first` on. */
+typedef struct lat_gpu_piece {
+    double *v;
+    size_t stride, first, count;
+    lat_parity parity; /* sites that are put */
+    bool rotated;      /* the column has the gauge of the space, not the hosts' gauge */
+} lat_gpu_piece;
+
+/* To a column, or back. */
+cudaError_t lat_gpu_move(const lat_gpu_space *s, bool put, const lat_gpu_piece *piece,
+                         char *column);
 
 /* For a space's opening (sums_gpu.cu, ghosts_gpu.cu): what sums need, of so many columns, and what
  * several ranks need, nothing on one. Closing frees either, whole or in part. */

@@ -17,6 +17,7 @@
 #ifndef LAT_VECTOR_CUDA_SPINOR_CUH
 #define LAT_VECTOR_CUDA_SPINOR_CUH
 
+#include <type_traits>
 #include "vector/cuda/cuda_algebra.cuh"
 extern "C" {
 #include "grid/grid.h"
@@ -33,24 +34,34 @@ DEVICE double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 
 /* PAIR: what two spins are in a group: so many bytes, chunks that hold them. (Half: what is read of
  * them, half a chunk more.) */
-template <int P> struct lat_form;
-template <> struct lat_form<LAT_STORAGE_DOUBLE> {
-    typedef double real;
-    enum { BYTES = 8, CHUNKS = 12, WORDS = 48, GROUP = CHUNKS * 512, CLOVER = 36 * 512 };
-    enum { PAIR_CHUNKS = 6, PAIR = PAIR_CHUNKS * 512 };
-};
-template <> struct lat_form<LAT_STORAGE_SINGLE> {
-    typedef float real;
-    enum { BYTES = 4, CHUNKS = 6, WORDS = 24, GROUP = CHUNKS * 512, CLOVER = 18 * 512 };
-    enum { PAIR_CHUNKS = 3, PAIR = PAIR_CHUNKS * 512 };
-};
-template <> struct lat_form<LAT_STORAGE_HALF> {
-    typedef float real;
-    enum { BYTES = 2, CHUNKS = 3, WORDS = 12, NORMS = CHUNKS * 512 };
-    enum { GROUP = NORMS + 128, CLOVER = 9 * 512 + 128 };
-    enum { PAIR_CHUNKS = 2, PAIR = 512 };
+template <int P> struct lat_form {
+    typedef typename std::conditional<P == LAT_STORAGE_DOUBLE, double, float>::type real;
+    enum {
+        BYTES = P == LAT_STORAGE_DOUBLE   ? 8
+                : P == LAT_STORAGE_SINGLE ? 4
+                                          : 2,
+        WORDS = 24 * BYTES / 4,
+        CHUNKS = 24 * BYTES / 16,
+        NORMS = CHUNKS * 512, /* where they begin, in half */
+        NORM = P == LAT_STORAGE_HALF ? 128 : 0,
+        GROUP = NORMS + NORM,
+        CLOVER = 72 * BYTES * 32 + NORM,
+        PAIR_CHUNKS = (CHUNKS + 1) / 2,
+        PAIR = CHUNKS / 2 * 512
+    };
 };
 template <int P> using real_of = typename lat_form<P>::real;
+
+/* f(P), P the storage as a constant. */
+template <class F> static inline auto lat_by_storage(lat_storage storage, F f)
+{
+    switch (storage) {
+    case LAT_STORAGE_DOUBLE: return f(std::integral_constant<int, LAT_STORAGE_DOUBLE>());
+    case LAT_STORAGE_SINGLE: return f(std::integral_constant<int, LAT_STORAGE_SINGLE>());
+    case LAT_STORAGE_HALF: break;
+    }
+    return f(std::integral_constant<int, LAT_STORAGE_HALF>());
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -137,19 +148,15 @@ DEVICE uint32_t to_fixed(float a, float b, float scale)
 
 /* ---- spinors --------------------------------------------------------------------------------- */
 
-template <int P> DEVICE typename lat_form<P>::real word_real(const uint32_t *w, int k);
-template <>
-__device__ __forceinline__ double word_real<LAT_STORAGE_DOUBLE>(const uint32_t *w, int k)
+/* Real k of a spinor's, link's or matrix' words; in half, in its unit. */
+template <int P> DEVICE real_of<P> word_real(const uint32_t *w, int k)
 {
-    return __hiloint2double((int)w[2 * k + 1], (int)w[2 * k]);
-}
-template <> __device__ __forceinline__ float word_real<LAT_STORAGE_SINGLE>(const uint32_t *w, int k)
-{
-    return __uint_as_float(w[k]);
-}
-template <> __device__ __forceinline__ float word_real<LAT_STORAGE_HALF>(const uint32_t *w, int k)
-{
-    return (k % 2 ? high(w[k / 2]) : low(w[k / 2])) - LAT_FIXED_ZERO;
+    if constexpr (P == LAT_STORAGE_DOUBLE)
+        return __hiloint2double((int)w[2 * k + 1], (int)w[2 * k]);
+    else if constexpr (P == LAT_STORAGE_SINGLE)
+        return __uint_as_float(w[k]);
+    else
+        return (k % 2 ? high(w[k / 2]) : low(w[k / 2])) - LAT_FIXED_ZERO;
 }
 
 DEVICE void put4(uint32_t *w, uint4 v)
@@ -287,10 +294,9 @@ template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t
 
 /* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */
 template <int P>
-DEVICE typename lat_form<P>::real get_in_unit(typename lat_form<P>::real v[24], const char *group,
-                                              uint32_t lane, bool swap)
+DEVICE real_of<P> get_in_unit(real_of<P> v[24], const char *group, uint32_t lane, bool swap)
 {
-    typedef typename lat_form<P>::real real;
+    typedef real_of<P> real;
     uint32_t w[lat_form<P>::WORDS];
     float norm = 1;
     load_spinor<P>(w, &norm, group, lane, swap);
@@ -306,10 +312,9 @@ DEVICE typename lat_form<P>::real get_in_unit(typename lat_form<P>::real v[24], 
 
 /* The same, in units of 1. */
 template <int P>
-DEVICE void get_spinor(typename lat_form<P>::real v[24], const char *group, uint32_t lane,
-                       bool swap)
+DEVICE void get_spinor(real_of<P> v[24], const char *group, uint32_t lane, bool swap)
 {
-    const typename lat_form<P>::real unit = get_in_unit<P>(v, group, lane, swap);
+    const real_of<P> unit = get_in_unit<P>(v, group, lane, swap);
 #pragma unroll
     for (int k = 0; k < 24 && P == LAT_STORAGE_HALF; k++)
         v[k] = rounded_product(v[k], unit);
@@ -338,8 +343,8 @@ DEVICE uint4 chunk_of(const float *v)
 }
 
 template <int P, bool ONCE>
-DEVICE void put_spinor(char *group, uint32_t lane, const typename lat_form<P>::real v[24],
-                       bool swap, uint64_t policy)
+DEVICE void put_spinor(char *group, uint32_t lane, const real_of<P> v[24], bool swap,
+                       uint64_t policy)
 {
     typedef lat_form<P> form;
     char *const p = group + lane * 16;

@@ -6,21 +6,12 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors")
 
 static cudaError_t empty(const lat_gpu_space *s, size_t groups)
 {
-    char *const ghosts = s->window.mine + s->ghosts;
-    const unsigned blocks = lat_cuda_blocks(groups, 4);
     const cudaStream_t stream = lat_gpu_stream(&s->space);
-    switch (s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE:
-        empty_ghosts<LAT_STORAGE_DOUBLE><<<blocks, 128, 0, stream>>>(ghosts, groups);
-        break;
-    case LAT_STORAGE_SINGLE:
-        empty_ghosts<LAT_STORAGE_SINGLE><<<blocks, 128, 0, stream>>>(ghosts, groups);
-        break;
-    case LAT_STORAGE_HALF:
-        empty_ghosts<LAT_STORAGE_HALF><<<blocks, 128, 0, stream>>>(ghosts, groups);
-        break;
-    }
-    return cudaStreamSynchronize(stream);
+    const cudaError_t e = lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, empty_ghosts<P>, lat_cuda_blocks(groups, 4), 128, stream,
+                              s->window.mine + s->ghosts, groups);
+    });
+    return e ? e : cudaStreamSynchronize(stream);
 }
 
 int lat_gpu_faces_open(lat_gpu_space *s)

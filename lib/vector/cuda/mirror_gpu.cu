@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mirror_gpu.cu: host fields of spinors on a GPU, mirror.h. */
 #include "vector/cuda/cuda_space.cuh"
-#include "vector/cuda/cuda_host.cuh"
 #include <stdlib.h>
 #include <string.h>
 #include "grid/cuda_fetch.cuh"
-#include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
 #include "base/threads.h"
 #include "vector/mirror.h"
 #include "grid/staging.h"
-#include "vector/temporal.h"
 }
-
-#define THREADS 128
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "solutions"); }
 
@@ -74,19 +69,19 @@ int lat_mirror_take(lat_mirror *m, lat_space *space, const lat_part *p, const la
                     const int *object)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
-    const double *const g = space->temporal ? (const double *)space->temporal->device : NULL;
     if (space->grid->spec.storage != LAT_STORAGE_DOUBLE || space->nc != 3)
         return lat_fail("solutions: expected spinors of SU(3) in double");
     if (m->reader && lat_async_wait(m->reader) < 0)
         return -1;
     for (int i = 0; i < p->columns; i++) {
         const int c = p->column[i];
-        unpack_spinors<LAT_STORAGE_DOUBLE>
-            <<<lat_cuda_blocks(m->sites, THREADS), THREADS, 0, m->dev->stream>>>(
-                s->sites, s->parity, m->data + (size_t)object[c] * LAT_STAGE_SPINOR,
-                m->objects * LAT_STAGE_SPINOR, g, 0, m->sites,
-                (const char *)x->data + (size_t)c * s->column);
-        if (failed(cudaGetLastError()))
+        const lat_gpu_piece piece = {m->data + (size_t)object[c] * LAT_STAGE_SPINOR,
+                                     m->objects * LAT_STAGE_SPINOR,
+                                     0,
+                                     m->sites,
+                                     LAT_BOTH,
+                                     true};
+        if (failed(lat_gpu_move(s, false, &piece, (char *)x->data + (size_t)c * s->column)))
             return -1;
     }
     return 0;

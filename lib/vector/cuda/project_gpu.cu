@@ -21,8 +21,7 @@ static cudaError_t start_products(lat_project_args *a, cudaStream_t stream)
     a->tiles_terms = (terms + warps - 1) / warps;
     a->tiles_columns = (uint32_t)(a->columns + COLUMNS - 1) / COLUMNS;
     const dim3 blocks(a->slices * a->rows * a->tiles_terms * a->tiles_columns, a->sides);
-    products<P, TERMS, COLUMNS><<<blocks, dim3(32, warps), 0, stream>>>(*a);
-    return cudaGetLastError();
+    return lat_cuda_start(false, products<P, TERMS, COLUMNS>, blocks, dim3(32, warps), stream, *a);
 }
 
 template <int P, int COLUMNS>
@@ -31,24 +30,18 @@ static cudaError_t start_combine(const lat_project_args *a, cudaStream_t stream)
     const uint32_t rows = a->sides * a->groups * lat_form<P>::CHUNKS;
     const dim3 blocks((rows + 4 * LAT_COMBINE_ROWS - 1) / (4 * LAT_COMBINE_ROWS),
                       (unsigned)((a->columns + COLUMNS - 1) / COLUMNS));
-    combine<P, COLUMNS><<<blocks, 128, 0, stream>>>(*a);
-    return cudaGetLastError();
+    return lat_cuda_start(false, combine<P, COLUMNS>, blocks, 128, stream, *a);
 }
 
 /* As many terms beside each other as registers allow. */
-static cudaError_t products_of(lat_storage storage, lat_project_args *a, cudaStream_t s)
+template <int P> static cudaError_t products_of(lat_project_args *a, cudaStream_t s)
 {
-    enum { S = LAT_STORAGE_SINGLE, D = LAT_STORAGE_DOUBLE };
+    enum { FEW = P == LAT_STORAGE_DOUBLE ? 2 : 4 };
     const int n = a->columns;
-    if (storage == LAT_STORAGE_DOUBLE)
-        return n == 1  ? start_products<D, 8, 1>(a, s)
-               : n < 3 ? start_products<D, 8, 2>(a, s)
-               : n < 5 ? start_products<D, 4, 4>(a, s)
-                       : start_products<D, 2, 12>(a, s);
-    return n == 1  ? start_products<S, 8, 1>(a, s)
-           : n < 3 ? start_products<S, 8, 2>(a, s)
-           : n < 5 ? start_products<S, 8, 4>(a, s)
-                   : start_products<S, 4, 12>(a, s);
+    return n == 1  ? start_products<P, 8, 1>(a, s)
+           : n < 3 ? start_products<P, 8, 2>(a, s)
+           : n < 5 ? start_products<P, 2 * FEW, 4>(a, s)
+                   : start_products<P, FEW, 12>(a, s);
 }
 
 template <int P> static cudaError_t combine_of(const lat_project_args *a, cudaStream_t s)
@@ -107,6 +100,7 @@ int lat_gpu_products(lat_space *space, const lat_part *p, int n, const lat_dfiel
                      const lat_dfield *y, lat_scalar *dot)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
+    const cudaStream_t stream = lat_gpu_stream(space);
     lat_project_args a;
     if (p->columns == 0 || n == 0)
         return 0;
@@ -117,15 +111,15 @@ int lat_gpu_products(lat_space *space, const lat_part *p, int n, const lat_dfiel
         if (lat_gpu_sums_begin(s, p->columns, 2 * a.terms, (int)(a.sides * a.slices * a.rows)))
             return -1;
         a.partial = s->partial;
-        if (failed(products_of(space->grid->spec.storage, &a, lat_gpu_stream(space)))
+        if (failed(space->grid->spec.storage == LAT_STORAGE_DOUBLE
+                       ? products_of<LAT_STORAGE_DOUBLE>(&a, stream)
+                       : products_of<LAT_STORAGE_SINGLE>(&a, stream))
             || lat_gpu_sums_of_rows(s, a.numbers, (int)a.sides, (int)a.rows))
             return -1;
         for (int j = 0; j < a.terms; j++)
             for (int i = 0; i < p->columns; i++) {
                 const double *const v = s->sum + (i * a.terms + j) * 2;
-                lat_scalar *const to = dot + (first + j) * space->columns + p->column[i];
-                to->re = v[0];
-                to->im = v[1];
+                dot[(first + j) * space->columns + p->column[i]] = lat_scalar{v[0], v[1]};
             }
     }
     return 0;

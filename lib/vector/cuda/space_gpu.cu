@@ -18,18 +18,6 @@ extern "C" {
 
 #define THREADS 128
 
-static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
-
-size_t lat_gpu_group_bytes(lat_storage storage)
-{
-    switch (storage) {
-    case LAT_STORAGE_DOUBLE: return lat_form<LAT_STORAGE_DOUBLE>::GROUP;
-    case LAT_STORAGE_SINGLE: return lat_form<LAT_STORAGE_SINGLE>::GROUP;
-    case LAT_STORAGE_HALF: return lat_form<LAT_STORAGE_HALF>::GROUP;
-    }
-    return 0;
-}
-
 /* ---- the space ------------------------------------------------------------------------------- */
 
 /* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
@@ -167,101 +155,57 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
 
 /* ---- host spinors ---------------------------------------------------------------------------- */
 
-/* From a host field, to it, or random numbers. */
-typedef struct host_spinors {
-    const lat_field *from;
-    lat_field *to;
-    int columns, object[LAT_VECTOR_COLUMNS], column[LAT_VECTOR_COLUMNS];
-    lat_parity parity; /* of what is written */
-    uint64_t seed;     /* of one column */
-    size_t site;       /* the lattice's natural index of the first one here */
-} host_spinors;
-
-static void fill_piece(const host_spinors *h, int nc, size_t first, size_t count, double *v)
+cudaError_t lat_gpu_move(const lat_gpu_space *s, bool put, const lat_gpu_piece *piece, char *column)
 {
-    if (h->from)
-        lat_stage_spinors(h->from, h->columns, h->object, first, count, v);
-    else
-        lat_spinor_draw_sites(h->seed, h->column[0], nc, h->site + first, count, v);
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const unsigned blocks = lat_cuda_blocks(piece->count, THREADS);
+    const double *const g = piece->rotated && s->space.temporal
+                                ? (const double *)s->space.temporal->device
+                                : NULL;
+    return lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, put ? move_spinors<P, true> : move_spinors<P, false>, blocks,
+                              THREADS, stream, s->sites, *piece, g, s->parity, column);
+    });
 }
 
-/* A piece is [column][site][24]. */
-template <int P>
-static cudaError_t start_piece(const lat_gpu_space *s, const lat_cuda_device *dev,
-                               const host_spinors *h, int b, size_t first, size_t count,
-                               char *columns)
-{
-    const size_t each = count * LAT_STAGE_SPINOR,
-                 bytes = (size_t)h->columns * each * sizeof(double);
-    double *const raw = (double *)dev->raw[b];
-    const double *const g = s->space.temporal ? (const double *)s->space.temporal->device : NULL;
-    const unsigned blocks = lat_cuda_blocks(count, THREADS);
-    cudaError_t e = cudaSuccess;
-    if (!h->to)
-        e = cudaMemcpyAsync(raw, dev->pinned[b], bytes, cudaMemcpyHostToDevice, dev->stream);
-    for (int k = 0; k < h->columns && !e; k++) {
-        char *const column = columns + (size_t)h->column[k] * s->column;
-        if (!h->to)
-            pack_spinors<P><<<blocks, THREADS, 0, dev->stream>>>(
-                s->sites, s->parity, h->parity, raw + (size_t)k * each, h->from ? g : NULL, first,
-                count, column);
-        else
-            unpack_spinors<P>
-                <<<blocks, THREADS, 0, dev->stream>>>(s->sites, s->parity, raw + (size_t)k * each,
-                                                      LAT_STAGE_SPINOR, g, first, count, column);
-        e = cudaGetLastError();
-    }
-    if (h->to)
-        e = e ? e
-              : cudaMemcpyAsync(dev->pinned[b], raw, bytes, cudaMemcpyDeviceToHost, dev->stream);
-    return e;
-}
-
-static cudaError_t start(const lat_gpu_space *s, const lat_cuda_device *dev, const host_spinors *h,
-                         int b, size_t first, size_t count, char *columns)
-{
-    switch (s->space.grid->spec.storage) {
-    case LAT_STORAGE_DOUBLE:
-        return start_piece<LAT_STORAGE_DOUBLE>(s, dev, h, b, first, count, columns);
-    case LAT_STORAGE_SINGLE:
-        return start_piece<LAT_STORAGE_SINGLE>(s, dev, h, b, first, count, columns);
-    case LAT_STORAGE_HALF:
-        return start_piece<LAT_STORAGE_HALF>(s, dev, h, b, first, count, columns);
-    }
-    return cudaErrorNotSupported;
-}
-
-/* All columns of some sites at a time. Most of a source is zero, and stays on the host. */
-static int transfer_spinors(lat_space *space, lat_dfield *x, const host_spinors *h)
+/* Sites at .. at+n-1 of the columns of a part, from host(at, n, v) to the field (put), or back:
+ * v[column][site][24] is filled, or has come; put: false where there is nothing to send. rotated:
+ * the host has its own gauge, the column that of the space. */
+template <class Host>
+static int transfer_spinors(const lat_space *space, const lat_part *p, lat_dfield *x, bool put,
+                            bool rotated, Host host)
 {
     const lat_gpu_space *s = lat_gpu_space_of(space);
     const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
-    for (int k = 0; k < h->columns && h->from; k++)
-        if (failed(cudaMemsetAsync((char *)x->data + (size_t)h->column[k] * s->column, 0, s->column,
-                                   dev->stream)))
-            return -1;
+    const size_t columns = (size_t)p->columns, site = columns * LAT_STAGE_SPINOR * sizeof(double);
+    const auto start = [&](size_t at, size_t n, int b) {
+        double *const raw = (double *)dev->raw[b];
+        cudaError_t e = put ? cudaMemcpyAsync(raw, dev->pinned[b], n * site, cudaMemcpyHostToDevice,
+                                              dev->stream)
+                            : cudaSuccess;
+        for (size_t k = 0; k < columns && !e; k++) {
+            const lat_gpu_piece piece = {
+                raw + k * n * LAT_STAGE_SPINOR, LAT_STAGE_SPINOR, at, n, p->parity, rotated};
+            e = lat_gpu_move(s, put, &piece, (char *)x->data + (size_t)p->column[k] * s->column);
+        }
+        return e || put ? e
+                        : cudaMemcpyAsync(dev->pinned[b], raw, n * site, cudaMemcpyDeviceToHost,
+                                          dev->stream);
+    };
+    if (columns == 0)
+        return 0;
     return lat_cuda_staged(
-        dev, !h->to, 2 * (size_t)s->sites.half,
-        LAT_CUDA_STAGE / ((size_t)h->columns * LAT_STAGE_SPINOR * sizeof(double)), "spinors",
-        [&](size_t at, size_t n, int b) {
-            double *const v = (double *)dev->pinned[b];
-            if (h->from && lat_stage_zero(h->from, h->columns, h->object, at, n))
-                return false;
-            if (h->to)
-                lat_unstage_spinors(h->to, h->columns, h->object, at, n, v);
-            else
-                fill_piece(h, space->nc, at, n, v);
-            return true;
-        },
-        [&](size_t at, size_t n, int b) { return start(s, dev, h, b, at, n, (char *)x->data); });
+        dev, put, 2 * (size_t)s->sites.half, LAT_CUDA_STAGE / site, "spinors",
+        [&](size_t at, size_t n, int b) { return host(at, n, (double *)dev->pinned[b]); }, start);
 }
 
-static int check_host(const lat_space *s, const lat_part *p, const lat_field *host,
-                      const int *object)
+/* of[]: the objects of a host field in the columns of a part. */
+static int find_objects(const lat_space *s, const lat_part *p, const lat_field *host,
+                        const int *object, int *of)
 {
     const int objects = (int)lat_header_objects(&host->head);
     for (int i = 0; i < p->columns; i++) {
-        const int k = object[p->column[i]];
+        const int k = of[i] = object[p->column[i]];
         if (host->head.nc != s->nc || k < 0 || k >= objects
             || lat_header_full_reals(&host->head) != 8 * (size_t)s->nc)
             return lat_fail("spinor %d of a host field: it has %d of SU(%d)", k, objects,
@@ -270,34 +214,34 @@ static int check_host(const lat_space *s, const lat_part *p, const lat_field *ho
     return 0;
 }
 
-/* Columns of a host field, all of them together. */
-static host_spinors of_host(const lat_part *p, const int *object)
-{
-    host_spinors h = {};
-    h.columns = p->columns;
-    h.parity = LAT_BOTH;
-    for (int i = 0; i < p->columns; i++) {
-        h.column[i] = p->column[i];
-        h.object[i] = object[p->column[i]];
-    }
-    return h;
-}
-
+/* Most of a source is zero, and stays on the host. */
 int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                 const int *object)
 {
-    host_spinors h = of_host(p, object);
-    h.from = host;
-    return check_host(s, p, host, object) || (p->columns && transfer_spinors(s, x, &h)) ? -1 : 0;
+    const lat_part both = {LAT_BOTH, p->columns, p->column};
+    int of[LAT_VECTOR_COLUMNS];
+    return find_objects(s, p, host, object, of) || s->ops->zero(s, &both, x)
+                   || transfer_spinors(s, &both, x, true, true,
+                                       [&](size_t at, size_t n, double *v) {
+                                           if (lat_stage_zero(host, p->columns, of, at, n))
+                                               return false;
+                                           lat_stage_spinors(host, p->columns, of, at, n, v);
+                                           return true;
+                                       })
+               ? -1
+               : 0;
 }
 
 int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                 const int *object)
 {
-    host_spinors h = of_host(p, object);
-    h.to = host;
-    return check_host(s, p, host, object)
-                   || (p->columns && transfer_spinors(s, (lat_dfield *)x, &h))
+    int of[LAT_VECTOR_COLUMNS];
+    return find_objects(s, p, host, object, of)
+                   || transfer_spinors(s, p, (lat_dfield *)x, false, true,
+                                       [&](size_t at, size_t n, const double *v) {
+                                           lat_unstage_spinors(host, p->columns, of, at, n, v);
+                                           return true;
+                                       })
                ? -1
                : 0;
 }
@@ -308,8 +252,11 @@ int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x
     const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
                  site = grid->halo ? (size_t)grid->slab.first * slice : 0;
     for (int i = 0; i < p->columns; i++) {
-        const host_spinors h = {NULL, NULL, 1, {0}, {p->column[i]}, p->parity, seed, site};
-        if (transfer_spinors(s, x, &h))
+        const lat_part one = {p->parity, 1, p->column + i};
+        if (transfer_spinors(s, &one, x, true, false, [&](size_t at, size_t n, double *v) {
+                lat_spinor_draw_sites(seed, p->column[i], s->nc, site + at, n, v);
+                return true;
+            }))
             return -1;
     }
     return 0;

@@ -96,13 +96,13 @@ static __device__ void take_step(const adder &a, int place, const double *v)
            lat_step_take(a.step, a.epsilon, v, a.row + a.column[place], LAT_VECTOR_COLUMNS));
 }
 
-/* By thread 0 of the last block of a number, v: the last number of a column takes its step. */
-static __device__ void finish_column(const adder &a, double v)
+/* v is the sum of a number: the last one of a column takes its step. */
+static __device__ void finish_column(const adder &a, uint32_t number, double v)
 {
-    const int place = (int)blockIdx.y / a.numbers;
+    const int place = (int)number / a.numbers;
     double all[LAT_GPU_OF_STEP] = {v};
     if (a.numbers > 1) {
-        __stcg(a.value + blockIdx.y, v);
+        __stcg(a.value + number, v);
         __threadfence();
         if (atomicInc(a.valued + place, (unsigned)a.numbers - 1) != (unsigned)a.numbers - 1)
             return;
@@ -147,22 +147,53 @@ static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
     return add_all_pairs(n, [&](uint32_t i) { return __ldcg(v + i * stride); });
 }
 
-/* By the last block of a number: its slices to all ranks. Thread 0 returns the sum of all. */
+/* By a warp: the slices of a number to all ranks, and the sum of all; for its first thread. */
 static __device__ double add_ranks(const adder &a, uint32_t number)
 {
     const double *const slice = a.slice_sum + (size_t)number * a.slices;
     const size_t at = a.packets + (size_t)number * a.all * sizeof(double2);
-    for (uint32_t k = threadIdx.x; k < a.slices * a.ranks; k += blockDim.x)
+    for (uint32_t k = threadIdx.x % 32; k < a.slices * a.ranks; k += 32)
         put_packet(a.window[k / a.slices] + at + (a.first + k % a.slices) * sizeof(double2),
                    __ldcg(slice + k % a.slices), a.call);
-    for (uint32_t t = threadIdx.x; t < a.all; t += blockDim.x)
+    for (uint32_t t = threadIdx.x % 32; t < a.all; t += 32)
         while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
-    __syncthreads();
-    if (threadIdx.x >= 32)
-        return 0;
+    __syncwarp();
     return add_all_pairs(
         a.all, [&](uint32_t t) { return get_packet(a.mine + at + t * sizeof(double2)).x; });
+}
+
+/* By a warp, once all slices of a number are there: they are added up, or go to the host, which
+ * does it. */
+static __device__ void finish_number(const adder &a, uint32_t number)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    const double *const slice = a.slice_sum + (size_t)number * a.slices;
+    for (uint32_t t = lane; a.host && t < a.slices; t += 32)
+        a.host[(size_t)number * a.slices + t] = __ldcg(slice + t);
+    if (a.host)
+        __threadfence_system();
+    const double v = a.ranks > 1 ? add_ranks(a, number) : add_pairs(slice, a.slices, 1);
+    if (lane == 0) {
+        if (a.step)
+            finish_column(a, number, v);
+        else
+            report(a, (int)number, v);
+    }
+}
+
+/* By a block that has written sums of its slice: is it the last one of its numbers (blockIdx.y)?
+ * Then all slices are there. */
+static __device__ bool is_last(const adder &a)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+    __syncthreads();
+    __threadfence();
+    return last;
 }
 
 /* By a block: the groups of a slice, of all parities, in pairs over y, then over z (grid/reduce.h);
@@ -187,48 +218,24 @@ static __device__ double add_slice(const adder &a, double *p)
     return warp == 0 ? add_pairs(p, a.z, plane) : 0;
 }
 
-/* blockIdx.x: the slice; blockIdx.y: the number. The last block of a number adds up its slices. */
+/* blockIdx.x: the slice; blockIdx.y: the number. */
 static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__ adder a)
 {
-    __shared__ bool last;
-    double *const slices = a.slice_sum + (size_t)blockIdx.y * a.slices;
     WAIT_FOR_GRID();
-    double v = add_slice(a, a.partial + (size_t)blockIdx.y * a.arrays
-                                + (size_t)blockIdx.x * a.z * a.y * a.across);
-    if (threadIdx.x == 0) {
-        __stcg(slices + blockIdx.x, v);
-        __threadfence();
-        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    if (!last)
-        return;
-    for (uint32_t t = threadIdx.x; a.host && t < a.slices; t += 256)
-        a.host[(size_t)blockIdx.y * a.slices + t] = __ldcg(slices + t);
-    if (a.host) {
-        __threadfence_system();
-        __syncthreads();
-    }
-    if (a.ranks > 1)
-        v = add_ranks(a, blockIdx.y);
-    else if (threadIdx.x < 32)
-        v = add_pairs(slices, a.slices, 1);
-    if (threadIdx.x == 0) {
-        if (a.step)
-            finish_column(a, v);
-        else
-            report(a, (int)blockIdx.y, v);
-    }
+    const double v = add_slice(a, a.partial + (size_t)blockIdx.y * a.arrays
+                                      + (size_t)blockIdx.x * a.z * a.y * a.across);
+    if (threadIdx.x == 0)
+        __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + blockIdx.x, v);
+    if (is_last(a) && threadIdx.x < 32)
+        finish_number(a, blockIdx.y);
 }
 
 /* blockIdx.x: the slice; blockIdx.y: 32 of `count` numbers, a lane each, which lie side by side in
- * rows; a warp adds up every eighth row. The last block of these numbers adds up their slices. */
+ * rows; a warp adds up every eighth row. */
 static __global__ void __launch_bounds__(256)
     add_rows(const __grid_constant__ adder a, uint32_t count, uint32_t sides, uint32_t rows)
 {
     __shared__ double warp[8][32];
-    __shared__ bool last;
     const uint32_t lane = threadIdx.x % 32, k = threadIdx.x / 32, number = blockIdx.y * 32 + lane;
     double v = 0;
     if (number < count)
@@ -246,31 +253,9 @@ static __global__ void __launch_bounds__(256)
             v += warp[w][lane];
         __stcg(a.slice_sum + (size_t)number * a.slices + blockIdx.x, v);
     }
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
-    __syncthreads();
-    if (!last)
-        return;
-    __threadfence();
-    for (uint32_t t = k; a.host && t < a.slices && number < count; t += 8)
-        a.host[(size_t)number * a.slices + t] = __ldcg(a.slice_sum + (size_t)number * a.slices + t);
-    for (uint32_t n = blockIdx.y * 32 + k; n < blockIdx.y * 32 + 32 && n < count; n += 8) {
-        v = add_pairs(a.slice_sum + (size_t)n * a.slices, a.slices, 1);
-        if (lane == 0)
-            *(volatile double *)(a.sum + n) = v;
-    }
-    for (uint32_t n = blockIdx.y * 32; a.ranks > 1 && n < blockIdx.y * 32 + 32 && n < count; n++) {
-        __syncthreads();
-        v = add_ranks(a, n);
-        if (threadIdx.x == 0)
-            *(volatile double *)(a.sum + n) = v;
-    }
-    __syncthreads();
-    __threadfence_system();
-    if (k == 0 && number < count)
-        *(volatile double *)(a.flag + number) = a.call;
+    if (is_last(a))
+        for (uint32_t n = blockIdx.y * 32 + k; n < blockIdx.y * 32 + 32 && n < count; n += 8)
+            finish_number(a, n);
 }
 
 int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays)
@@ -332,9 +317,8 @@ static adder adder_of(lat_gpu_space *s, int arrays)
 
 static int start_sums(const lat_gpu_space *s, const adder *a, int count)
 {
-    return failed(lat_cuda_start(lat_cuda_device_of(s->space.grid->dev)->overlap, add_slices,
-                                 dim3(a->slices, (unsigned)count), 256, lat_gpu_stream(&s->space),
-                                 *a));
+    return failed(lat_cuda_start(lat_gpu_early(s), add_slices, dim3(a->slices, (unsigned)count),
+                                 256, lat_gpu_stream(&s->space), *a));
 }
 
 /* Waits until all flags are those of a call, or, as a last resort, for all work. */
@@ -367,9 +351,11 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
 int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows)
 {
     const adder a = next_adder(s);
-    add_rows<<<dim3(a.slices, (unsigned)(count + 31) / 32), 256, 0, lat_gpu_stream(&s->space)>>>(
-        a, (uint32_t)count, (uint32_t)sides, (uint32_t)rows);
-    return failed(cudaGetLastError()) || finish_sums(s, count) ? -1 : 0;
+    return failed(lat_cuda_start(false, add_rows, dim3(a.slices, (unsigned)(count + 31) / 32), 256,
+                                 lat_gpu_stream(&s->space), a, count, sides, rows))
+                   || finish_sums(s, count)
+               ? -1
+               : 0;
 }
 
 /* ---- scalars that stay on the device --------------------------------------------------------- */
@@ -412,32 +398,15 @@ static lat_scalars *scalars_open(lat_space *space)
     return (lat_scalars *)s;
 }
 
-typedef struct new_row {
-    lat_scalar *row;
-    int columns;
-    uint8_t column[LAT_VECTOR_COLUMNS];
-    lat_scalar to[LAT_VECTOR_COLUMNS];
-} new_row;
-
-static __global__ void set_row(const __grid_constant__ new_row a)
-{
-    const int i = (int)threadIdx.x;
-    if (i < a.columns)
-        a.row[a.column[i]] = a.to[i];
-}
-
 static int scalars_set(lat_scalars *scalars, const lat_part *p, lat_row row, const lat_scalar *to)
 {
     const lat_gpu_scalars *const s = scalars_of(scalars);
-    new_row a = {};
-    a.row = s->row + row * LAT_VECTOR_COLUMNS;
-    a.columns = p->columns;
-    for (int i = 0; i < p->columns; i++) {
-        a.column[i] = (uint8_t)p->column[i];
-        a.to[i] = to[p->column[i]];
-    }
-    set_row<<<1, LAT_VECTOR_COLUMNS, 0, lat_gpu_stream(&s->space->space)>>>(a);
-    return failed(cudaGetLastError());
+    for (int i = 0; i < p->columns; i++)
+        if (failed(cudaMemcpyAsync(s->row + row * LAT_VECTOR_COLUMNS + p->column[i],
+                                   to + p->column[i], sizeof *to, cudaMemcpyHostToDevice,
+                                   lat_gpu_stream(&s->space->space))))
+            return -1;
+    return 0;
 }
 
 static int scalars_read(lat_scalars *scalars, const lat_part *p, lat_scalar_step step, int ago,
@@ -482,6 +451,6 @@ int lat_gpu_sums_step(lat_gpu_space *s, const lat_part *p, int numbers, int arra
     to->call[step][to->taken[step] % 2] = a.call;
     if (!s->slices_host)
         return start_sums(s, &a, p->columns * numbers);
-    take_steps<<<1, p->columns, 0, lat_gpu_stream(&s->space)>>>(a);
-    return failed(cudaGetLastError());
+    return failed(
+        lat_cuda_start(false, take_steps, 1, (unsigned)p->columns, lat_gpu_stream(&s->space), a));
 }

@@ -27,10 +27,9 @@ static __global__ void rotate_links(const __grid_constant__ lat_gpu_sites s, con
     const int mu = (int)(n % 4);
     if (site >= held)
         return;
-    const uint32_t row = 2 * s.extent[0], after = s.extent[3];
-    uint32_t x[4] = {(uint32_t)(site % row), (uint32_t)(site / row % s.extent[1]),
-                     (uint32_t)(site / row / s.extent[1] % s.extent[2]),
-                     (uint32_t)(site / row / s.extent[1] / s.extent[2])};
+    const uint32_t after = s.extent[3];
+    uint32_t x[4];
+    natural_coordinates(s, site, x);
     const uint32_t t = (first + (x[3] > after ? slices - 1 : x[3])) % slices;
     double *const link = u + n * 18, v[18], m[18];
     if (mu == 3 && unit && t + 1 != slices) {
@@ -39,7 +38,7 @@ static __global__ void rotate_links(const __grid_constant__ lat_gpu_sites s, con
     }
     if (mu == 3 && s.ghosts && x[3] == after) /* nobody reads it, and what follows is not here */
         return;
-    x[mu] = one_up(s, mu, x[mu]);
+    x[mu] = one_step(s, mu, x[mu], false);
     lat_sun_mul(3, v, g + site * 18, link);
     lat_sun_mul_dag(3, m, v, g + natural_of(s, x) * 18);
     for (int k = 0; k < 18; k++)
@@ -51,11 +50,10 @@ int lat_gpu_rotate_links(const lat_gpu_space *s, bool unit, size_t held, double 
     const lat_grid *grid = s->space.grid;
     if (!s->space.temporal)
         return 0;
-    rotate_links<<<lat_cuda_blocks(4 * held, THREADS), THREADS, 0, lat_gpu_stream(&s->space)>>>(
+    return failed(lat_cuda_start(
+        false, rotate_links, lat_cuda_blocks(4 * held, THREADS), THREADS, lat_gpu_stream(&s->space),
         s->sites, (const double *)s->space.temporal->device, unit,
-        (uint32_t)(grid->halo ? grid->slab.first : 0), (uint32_t)grid->spec.lattice.dims[3], held,
-        all);
-    return failed(cudaGetLastError());
+        grid->halo ? grid->slab.first : 0, grid->spec.lattice.dims[3], held, all));
 }
 
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
