@@ -66,25 +66,18 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
     }
 }
 
-template <int P> static lat_vector_layout layout_in(void)
-{
-    lat_vector_layout l = {};
-    l.reals = LAT_STAGE_SPINOR;
-    l.real = lat_form<P>::BYTES;
-    l.side = 32;
-    l.run = 16 / lat_form<P>::BYTES;
-    l.norm = P == LAT_STORAGE_HALF ? (size_t)lat_form<P>::CHUNKS * 512 : 0;
-    return l;
-}
-
 static lat_vector_layout layout_of(lat_storage storage)
 {
-    switch (storage) {
-    case LAT_STORAGE_DOUBLE: return layout_in<LAT_STORAGE_DOUBLE>();
-    case LAT_STORAGE_SINGLE: return layout_in<LAT_STORAGE_SINGLE>();
-    case LAT_STORAGE_HALF: break;
-    }
-    return layout_in<LAT_STORAGE_HALF>();
+    return lat_by_storage(storage, [](auto P) {
+        typedef lat_form<P.value> form;
+        lat_vector_layout l = {};
+        l.reals = LAT_STAGE_SPINOR;
+        l.real = form::BYTES;
+        l.side = 32;
+        l.run = 16 / form::BYTES;
+        l.norm = P.value == LAT_STORAGE_HALF ? (size_t)form::CHUNKS * 512 : 0;
+        return l;
+    });
 }
 
 int64_t lat_gpu_position(const lat_space *space, size_t site)
@@ -104,11 +97,10 @@ int64_t lat_gpu_position(const lat_space *space, size_t site)
 int lat_gpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n, void *to)
 {
     const cudaStream_t stream = lat_gpu_stream(s);
-    return failed(
-               cudaMemcpyAsync(to, (const char *)x->data + from, n, cudaMemcpyDeviceToHost, stream))
-                   || failed(cudaStreamSynchronize(stream))
-               ? -1
-               : 0;
+    cudaError_t e = cudaMemcpyAsync(to, (const char *)x->data + from, n, cudaMemcpyDeviceToHost,
+                                    stream);
+    e = e ? e : cudaStreamSynchronize(stream);
+    return lat_cuda_failed(e, "spinors");
 }
 
 void lat_gpu_close(lat_space *space)
