@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* space.h: batches of spinors on a device, and their linear algebra.
  *
- * A batch is one field (grid/grid.h) of `columns` right-hand sides: on the CPU
- * [block][column][spin][colour][re, im][lane], on a GPU [column][parity][group of 32 sites]
- * (cuda/cuda_space.cuh). It covers all sites; an operation works on sites of
- * one parity, or on both, and on the columns that it is given: those that have converged are left
- * out. What it does to a column does not depend, to the last bit, on the other columns, on threads
- * or on ranks.
+ * A batch is one field (grid/grid.h) of `columns` right-hand sides; layout.h says where its numbers
+ * lie. It covers all sites; an operation works on sites of one parity, or on both, and on the
+ * columns that it is given: those that have converged are left out. What it does to a column does
+ * not depend, to the last bit, on the other columns, on threads or on ranks.
  *
  * Inside, spins are those of a basis with gamma_t = diag(1, 1, -1, -1); on the CPU upper =
  * (a + b)/sqrt 2, lower = (a - b)/sqrt 2, where a and b are the upper and the lower two spins in
@@ -33,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "grid/grid.h"
+#include "vector/layout.h"
 #include "vector/scalars.h"
 
 #ifdef __cplusplus
@@ -59,6 +58,7 @@ typedef struct lat_space {
     const struct lat_vector_ops *ops;
     lat_grid *grid;
     int nc, columns;
+    lat_vector_layout layout;
     bool ahead;                          /* the host reads scalars an iteration late (scalars.h) */
     const struct lat_temporal *temporal; /* borrowed; NULL: fields have the gauge of hosts */
 } lat_space;
@@ -137,6 +137,12 @@ typedef struct lat_vector_ops {
                    lat_dfield *y);
 
     const lat_scalar_ops *scalars;
+
+    /* Where a site is in layout.h, by its natural index among those of this rank. */
+    int64_t (*position)(const lat_space *s, size_t site);
+
+    /* n bytes of a batch as they lie in the memory of this rank, to the host. */
+    int (*bytes)(const lat_space *s, const lat_dfield *x, size_t from, size_t n, void *to);
 } lat_vector_ops;
 
 extern const lat_vector_ops lat_vector_cpu, lat_vector_gpu;

@@ -84,6 +84,11 @@ static lat_space *vector_cpu_open(lat_grid *grid, int nc, int columns)
     s->space = (lat_space){.ops = &lat_vector_cpu, .grid = grid, .nc = nc, .columns = columns};
     s->lanes = lat_vector_lanes_table[lat_isa_widest()][nc]
                + (grid->spec.storage == LAT_STORAGE_DOUBLE);
+    const lat_vector_layout l = {
+        .reals = 8 * nc, .real = s->lanes->real, .side = s->lanes->lanes, .run = 1};
+    s->space.layout = l;
+    s->space.layout.column = (size_t)(l.reals * l.real * l.side);
+    s->space.layout.group = (size_t)columns * s->space.layout.column;
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
     s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
     s->total = lat_alloc(rows, sizeof(double), "sums");
@@ -170,12 +175,17 @@ static int vector_cpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat
 
 /* ---- whole spinors --------------------------------------------------------------------------- */
 
-/* The reals of a block's column: where, and how many bytes. */
-static char *column_at(const lat_dfield *x, int block, int column, size_t *bytes)
+static int64_t vector_cpu_position(const lat_space *s, size_t site)
 {
-    *bytes = (size_t)x->shape.reals * (size_t)lat_cpu(x->grid)->lay->lanes
-             * lat_storage_bytes(x->grid->spec.storage);
-    return (char *)x->data + ((size_t)block * (size_t)x->shape.objects + (size_t)column) * *bytes;
+    return ((const lat_cpu_space *)s)->position[site];
+}
+
+static int vector_cpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n,
+                            void *to)
+{
+    (void)s;
+    memcpy(to, (const char *)x->data + from, n);
+    return 0;
 }
 
 typedef void on_column(char *x, const char *y, size_t bytes);
@@ -205,9 +215,9 @@ static void each_column(lat_space *s, const lat_part *p, lat_dfield *x, const la
 #pragma omp parallel for schedule(static)
     for (int b = begin; b < end; b++)
         for (int i = 0; i < p->columns; i++) {
-            size_t bytes;
-            char *to = column_at(x, b, p->column[i], &bytes);
-            fn(to, y ? column_at(y, b, p->column[i], &bytes) : NULL, bytes);
+            const size_t at = lat_vector_at(&s->layout, (int64_t)b * s->layout.side, p->column[i],
+                                            0);
+            fn((char *)x->data + at, y ? (const char *)y->data + at : NULL, s->layout.column);
         }
 }
 
@@ -416,4 +426,6 @@ const lat_vector_ops lat_vector_cpu = {
     .shadow = vector_cpu_shadow,
     .convert = vector_cpu_convert,
     .scalars = &lat_scalars_host,
+    .position = vector_cpu_position,
+    .bytes = vector_cpu_bytes,
 };

@@ -111,6 +111,8 @@ int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field 
                 const int *object);
 int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                 const int *object);
+int64_t lat_gpu_position(const lat_space *s, size_t site);
+int lat_gpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n, void *to);
 int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x);
 
 /* Spinors of a host field on the device: [count][stride reals], from natural site `first` on. */

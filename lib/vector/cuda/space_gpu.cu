@@ -66,6 +66,43 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
     }
 }
 
+static lat_vector_layout layout_of(lat_storage storage)
+{
+    return lat_by_storage(storage, [](auto P) {
+        typedef lat_form<P.value> form;
+        lat_vector_layout l = {};
+        l.reals = LAT_STAGE_SPINOR;
+        l.real = form::BYTES;
+        l.side = 32;
+        l.run = 16 / form::BYTES;
+        l.norm = P.value == LAT_STORAGE_HALF ? (size_t)form::CHUNKS * 512 : 0;
+        return l;
+    });
+}
+
+int64_t lat_gpu_position(const lat_space *space, size_t site)
+{
+    const lat_gpu_space *const g = lat_gpu_space_of(space);
+    const lat_gpu_sites *const s = &g->sites;
+    const uint32_t n = (uint32_t)site, row = 2 * s->extent[0];
+    const uint32_t x = n % row / 2, y = n / row % s->extent[1], zt = n / row / s->extent[1],
+                   size = s->brick[0] * s->brick[1];
+    const uint32_t odd = (n % row + y + zt % s->extent[2] + zt / s->extent[2] + s->odd) & 1;
+    const uint32_t i = x / s->brick[0] * size + x % s->brick[0]
+                       + y / s->brick[1] * s->brick[1] * s->extent[0]
+                       + y % s->brick[1] * s->brick[0] + zt * s->plane;
+    return (int64_t)odd * 32 * g->groups + i;
+}
+
+int lat_gpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n, void *to)
+{
+    const cudaStream_t stream = lat_gpu_stream(s);
+    cudaError_t e = cudaMemcpyAsync(to, (const char *)x->data + from, n, cudaMemcpyDeviceToHost,
+                                    stream);
+    e = e ? e : cudaStreamSynchronize(stream);
+    return lat_cuda_failed(e, "spinors");
+}
+
 void lat_gpu_close(lat_space *space)
 {
     lat_gpu_space *s = lat_gpu_space_of(space);
@@ -98,6 +135,9 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
     s->group = lat_gpu_group_bytes(grid->spec.storage);
     s->parity = s->groups * s->group;
     s->column = 2 * s->parity;
+    s->space.layout = layout_of(grid->spec.storage);
+    s->space.layout.group = s->group;
+    s->space.layout.column = s->column;
     if (lat_agree(grid->dev->comm, lat_gpu_sums_open(s, columns) || lat_gpu_faces_open(s) ? -1 : 0)
         == 0)
         return &s->space;

@@ -254,5 +254,6 @@ const lat_vector_ops lat_vector_gpu = {
     lat_gpu_open,        lat_gpu_close,     lat_gpu_put,        lat_gpu_get,      vector_gpu_zero,
     vector_gpu_copy,     lat_gpu_random,    vector_gpu_gamma5,  vector_gpu_axpby, vector_gpu_axpys,
     vector_gpu_dots,     lat_gpu_products,  lat_gpu_combine,    vector_gpu_add,   vector_gpu_cg,
-    vector_gpu_bicgstab, vector_gpu_shadow, vector_gpu_convert, &lat_scalars_gpu,
+    vector_gpu_bicgstab, vector_gpu_shadow, vector_gpu_convert, &lat_scalars_gpu, lat_gpu_position,
+    lat_gpu_bytes,
 };
