@@ -427,14 +427,6 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 
-static void layout(const lat_header *h, const lat_hints *hints, lat_payload *p)
-{
-    (void)hints;
-    *p = (lat_payload){.big = true,
-                       .rows = h->reals < 2 * h->nc * h->nc ? h->nc - 1 : h->nc,
-                       .digest = lat_nersc_digest};
-}
-
 static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
 {
     lat_memory_stream m;
@@ -452,13 +444,11 @@ const lat_format lat_format_nersc = {
     .name = "nersc",
     .extension = ".nersc",
     .about = "NERSC archive, with and without last rows; written big endian",
-    .foreign = true,
     .fewer_rows = 3,
-    .nd = 4,
     .probe = probe,
     .begin = begin,
     .end = end,
-    .layout = layout,
+    .stored = {.big = true, .digest = lat_nersc_digest},
     .sums = true,
     .head = write_head,
 };

@@ -15,18 +15,13 @@
 
 #define HEAD 24
 
-static double get_double(const unsigned char *b)
-{
-    const uint64_t bits = lat_load_le64(b);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
+extern const lat_format lat_format_ddalphaamg;
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     const uint64_t volume = n >= HEAD ? lat_probe_volume(b, false) : 0;
-    return volume && lat_probe_size(size, HEAD + 576 * volume) && fabs(get_double(b + 16)) <= 3.1;
+    return volume && lat_probe_size(size, HEAD + 576 * volume)
+           && fabs(lat_load_f64(b + 16, false)) <= 3.1;
 }
 
 /* Between the extents as openQCD and as DDalphaAMG would have them. */
@@ -77,9 +72,6 @@ static size_t number_of(const lat_geometry *geom, size_t link)
     const size_t row = ((size_t)x[3] * (size_t)d[0] + (size_t)x[0]) * (size_t)d[1] + (size_t)x[1];
     return 8 * (row * (size_t)d[2] / 2 + (size_t)x[2] / 2) + 2 * (((size_t)mu + 1) % 4) + backward;
 }
-
-static const lat_payload openqcd_order = {.rows = 3, .map = map_openqcd};
-static const lat_payload ddalphaamg_order = {.rows = 3, .order = {.links = "tzyx"}};
 
 /* Of a file that was read in one order: the number that each link has in the other. `geom` has the
  * extents as openQCD would have them. The order of directions t, z, y, x is its own inverse. */
@@ -141,13 +133,13 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r, bool 
         exchange_x_z(&head->geom);
     return lat_header_check(head, lat_input_name(in)) < 0
                ? -1
-               : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
+               : lat_take_plaquette(in, r, lat_load_f64(b + 16, false), 1.0 / 3);
 }
 
 static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    *p = ddalphaamg_order;
-    return read_head(in, head, r, true) < 0 ? -1 : lat_set_source(head, "DDalphaAMG");
+    (void)p;
+    return read_head(in, head, r, true);
 }
 
 /* Which of the two orders is being tried, and the plaquette in the one tried before. */
@@ -173,9 +165,10 @@ static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_re
     const bool told = dims_tell(&r->dims, &head->geom), odd_extent = !all_even(&head->geom);
     d->now = told || odd_extent ? DECIDED : AS_OPENQCD;
     r->ambiguous = d->now == AS_OPENQCD;
-    *p = d->now == DECIDED ? ddalphaamg_order : openqcd_order;
-    if (d->now == DECIDED)
+    if (d->now == DECIDED) {
+        *p = lat_format_ddalphaamg.stored;
         exchange_x_z(&head->geom);
+    }
     return lat_set_source(head, odd_extent ? "DDalphaAMG (openQCD has even extents)"
                                 : told     ? "DDalphaAMG (as --dims tells)"
                                            : "openQCD");
@@ -214,11 +207,8 @@ static int even_only(const char *name, const lat_header *h)
 static int write_head(lat_output *out, const lat_geometry *geom, double plaquette)
 {
     unsigned char b[HEAD];
-    const double three = 3 * plaquette;
-    uint64_t bits;
-    memcpy(&bits, &three, sizeof bits);
     lat_dims_store(geom, b, false, true);
-    lat_store_le64(b + 16, bits);
+    lat_store_f64(b + 16, 3 * plaquette, false);
     return lat_output_write(out, b, sizeof b);
 }
 
@@ -236,33 +226,17 @@ static int head_ddalphaamg(lat_output *out, const lat_header *head, const lat_pa
     return write_head(out, &geom, head->plaquette);
 }
 
-static void layout_openqcd(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)head;
-    (void)hints;
-    *p = openqcd_order;
-}
-
-static void layout_ddalphaamg(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)head;
-    (void)hints;
-    *p = ddalphaamg_order;
-}
-
 const lat_format lat_format_openqcd = {
     .name = "openqcd",
     .extension = ".oqcd",
     .about = "openQCD; DDalphaAMG's files are recognised by the plaquette",
-    .foreign = true,
     .only = LAT_F64,
-    .nd = 4,
     .nc = 3,
     .probe = probe,
     .begin = begin_openqcd,
     .end = end_openqcd,
     .admit = even_only,
-    .layout = layout_openqcd,
+    .stored = {.map = map_openqcd},
     .head = head_openqcd,
 };
 
@@ -270,11 +244,10 @@ const lat_format lat_format_ddalphaamg = {
     .name = "ddalphaamg",
     .extension = ".ddamg",
     .about = "DDalphaAMG: openQCD's header with T, Z, Y, X; another order",
-    .foreign = true,
+    .source = "DDalphaAMG",
     .only = LAT_F64,
-    .nd = 4,
     .nc = 3,
     .begin = begin_ddalphaamg,
-    .layout = layout_ddalphaamg,
+    .stored = {.order = {.links = "tzyx"}},
     .head = head_ddalphaamg,
 };

@@ -21,12 +21,6 @@
 
 #define MAGIC "\x89HDF\r\n\x1a\n"
 
-static bool probe(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return n >= strlen(MAGIC) && memcmp(b, MAGIC, strlen(MAGIC)) == 0;
-}
-
 #ifdef LAT_HDF5
 
 #define MOST ((size_t)1 << 36) /* bytes of a file */
@@ -342,19 +336,13 @@ static int write_hdf5(lat_output *out, const lat_field *f)
 
 #endif
 
-static const lat_quark_format hdf5 = {.propagator = true,
-                                      .spinor = true,
-                                      .proven = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = LAT_BASIS,
-                                      .read = read_hdf5,
-                                      .write = write_hdf5};
-
-const lat_format lat_format_hdf5_prop = {.name = "hdf5-prop",
-                                         .extension = ".h5",
-                                         .about = "HDF5 of QDP++ and lalibe; --dataset",
-                                         .foreign = true,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .probe = probe,
-                                         .quarks = &hdf5};
+const lat_format lat_format_hdf5_prop = {
+    .name = "hdf5-prop",
+    .extension = ".h5",
+    .about = "HDF5 of QDP++ and lalibe; --dataset",
+    .begins = {MAGIC},
+    .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,
+    .proven = true,
+    .read = read_hdf5,
+    .write = write_hdf5,
+};

@@ -28,7 +28,7 @@
 
 static uint32_t load(const unsigned char *b, int i, bool big)
 {
-    return big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
+    return lat_load_u32(b + 4 * i, big);
 }
 
 /* ---- MILC ------------------------------------------------------------------------------------ */
@@ -174,12 +174,8 @@ static int read_fm(lat_input *in, lat_field *f, const lat_quark_hints *h)
                         name, load(b, 0, big), load(b, 3, big), load(b, 2, big), load(b, 8, big));
     lat_dims_load(&f->head.geom, b + 16, big, false);
     f->head.real = LAT_F32;
-    if (lat_geometry_check(&f->head.geom, name) < 0
-        || lat_quark_alloc(in, f, LAT_PROPAGATOR, 4 * FM_REALS * lat_volume(&f->head.geom)) < 0)
-        return -1;
-    const lat_quark_array a = {.axes = "tzyxSCsci", .big = big};
-    return lat_quark_array_read(in, f, &a) < 0 ? -1
-                                               : lat_set_source(&f->head, "Fermilab propagator");
+    return lat_quark_read_whole(in, f, LAT_PROPAGATOR,
+                                &(lat_quark_array){.axes = "tzyxSCsci", .big = big});
 }
 
 static int write_fm(lat_output *out, const lat_field *f)
@@ -193,35 +189,31 @@ static int write_fm(lat_output *out, const lat_field *f)
     return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 
-static const lat_quark_format milc = {.propagator = true,
-                                      .proven = true,
-                                      .norm = LAT_NORM_KAPPA,
-                                      .basis = "milc",
-                                      .read = read_milc,
-                                      .write = write_milc};
-static const lat_quark_format fm = {.propagator = true,
-                                    .proven = true,
-                                    .norm = LAT_NORM_KAPPA,
-                                    .basis = "fermilab",
-                                    .read = read_fm,
-                                    .write = write_fm};
+const lat_format lat_format_milc_prop = {
+    .name = "milc-prop",
+    .extension = ".wprop",
+    .about = "propagator of MILC, version 5",
+    .only = LAT_F32,
+    .probe = probe_milc,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .proven = true,
+    .norm = LAT_NORM_KAPPA,
+    .basis = "milc",
+    .read = read_milc,
+    .write = write_milc,
+};
 
-const lat_format lat_format_milc_prop = {.name = "milc-prop",
-                                         .extension = ".wprop",
-                                         .about = "propagator of MILC, version 5",
-                                         .foreign = true,
-                                         .only = LAT_F32,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .probe = probe_milc,
-                                         .quarks = &milc};
-
-const lat_format lat_format_fermilab_prop = {.name = "fermilab-prop",
-                                             .extension = ".fmprop",
-                                             .about = "propagator of Fermilab (FM)",
-                                             .foreign = true,
-                                             .only = LAT_F32,
-                                             .nd = 4,
-                                             .nc = 3,
-                                             .probe = probe_fm,
-                                             .quarks = &fm};
+const lat_format lat_format_fermilab_prop = {
+    .name = "fermilab-prop",
+    .extension = ".fmprop",
+    .about = "propagator of Fermilab (FM)",
+    .source = "Fermilab propagator",
+    .only = LAT_F32,
+    .probe = probe_fm,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .proven = true,
+    .norm = LAT_NORM_KAPPA,
+    .basis = "fermilab",
+    .read = read_fm,
+    .write = write_fm,
+};

@@ -17,48 +17,6 @@
 #include "base/memory.h"
 #include "quarks.h"
 
-/* ---- without a head -------------------------------------------------------------------------- */
-
-static const lat_quark_array kyu_array = {.axes = "SCisctzyx", .big = true};
-static const lat_quark_array xqcd_array = {.axes = "SCtzyxsci"};
-static const lat_quark_array spinor_array = {.axes = "tzyxsci"};
-
-/* An array of the extents of --dims. */
-static int read_array(lat_input *in, lat_field *f, const lat_quark_hints *h, lat_kind kind,
-                      lat_real real, const lat_quark_array *a, const char *source)
-{
-    const lat_read_context r = {.dims = h->dims};
-    if (lat_need_dims(in, &r) < 0)
-        return -1;
-    f->head.geom = h->dims;
-    f->head.real = real;
-    const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
-    return lat_quark_alloc(in, f, kind, reals * (uint64_t)real * lat_volume(&h->dims)) < 0
-                   || lat_quark_array_read(in, f, a) < 0
-               ? -1
-               : lat_set_source(&f->head, "%s", source);
-}
-
-static int read_kyu(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_array(in, f, h, LAT_PROPAGATOR, LAT_F64, &kyu_array, "KYU propagator");
-}
-
-static int write_kyu(lat_output *out, const lat_field *f)
-{
-    return lat_quark_array_write(out, f, &kyu_array);
-}
-
-static int read_xqcd(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_array(in, f, h, LAT_PROPAGATOR, LAT_F32, &xqcd_array, "XQCD propagator");
-}
-
-static int write_xqcd(lat_output *out, const lat_field *f)
-{
-    return lat_quark_array_write(out, f, &xqcd_array);
-}
-
 /* ---- DDalphaAMG ------------------------------------------------------------------------------ */
 
 static int skip_header(lat_input *in)
@@ -74,30 +32,20 @@ static int skip_header(lat_input *in)
                          lat_input_name(in), n);
 }
 
-static bool probe_ddalphaamg(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return n >= 8 && memcmp(b, "<header>", 8) == 0;
-}
-
 static int read_ddalphaamg(lat_input *in, lat_field *f, const lat_quark_hints *h)
 {
-    return skip_header(in) < 0
+    f->head.real = LAT_F64;
+    return skip_header(in) < 0 || lat_take_dims(in, &f->head.geom, &h->dims) < 0
                ? -1
-               : read_array(in, f, h, LAT_SPINOR, LAT_F64, &spinor_array, "DDalphaAMG vector");
-}
-
-static int write_spinor(lat_output *out, const lat_field *f)
-{
-    return lat_quark_array_write(out, f, &spinor_array);
+               : lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array);
 }
 
 /* ---- openQCD --------------------------------------------------------------------------------- */
 
+extern const lat_format lat_format_openqcd_sfld;
+
 #define SFLD_HEAD 24
 #define NORM_WITHIN 1e-10 /* relative; of sums in another order, some n eps */
-
-static const lat_quark_array sfld_array = {.axes = "txyzsci"};
 
 static bool probe_sfld(const unsigned char *b, size_t n, int64_t size)
 {
@@ -122,35 +70,28 @@ static int read_sfld(lat_input *in, lat_field *f, const lat_quark_hints *h)
 {
     unsigned char b[SFLD_HEAD];
     const char *name = lat_input_name(in);
-    double stated;
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     lat_dims_load(&f->head.geom, b, false, true);
     f->head.real = LAT_F64;
-    const uint64_t bits = lat_load_le64(b + 16);
-    memcpy(&stated, &bits, sizeof stated);
-    if (lat_geometry_check(&f->head.geom, name) < 0
-        || lat_quark_alloc(in, f, LAT_SPINOR, 192 * lat_volume(&f->head.geom)) < 0
-        || lat_quark_array_read(in, f, &sfld_array) < 0)
+    if (lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array) < 0)
         return -1;
-    const double found = square_norm(f);
-    if (!(fabs(found - stated) <= NORM_WITHIN * fabs(found))
-        && lat_mismatch(h->force, "%s: square norm %.15g is stated, %.15g found (damaged copy?)",
-                        name, stated, found)
-               < 0)
-        return -1;
-    return lat_set_source(&f->head, "openQCD spinor field");
+    const double found = square_norm(f), stated = lat_load_f64(b + 16, false);
+    return fabs(found - stated) <= NORM_WITHIN * fabs(found)
+               ? 0
+               : lat_mismatch(h->force,
+                              "%s: square norm %.15g is stated, %.15g found (damaged copy?)", name,
+                              stated, found);
 }
 
 static int write_sfld(lat_output *out, const lat_field *f)
 {
     unsigned char b[SFLD_HEAD];
-    const double norm = square_norm(f);
-    uint64_t bits;
-    memcpy(&bits, &norm, sizeof bits);
     lat_dims_store(&f->head.geom, b, false, true);
-    lat_store_le64(b + 16, bits);
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_quark_array_write(out, f, &sfld_array);
+    lat_store_f64(b + 16, square_norm(f), false);
+    return lat_output_write(out, b, sizeof b) < 0
+               ? -1
+               : lat_quark_array_write(out, f, &lat_format_openqcd_sfld.array);
 }
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
@@ -221,14 +162,7 @@ static int read_npy(lat_input *in, lat_field *f, const lat_quark_hints *h)
     const lat_kind kind = f->head.kind;
     a.axes = npy_axes(kind);
     f->head.kind = LAT_GAUGE; /* until it has columns */
-    if (lat_geometry_check(&f->head.geom, name) < 0 || lat_input_skip(in, head) < 0
-        || lat_quark_alloc(in, f, kind,
-                           (kind == LAT_PROPAGATOR ? 288 : 24) * (uint64_t)f->head.real
-                               * lat_volume(&f->head.geom))
-               < 0
-        || lat_quark_array_read(in, f, &a) < 0)
-        return -1;
-    return lat_set_source(&f->head, "NumPy array");
+    return lat_input_skip(in, head) < 0 ? -1 : lat_quark_read_whole(in, f, kind, &a);
 }
 
 static int write_npy(lat_output *out, const lat_field *f)
@@ -248,78 +182,63 @@ static int write_npy(lat_output *out, const lat_field *f)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static const lat_quark_format npy = {.propagator = true,
-                                     .spinor = true,
-                                     .proven = true,
-                                     .norm = LAT_NORM_MASS,
-                                     .basis = LAT_BASIS,
-                                     .read = read_npy,
-                                     .write = write_npy};
-static const lat_quark_format kyu = {.propagator = true,
-                                     .norm = LAT_NORM_MASS,
-                                     .basis = "dirac-pauli",
-                                     .read = read_kyu,
-                                     .write = write_kyu};
-static const lat_quark_format xqcd = {.propagator = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = "dirac-pauli",
-                                      .read = read_xqcd,
-                                      .write = write_xqcd};
-static const lat_quark_format sfld = {.spinor = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = "chiral",
-                                      .read = read_sfld,
-                                      .write = write_sfld};
-static const lat_quark_format vector = {.spinor = true,
-                                        .norm = LAT_NORM_MASS,
-                                        .basis = "ddalphaamg",
-                                        .read = read_ddalphaamg,
-                                        .write = write_spinor};
-
 const lat_format lat_format_npy_prop = {
     .name = "npy-prop",
     .extension = ".npy",
     .about = "NumPy array of a propagator or spinor, as PyQUDA writes it",
-    .foreign = true,
-    .nd = 4,
-    .nc = 3,
+    .source = "NumPy array",
     .probe = probe_npy,
-    .quarks = &npy};
+    .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,
+    .proven = true,
+    .read = read_npy,
+    .write = write_npy,
+};
 
-const lat_format lat_format_kyu_prop = {.name = "kyu-prop",
-                                        .extension = ".kyuprop",
-                                        .about = "propagator of KYU, without a head",
-                                        .foreign = true,
-                                        .only = LAT_F64,
-                                        .nd = 4,
-                                        .nc = 3,
-                                        .quarks = &kyu};
+const lat_format lat_format_kyu_prop = {
+    .name = "kyu-prop",
+    .extension = ".kyuprop",
+    .about = "propagator of KYU, without a head",
+    .source = "KYU propagator",
+    .only = LAT_F64,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .basis = "dirac-pauli",
+    .array = {.axes = "SCisctzyx", .big = true},
+};
 
-const lat_format lat_format_xqcd_prop = {.name = "xqcd-prop",
-                                         .extension = ".xqcdprop",
-                                         .about = "propagator of XQCD, without a head",
-                                         .foreign = true,
-                                         .only = LAT_F32,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .quarks = &xqcd};
+const lat_format lat_format_xqcd_prop = {
+    .name = "xqcd-prop",
+    .extension = ".xqcdprop",
+    .about = "propagator of XQCD, without a head",
+    .source = "XQCD propagator",
+    .only = LAT_F32,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .basis = "dirac-pauli",
+    .array = {.axes = "SCtzyxsci"},
+};
 
-const lat_format lat_format_openqcd_sfld = {.name = "openqcd-sfld",
-                                            .extension = ".sfld",
-                                            .about = "spinor field of openQCD (export_sfld)",
-                                            .foreign = true,
-                                            .only = LAT_F64,
-                                            .nd = 4,
-                                            .nc = 3,
-                                            .probe = probe_sfld,
-                                            .quarks = &sfld};
+const lat_format lat_format_openqcd_sfld = {
+    .name = "openqcd-sfld",
+    .extension = ".sfld",
+    .about = "spinor field of openQCD (export_sfld)",
+    .source = "openQCD spinor field",
+    .only = LAT_F64,
+    .probe = probe_sfld,
+    .quarks = LAT_HOLDS_SPINORS,
+    .basis = "chiral",
+    .array = {.axes = "txyzsci"},
+    .read = read_sfld,
+    .write = write_sfld,
+};
 
-const lat_format lat_format_ddalphaamg_vector = {.name = "ddalphaamg-vector",
-                                                 .extension = ".ddvec",
-                                                 .about = "spinor field of DDalphaAMG (vector_io)",
-                                                 .foreign = true,
-                                                 .only = LAT_F64,
-                                                 .nd = 4,
-                                                 .nc = 3,
-                                                 .probe = probe_ddalphaamg,
-                                                 .quarks = &vector};
+const lat_format lat_format_ddalphaamg_vector = {
+    .name = "ddalphaamg-vector",
+    .extension = ".ddvec",
+    .about = "spinor field of DDalphaAMG (vector_io)",
+    .source = "DDalphaAMG vector",
+    .only = LAT_F64,
+    .begins = {"<header>"},
+    .quarks = LAT_HOLDS_SPINORS,
+    .basis = "ddalphaamg",
+    .array = {.axes = "tzyxsci"},
+    .read = read_ddalphaamg,
+};

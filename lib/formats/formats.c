@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
+#include "lime.h"
 #include "payload.h"
 
 /* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
@@ -56,50 +57,24 @@ const lat_format *const lat_formats[] = {FORMATS NULL};
 
 /* ---- recognised, but not read ---------------------------------------------------------------- */
 
-static bool begins(const unsigned char *b, size_t n, const char *text)
-{
-    return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
-}
-
-static bool is_lfs(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "version https://git-lfs");
-}
-
-static bool is_packed(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "\x1f\x8b\x08") || begins(b, n, "BZh")
-           || begins(b, n,
-                     "\xfd"
-                     "7zXZ")
-           || begins(b, n, "\x28\xb5\x2f\xfd");
-}
-
-static bool is_numpy(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "\x93NUMPY");
-}
-
-/* The most specific first. */
 static const struct refused {
     const char *name;
-    bool (*is)(const unsigned char *b, size_t n, int64_t size);
+    const char *begins[4];
     const char *advice;
 } refused[] = {
-    {"a Git LFS pointer", is_lfs,
+    {"a Git LFS pointer",
+     {"version https://git-lfs"},
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
-    {"a compressed file", is_packed,
+    {"a compressed file",
+     {"\x1f\x8b\x08", "BZh", "\xfd\x37zXZ", "\x28\xb5\x2f\xfd"},
      "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"a NumPy array", is_numpy, "write its links as plain numbers, by tofile(), for --from raw"},
-    {NULL, NULL, NULL}};
+    {"a NumPy array",
+     {"\x93NUMPY"},
+     "write its links as plain numbers, by tofile(), for --from raw"},
+};
+#define REFUSED (sizeof refused / sizeof *refused)
 
-const char *lat_format_refused(size_t i)
-{
-    return i < sizeof refused / sizeof *refused ? refused[i].name : NULL;
-}
+const char *lat_format_refused(size_t i) { return i < REFUSED ? refused[i].name : NULL; }
 
 bool lat_format_extension_refused(const char *extension)
 {
@@ -112,14 +87,36 @@ bool lat_format_extension_refused(const char *extension)
 
 /* ---- recognition ----------------------------------------------------------------------------- */
 
+bool lat_begins(const unsigned char *b, size_t n, const char *text)
+{
+    return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
+}
+
+bool lat_begins_number(const unsigned char *b, size_t n, uint32_t number)
+{
+    return n >= 4 && (lat_load_u32(b, true) == number || lat_load_u32(b, false) == number);
+}
+
+bool lat_format_fits(const lat_format *f, const unsigned char *b, size_t n, int64_t size)
+{
+    for (int i = 0; i < 2; i++)
+        if ((f->begins[i] && lat_begins(b, n, f->begins[i]))
+            || (f->magic[i] && lat_begins_number(b, n, f->magic[i]))
+            || (f->lime[i] && lat_lime_has(b, n, f->lime[i])))
+            return true;
+    return f->probe && f->probe(b, n, size);
+}
+
 static void no_format(lat_input *in, const unsigned char *b, size_t n)
 {
     const char *name = lat_input_name(in);
-    for (const struct refused *r = refused; r->name; r++)
-        if (r->is(b, n, lat_input_size(in))) {
+    for (size_t i = 0; i < 4 * REFUSED; i++) {
+        const struct refused *r = &refused[i / 4];
+        if (r->begins[i % 4] && lat_begins(b, n, r->begins[i % 4])) {
             lat_fail("%s: is %s: %s", name, r->name, r->advice);
             return;
         }
+    }
     char hex[3 * 8 + 1] = "";
     for (size_t i = 0; i < n && i < 8; i++)
         snprintf(hex + 3 * i, 4, "%02x ", b[i]);
@@ -139,10 +136,28 @@ const lat_format *lat_format_of(lat_input *in)
         return NULL;
     }
     for (const lat_format *const *f = lat_formats; *f; f++)
-        if ((*f)->probe && (*f)->probe(b, (size_t)n, lat_input_size(in)))
+        if (lat_format_fits(*f, b, (size_t)n, lat_input_size(in)))
             return *f;
     no_format(in, b, (size_t)n);
     return NULL;
+}
+
+/* ---- how a field is stored ------------------------------------------------------------------- */
+
+lat_payload lat_format_layout(const lat_format *f, const lat_header *head, const lat_hints *hints)
+{
+    lat_payload p = f->stored;
+    const int nc = head->nc;
+    if (f->layout)
+        f->layout(head, hints, &p);
+    if (!p.rows)
+        p.rows = head->reals < 2 * nc * nc && nc <= f->fewer_rows ? nc - 1 : nc;
+    return p;
+}
+
+bool lat_format_writes(const lat_format *f)
+{
+    return f->stream || f->head || f->layout || f->write || f->array.axes;
 }
 
 /* ---- helpers of readers ---------------------------------------------------------------------- */
@@ -151,7 +166,7 @@ uint64_t lat_probe_volume(const unsigned char *b, bool big)
 {
     uint64_t v = 1;
     for (int i = 0; i < 4; i++) {
-        const uint32_t e = big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
+        const uint32_t e = lat_load_u32(b + 4 * i, big);
         if (e < 1 || e > 1024)
             return 0;
         v *= e;
@@ -164,18 +179,14 @@ bool lat_probe_size(int64_t size, uint64_t bytes) { return size < 0 || (uint64_t
 void lat_dims_load(lat_geometry *geom, const unsigned char *b, bool big, bool time_first)
 {
     geom->nd = 4;
-    for (int i = 0; i < 4; i++) {
-        const uint32_t e = big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
-        geom->dims[time_first ? (i + 3) % 4 : i] = (int32_t)e;
-    }
+    for (int i = 0; i < 4; i++)
+        geom->dims[time_first ? (i + 3) % 4 : i] = (int32_t)lat_load_u32(b + 4 * i, big);
 }
 
 void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool time_first)
 {
-    for (int i = 0; i < 4; i++) {
-        const uint32_t e = (uint32_t)geom->dims[time_first ? (i + 3) % 4 : i];
-        lat_store32(b + 4 * i, e, big != lat_big_endian());
-    }
+    for (int i = 0; i < 4; i++)
+        lat_store_u32(b + 4 * i, (uint32_t)geom->dims[time_first ? (i + 3) % 4 : i], big);
 }
 
 int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double scale)
@@ -236,11 +247,12 @@ const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
     return text;
 }
 
-int lat_need_dims(lat_input *in, const lat_read_context *r)
+int lat_take_dims(lat_input *in, lat_geometry *geom, const lat_geometry *dims)
 {
-    return r->dims.nd ? 0
-                      : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T to lat-convert",
-                                 lat_input_name(in));
+    *geom = *dims;
+    return dims->nd ? 0
+                    : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T to lat-convert",
+                               lat_input_name(in));
 }
 
 int lat_need_size(lat_input *in)
@@ -250,6 +262,14 @@ int lat_need_size(lat_input *in)
                : lat_fail("%s: in this format links are found from the end, so a "
                           "file is expected, found a pipe",
                           lat_input_name(in));
+}
+
+int lat_skip_to_links(lat_input *in, const lat_header *head, int rows)
+{
+    const uint64_t need = lat_payload_bytes(head, rows);
+    return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
+               ? -1
+               : lat_input_skip(in, (uint64_t)lat_input_size(in) - lat_input_offset(in) - need);
 }
 
 void *lat_format_state(lat_read_context *r, size_t size)

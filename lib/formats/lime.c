@@ -19,7 +19,7 @@
 
 bool lat_lime_begins(const unsigned char *bytes, size_t n)
 {
-    return n >= 4 && lat_load_be32(bytes) == MAGIC;
+    return lat_begins(bytes, n, LAT_LIME_BEGIN);
 }
 
 bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text)

@@ -16,6 +16,7 @@
 
 #define LAT_LIME_BEGINS 0x8000u
 #define LAT_LIME_ENDS 0x4000u
+#define LAT_LIME_BEGIN "\x45\x67\x89\xab" /* of a container and of each record */
 #define LAT_LIME_XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
 
 typedef struct lat_lime_record {

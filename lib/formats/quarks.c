@@ -188,6 +188,18 @@ int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
                : lat_field_alloc(f, NULL);
 }
 
+int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a)
+{
+    const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
+    return lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
+                   || lat_quark_alloc(in, f, kind,
+                                      reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
+                          < 0
+                   || lat_quark_array_read(in, f, a) < 0
+               ? -1
+               : 0;
+}
+
 /* ---- basis and normalisation ----------------------------------------------------------------- */
 
 /* All numbers times `scale`, in another basis: the numbers of the file to ours, or `back`. */
@@ -223,7 +235,7 @@ static double stated_kappa(const lat_header *head)
 
 lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h)
 {
-    return h->norm ? h->norm : format->quarks->norm;
+    return h->norm ? h->norm : format->norm ? format->norm : LAT_NORM_MASS;
 }
 
 /* The factor from a file's numbers to M^-1; NaN with lat_error set. Sources are as they are. A
@@ -253,7 +265,8 @@ static int change(const char *name, lat_field *f, const lat_format *format,
                   const lat_quark_hints *h, bool back)
 {
     const double scale = file_scale(name, format, &f->head, h);
-    const lat_basis *b = h->basis ? h->basis : lat_basis_find(format->quarks->basis);
+    const lat_basis *b = h->basis ? h->basis
+                                  : lat_basis_find(format->basis ? format->basis : LAT_BASIS);
     if (isnan(scale) || !b)
         return -1;
     change_numbers(f, b, back, back ? 1 / scale : scale);
@@ -271,13 +284,33 @@ static int expect_finite(const char *name, const lat_field *f)
                           name);
 }
 
+/* As the file has it. */
+static int read_stated(lat_input *in, lat_field *f, const lat_format *from,
+                       const lat_quark_hints *hints)
+{
+    lat_quark_hints h = *hints;
+    h.format = from;
+    if (from->read && from->read(in, f, &h) < 0)
+        return -1;
+    if (!from->read) {
+        f->head.real = from->only;
+        if (lat_take_dims(in, &f->head.geom, &h.dims) < 0
+            || lat_quark_read_whole(in, f,
+                                    from->quarks & LAT_HOLDS_SPINORS ? LAT_SPINOR : LAT_PROPAGATOR,
+                                    &from->array)
+                   < 0)
+            return -1;
+    }
+    return from->source ? lat_set_source(&f->head, "%s", from->source) : 0;
+}
+
 int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
                     int real)
 {
     const char *name = lat_input_name(in);
     *f = (lat_field){.data = NULL};
     lat_header_init(&f->head);
-    if (from->quarks->read(in, f, h) == 0 && lat_expect_end(in, h->force) == 0
+    if (read_stated(in, f, from, h) == 0 && lat_expect_end(in, h->force) == 0
         && expect_finite(name, f) == 0 && (real != LAT_F64 || lat_field_convert(f, LAT_F64) == 0)
         && change(name, f, from, h, false) == 0
         && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0))
@@ -289,15 +322,16 @@ int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const l
 /* Can the format hold the field? */
 static int admit(const char *name, const lat_field *f, const lat_format *to)
 {
-    const lat_quark_format *q = to->quarks;
+    const bool propagators = to->quarks & LAT_HOLDS_PROPAGATORS,
+               spinors = to->quarks & LAT_HOLDS_SPINORS;
     const lat_header *head = &f->head;
     char dims[64];
-    if (!(head->kind == LAT_PROPAGATOR ? q->propagator : head->kind == LAT_SPINOR && q->spinor))
+    if (!(head->kind == LAT_PROPAGATOR ? propagators : head->kind == LAT_SPINOR && spinors))
         return lat_fail("%s: holds %s, and %s files hold %s", name, lat_kind_text(head->kind),
                         to->name,
-                        !q->propagator ? "a spinor field"
-                        : q->spinor    ? "a spinor field or a quark propagator"
-                                       : "a quark propagator");
+                        !propagators ? "a spinor field"
+                        : spinors    ? "a spinor field or a quark propagator"
+                                     : "a quark propagator");
     if (head->nc != 3)
         return lat_fail("%s: holds SU(%d) on %s, and %s files hold SU(3)", name, head->nc,
                         lat_dims_text(&head->geom, dims), to->name);
@@ -323,5 +357,6 @@ int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_
     return !wanted || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
                    || change(name, f, to, h, true) < 0 || lat_field_convert(f, (lat_real)wanted) < 0
                ? -1
-               : to->quarks->write(out, f);
+           : to->write ? to->write(out, f)
+                       : lat_quark_array_write(out, f, &to->array);
 }

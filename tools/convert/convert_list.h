@@ -3,13 +3,7 @@
 #ifndef LAT_CONVERT_LIST_H
 #define LAT_CONVERT_LIST_H
 
-#include <stdbool.h>
-#include "formats/format.h"
-
-/* ---- convert_list.c -------------------------------------------------------------------------- */
-
-bool lat_convert_writes(const lat_format *f);
-
+/* An exit status. */
 int lat_convert_print_list(void);
 
 #endif

@@ -211,7 +211,7 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
     while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
         const int bad = convert_next(&s, out);
         lat_file_reader_close(&s);
-        if (bad || !format->many)
+        if (bad || !format->stream)
             return bad;
     }
     return more;
@@ -222,7 +222,7 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
 /* 1, 0 where there is none any more, -1. */
 static int read_quarks(lat_input *in, lat_field *f, const lat_format *format, int real, long index)
 {
-    if (!format->foreign)
+    if (format->stream)
         return lat_stream_read(in, f);
     if (!format->quarks)
         return lat_fail("%s: is in format %s, which holds gauge fields, and spinors are expected",
@@ -234,14 +234,14 @@ static int write_quarks(const char *name, lat_output *out, lat_field *f, const l
                         int real)
 {
     const lat_format *target = lat_formats[to];
-    const char *what = format->foreign ? lat_info_get(&f->head, "source") : "stream";
+    const char *what = format->stream ? "stream" : lat_info_get(&f->head, "source");
     if (lat_provenance(&f->head, "from %s to %s", what ? what : format->name, target->name) < 0)
         return -1;
     if (target->quarks)
         return lat_quarks_write(name, out, f, target, &quarks, real);
-    return target->foreign ? lat_fail("%s: holds %s, and %s files hold gauge fields", name,
-                                      lat_kind_text(f->head.kind), target->name)
-                           : lat_stream_write(out, f, lat_opts.store);
+    return target->stream ? lat_stream_write(out, f, lat_opts.store)
+                          : lat_fail("%s: holds %s, and %s files hold gauge fields", name,
+                                     lat_kind_text(f->head.kind), target->name);
 }
 
 /* What is made of a field: with --join, 12 of them are one. */
@@ -253,7 +253,7 @@ static int join_quarks(const char *name, lat_output *out, const lat_field *f,
 {
     int rc = lat_join_add(&joined, name, f);
     if (rc > 0) {
-        rc = fields_written++ > 0 && !lat_formats[to]->many
+        rc = fields_written++ > 0 && !lat_formats[to]->stream
                  ? lat_fail("%s: belongs to a second propagator, and a file in format %s holds one",
                             name, lat_formats[to]->name)
                  : write_quarks(name, out, &joined.whole, format, real);
@@ -281,7 +281,7 @@ static int convert_quarks(lat_input *in, lat_output *out, const lat_format *form
     for (long index = 0; (rc = read_quarks(in, &f, format, real, index)) > 0; index++) {
         const int bad = check_options(name, &f.head) ? -1
                         : join                       ? join_quarks(name, out, &f, format, real)
-                        : index > 0 && !lat_formats[to]->many
+                        : index > 0 && !lat_formats[to]->stream
                             ? lat_fail("%s: holds more than one field, and a file in format %s "
                                        "holds one: convert them one by one",
                                        name, lat_formats[to]->name)
@@ -358,7 +358,7 @@ static void choose_target(void)
 {
     const char *dot = extension();
     const lat_format *const *named = lat_formats, *const *known = lat_formats;
-    while (dot && *named && !(extends(*named, dot) && lat_convert_writes(*named)))
+    while (dot && *named && !(extends(*named, dot) && lat_format_writes(*named)))
         named++;
     while (dot && *known && !extends(*known, dot))
         known++;
@@ -380,10 +380,10 @@ static void choose_target(void)
 static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
-    if (signs && !target->foreign)
+    if (signs && target->stream)
         lat_usage("--signs: a stream has no signs in its links, and says in its header where they "
                   "belong");
-    if (!lat_convert_writes(target))
+    if (!lat_format_writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
         lat_usage("--precision %s: %s files hold %s precision",
@@ -393,7 +393,7 @@ static void check_usage(void)
         lat_usage("--split is for streams, and formats of gauge fields");
     if (split && (!lat_opts.output || !strcmp(lat_opts.output, "-")))
         lat_usage("--split: expected -o FILE, whose name gets numbers");
-    if (lat_opts.nfiles > 1 && !target->many && !join && !split)
+    if (lat_opts.nfiles > 1 && !target->stream && !join && !split)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);
     if (dims.nd && dims.nd != 4)
