@@ -143,7 +143,7 @@ const lat_format lat_format_bridgetext = {
     .extension = ".txt",
     .about = "Bridge++ text: numbers in the order of ILDG; --dims",
     .source = "Bridge++ text",
-    .takes_hints = true,
+    .takes = LAT_TAKES_ALL,
     .probe = probe_text,
     .begin = begin_text,
 };
@@ -153,7 +153,7 @@ const lat_format lat_format_fortran = {
     .unvouched = true,
     .extension = ".f77",
     .about = "Bridge++ Fortran, direction slowest (or --order natural); --dims",
-    .takes_hints = true,
+    .takes = LAT_TAKES_ALL,
     .probe = probe_fortran,
     .begin = begin_fortran,
     .end = end_fortran,

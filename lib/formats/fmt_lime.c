@@ -96,7 +96,7 @@ static int take_private_file(lime *l, const lat_lime_xml *x)
     lat_geometry geom;
     if (lat_lime_number(x, "spacetime", 16, &spacetime) < 0)
         return -1;
-    const int found = lat_lime_dims(x, &geom);
+    const int found = lat_lime_dims(x, &l->r->dims, &geom);
     if (found < 0)
         return -1;
     if (spacetime != 4)
@@ -143,6 +143,7 @@ static int verify_checksum(const lime *l, const lat_scidac_sum *found)
                             "links, and none are there",
                             l->name);
     l->r->no_checksum = !l->stated;
+    l->r->sums_agree = l->stated && l->stated_sum.a == found->a && l->stated_sum.b == found->b;
     return l->stated ? lat_lime_verify(l->name, &l->stated_sum, found, l->r->force) : 0;
 }
 
@@ -157,6 +158,8 @@ static int take_xlf_info(lime *l, const lat_lime_xml *x)
     if (*end || !isfinite(p))
         return lat_fail("%s: expected a plaquette in record 'xlf-info', found '%s'", l->name,
                         number);
+    if (p == 0) /* never measured */
+        return 0;
     l->r->plaquette = p;
     l->r->plaquette_within = 1.01 * lat_printed_error(number);
     return 0;

@@ -2,10 +2,10 @@
 /* fmt_prop_lime.c: spinors and propagators in LIME containers.
  *
  * chroma-prop: QIO of Chroma and QDP++, one record of sites [spin][source spin][colour][source
- * colour]; its XML says how it was solved.
- * usqcd-prop: QIO by the agreement of USQCD: a source (a complex field) and twelve sinks, or pairs
- * of source and sink. Sinks are [spin][colour] a site. Sources are left out. etmc-prop: tmLQCD, one
- * sink, or a source and sinks, or twelve of them.
+ * colour]; its XML says how it was solved. Grid and Hadrons write the same, with a datatype of
+ * theirs. usqcd-prop: QIO by the agreement of USQCD: a source (a complex field) and twelve sinks,
+ * or pairs of source and sink. Sinks are [spin][colour] a site. Sources are left out. etmc-prop:
+ * tmLQCD, one sink, or a source and sinks, or twelve of them.
  *
  * All are big endian, x fastest. The basis of USQCD's files is by agreement that of DeGrand and
  * Rossi. tmLQCD may write lx for lz: the length of the data tells. scidac-checksum belongs to the
@@ -46,7 +46,7 @@ typedef struct reader {
 
 static int take_private_file(reader *r, const lat_lime_xml *x)
 {
-    const int found = lat_lime_dims(x, &r->geom);
+    const int found = lat_lime_dims(x, &r->h->dims, &r->geom);
     return found > 0 ? lat_geometry_check(&r->geom, r->name) : found;
 }
 
@@ -253,7 +253,7 @@ static int finish(reader *r, const char *what)
                           r->stated ? "checksums verified" : "no checksums stated");
 }
 
-static int read_lime(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_lime(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     reader r = {.in = in, .name = lat_input_name(in), .f = f, .h = h, .spin = -1, .colour = -1};
     lat_lime_record rec;
@@ -376,7 +376,7 @@ const lat_format lat_format_chroma_prop = {
     .extension = ".cprop",
     .about = "Chroma and QDP++ (QIO), one record",
     .program = "Chroma",
-    .lime = {"_DiracPropagator</datatype>"},
+    .lime = {"_DiracPropagator</datatype>", "_SpinMatrix4_ColourMatrix3</datatype>"},
     .quarks = LAT_HOLDS_PROPAGATORS,
     .read = read_lime,
     .write = write_chroma,

@@ -79,7 +79,7 @@ static int read_milc_column(lat_input *in, lat_field *f, int column, bool big,
                : check_sums(lat_input_name(in), column, big, head, &sum, h);
 }
 
-static int read_milc(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_milc(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     unsigned char b[MILC_HEAD];
     const char *name = lat_input_name(in);
@@ -159,7 +159,7 @@ static bool probe_fm(const unsigned char *b, size_t n, int64_t size)
     return volume && lat_probe_size(size, FM_HEAD + 4 * FM_REALS * volume);
 }
 
-static int read_fm(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_fm(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     unsigned char b[FM_HEAD];
     const char *name = lat_input_name(in);

@@ -36,6 +36,7 @@ typedef struct lat_read_context {
     double plaquette, plaquette_within;
     double link_trace, link_trace_within;
 
+    bool sums_agree;  /* out: both checksums of the file are those of the links */
     bool no_checksum; /* out: the file states none, and its format has one */
 
     double largest; /* out, of our stream: largest modulus of a real */
@@ -56,6 +57,9 @@ enum { LAT_HOLDS_PROPAGATORS = 1, LAT_HOLDS_SPINORS = 2 };
 /* What M^-1 of docs/format.md is divided by in a file: 1, 2 kappa, or what its format usually has.
  */
 typedef enum { LAT_NORM_FORMAT, LAT_NORM_MASS, LAT_NORM_KAPPA } lat_norm;
+
+/* Options about what a file does not state; a raw one takes all of them. */
+enum { LAT_TAKES_ORDER = 1, LAT_TAKES_GROUP = 2, LAT_TAKES_TYPE = 4, LAT_TAKES_ALL = 7 };
 
 struct lat_quark_hints; /* quarks.h */
 
@@ -83,15 +87,15 @@ typedef struct lat_format {
     const char *about;     /* one line for --list */
     const char *source;    /* info line of what is read, where the reader does not set it */
     const char *program;   /* for the reader's own text about the source */
-    bool stream;    /* ours: any number of fields one after another, which verify themselves; files
-                     * of all others hold one, which is validated */
-    int fewer_rows; /* can omit the last row: 2: of SU(2), 3: of SU(2) and SU(3), 0: of none */
-    lat_real only;  /* the only precision it can hold, 0 = any */
-    bool unvouched; /* nothing in the file says that --dims and the other options are right */
-    bool takes_hints; /* --order, --group, --type and --endian are for it */
-    lat_hints known;  /* those of them that the format has where they are not given */
-    bool after_head;  /* of these, some header is before the links */
-    int nc;           /* the only number of colours of its links, 0 = any */
+    bool stream;     /* ours: any number of fields one after another, which verify themselves; files
+                      * of all others hold one, which is validated */
+    int fewer_rows;  /* can omit the last row: 2: of SU(2), 3: of SU(2) and SU(3), 0: of none */
+    lat_real only;   /* the only precision it can hold, 0 = any */
+    bool unvouched;  /* nothing in the file says that --dims and the other options are right */
+    int takes;       /* LAT_TAKES_..: which of --order, --group, --type and --endian are for it */
+    lat_hints known; /* those of them that the format has where they are not given */
+    bool after_head; /* of these, some header is before the links */
+    int nc;          /* the only number of colours of its links, 0 = any */
 
     /* How files are recognised: they begin with one of these texts; or their first 32 bits are one
      * of these numbers in either byte order; or this says so of the first bytes, at most LAT_PROBE.
@@ -146,8 +150,8 @@ typedef struct lat_format {
     lat_quark_array array;
 
     /* Reads a field: f->head is initialised; sets its extents and what else is stated, makes it a
-     * header of spinors, and allocates and fills the data. 0 or -1. */
-    int (*read)(lat_input *in, lat_field *f, const struct lat_quark_hints *h);
+     * header of spinors, and allocates and fills the data; sets h->unvouched. 0 or -1. */
+    int (*read)(lat_input *in, lat_field *f, struct lat_quark_hints *h);
     int (*write)(lat_output *out, const lat_field *f);
 } lat_format;
 

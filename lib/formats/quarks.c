@@ -3,6 +3,7 @@
 #include "quarks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -21,7 +22,7 @@ typedef struct traversal {
     size_t at;
 } traversal;
 
-static void describe(char axis, const lat_header *head, size_t *extent, size_t *stride)
+void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride)
 {
     const size_t n = (size_t)head->nc, spinor = 8 * n, site = lat_header_objects(head) * spinor;
     const int *d = head->geom.dims;
@@ -43,10 +44,10 @@ static size_t traversal_start(traversal *w, const lat_header *head, const lat_qu
     size_t reals = 1, t, extent;
     *w = (traversal){.axes = (int)strlen(a->axes)};
     for (int k = 0; k < w->axes; k++) {
-        describe(a->axes[k], head, &w->extent[k], &w->stride[k]);
+        lat_quark_axis(a->axes[k], head, &w->extent[k], &w->stride[k]);
         reals *= w->extent[k];
     }
-    describe('t', head, &extent, &t);
+    lat_quark_axis('t', head, &extent, &t);
     w->at = a->column * 8 * (size_t)head->nc + a->t * t;
     return reals;
 }
@@ -164,18 +165,13 @@ int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_a
     return each_chunk((transfer){.out = out, .f = f, .a = a}, write_chunk);
 }
 
-void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals)
+void lat_quark_take_order(lat_geometry *geom, char axes[LAT_QUARK_AXES], const char *order,
+                          lat_kind kind, const uint64_t *extent)
 {
-    traversal w;
-    const size_t all = traversal_start(&w, &f->head, a);
-    copy_chunk(&w, f, reals, all, true);
-}
-
-void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals)
-{
-    traversal w;
-    const size_t all = traversal_start(&w, &f->head, a);
-    copy_chunk(&w, f, reals, all, false);
+    geom->nd = 4;
+    for (int k = 0; k < 4; k++) /* larger ones are refused */
+        geom->dims[strchr("xyzt", order[k]) - "xyzt"] = extent[k] <= 65535 ? (int)extent[k] : 65536;
+    snprintf(axes, LAT_QUARK_AXES, "%s%s", order, kind == LAT_PROPAGATOR ? "sScCi" : "sci");
 }
 
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
@@ -285,16 +281,13 @@ static int expect_finite(const char *name, const lat_field *f)
 }
 
 /* As the file has it. */
-static int read_stated(lat_input *in, lat_field *f, const lat_format *from,
-                       const lat_quark_hints *hints)
+static int read_stated(lat_input *in, lat_field *f, const lat_format *from, lat_quark_hints *h)
 {
-    lat_quark_hints h = *hints;
-    h.format = from;
-    if (from->read && from->read(in, f, &h) < 0)
+    if (from->read && from->read(in, f, h) < 0)
         return -1;
     if (!from->read) {
         f->head.real = from->only;
-        if (lat_take_dims(in, &f->head.geom, &h.dims) < 0
+        if (lat_take_dims(in, &f->head.geom, &h->dims) < 0
             || lat_quark_read_whole(in, f,
                                     from->quarks & LAT_HOLDS_SPINORS ? LAT_SPINOR : LAT_PROPAGATOR,
                                     &from->array)
@@ -304,17 +297,25 @@ static int read_stated(lat_input *in, lat_field *f, const lat_format *from,
     return from->source ? lat_set_source(&f->head, "%s", from->source) : 0;
 }
 
-int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
-                    int real)
+int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from,
+                    const lat_quark_hints *hints, int real)
 {
     const char *name = lat_input_name(in);
+    lat_quark_hints h = *hints;
+    h.format = from;
     *f = (lat_field){.data = NULL};
     lat_header_init(&f->head);
-    if (read_stated(in, f, from, h) == 0 && lat_expect_end(in, h->force) == 0
+    if (read_stated(in, f, from, &h) == 0 && lat_expect_end(in, h.force) == 0
         && expect_finite(name, f) == 0 && (real != LAT_F64 || lat_field_convert(f, LAT_F64) == 0)
-        && change(name, f, from, h, false) == 0
-        && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0))
+        && change(name, f, from, &h, false) == 0
+        && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0)) {
+        if (h.unvouched)
+            lat_warn(
+                "%s: nothing in it vouches for the order of its axes: it is read as t, z, y, x "
+                "(--order t,z,y,x of lat-convert says that they are)",
+                name);
         return 0;
+    }
     lat_field_free(f);
     return -1;
 }

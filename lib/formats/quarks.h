@@ -19,7 +19,9 @@ typedef struct lat_quark_hints {
     lat_norm norm;            /* likewise */
     double kappa;             /* NaN where not given */
     const char *dataset;      /* of HDF5; NULL: the only one */
+    char order[5];            /* of the sites, slowest first, where arrays do not state it; "" */
     bool force;               /* what is stated and wrong is a warning */
+    bool unvouched;           /* out, of a reader: nothing vouches for the order of the sites */
     bool no_checksum;         /* of an algorithm that is not known any more */
 } lat_quark_hints;
 
@@ -46,10 +48,15 @@ uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
 
-/* The same of an array in memory, in the byte order of this machine: the numbers of f become the
- * numbers of the array (set), or the array the numbers of f (take). */
-void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals);
-void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals);
+/* Of an axis, one of these letters: its extent, and the reals of a field between two of its values.
+ */
+void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride);
+
+/* Extents and axes of an array whose sites have the order of these four letters, slowest first, and
+ * which has these extents; spins and colours follow, those of sink and source in turn. */
+#define LAT_QUARK_AXES 12
+void lat_quark_take_order(lat_geometry *geom, char axes[LAT_QUARK_AXES], const char *order,
+                          lat_kind kind, const uint64_t *extent);
 
 /* Reads a field that is one such array from here on; f->head has its extents and precision, which
  * are checked. 0 or -1. */

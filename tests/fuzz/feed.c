@@ -346,7 +346,7 @@ static bool read_format(source s, const lat_format *format, bool force)
     if (in && !format)
         format = lat_format_of(in);
     if (format
-        && (format->takes_hints
+        && (format->takes == LAT_TAKES_ALL
             || !(format->probe || *format->begins || *format->magic || *format->lime)))
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
     if (in && format && format->quarks)

@@ -8,6 +8,15 @@
 #include "base/error.h"
 #include "formats/quarks.h"
 
+void lat_convert_names(char *names)
+{
+    for (const lat_format *const *f = lat_formats; *f; f++) {
+        if (f != lat_formats)
+            strcat(names, "|");
+        strcat(names, (*f)->name);
+    }
+}
+
 static void print_formats(int width, bool of_quarks)
 {
     for (const lat_format *const *f = lat_formats; *f; f++)

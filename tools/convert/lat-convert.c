@@ -56,10 +56,13 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "order of the sites (" LAT_ORDERS
      ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
-     "links,t,z,y,x has all x-links first: the direction is slowest (default: the order of ILDG)",
+     "links,t,z,y,x has all x-links first: the direction is slowest (default: the order of ILDG); "
+     "or of the sites of npy-prop and hdf5-prop (default t,z,y,x)",
      false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
-     "N of SU(N) (default: from the length of the file, else 3)", false},
+     "N of SU(N) (default: from the length of the file, else 3); of NERSC files that say another "
+     "one",
+     false},
     {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
      "type of the reals (default: from the length, or the type in which links are unitary)", false},
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
@@ -115,19 +118,18 @@ static const lat_tool tool = {
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
-static void name_formats(void)
+/* Which options are given that say how numbers lie? */
+static int raw_options_given(void)
 {
-    for (const lat_format *const *f = lat_formats; *f; f++) {
-        if (f != lat_formats)
-            strcat(names, "|");
-        strcat(names, (*f)->name);
-    }
+    return (order ? LAT_TAKES_ORDER : 0) | (group ? LAT_TAKES_GROUP : 0)
+           | (type != AS_READ || endian != AS_READ ? LAT_TAKES_TYPE : 0);
 }
 
-/* Is an option given that only raw files take? */
-static bool raw_options_given(void)
+/* Does neither the format that is read, if it is known, nor the one that is written take them? */
+static bool raw_options_misplaced(const lat_format *source)
 {
-    return order || group || type != AS_READ || endian != AS_READ;
+    const int target = lat_formats[to]->takes;
+    return raw_options_given() & ~(source->takes | (target == LAT_TAKES_ALL ? LAT_TAKES_ALL : 0));
 }
 
 /* One that only spinors of other programs take? */
@@ -320,7 +322,7 @@ static int convert_file(const char *path, lat_output *out)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
-    if (!bad && raw_options_given() && !format->takes_hints && !lat_formats[to]->takes_hints)
+    if (!bad && raw_options_misplaced(format))
         bad = lat_fail(
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
@@ -332,6 +334,10 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: %s files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation "
                        "kappa)",
                        lat_input_name(in), format->quarks ? format->name : lat_formats[to]->name);
+    if (!bad && format->quarks && order && !quarks.order[0])
+        bad = lat_fail(
+            "%s: --order %s: expected x, y, z and t in the order of its axes, slowest first",
+            lat_input_name(in), order);
     if (!bad)
         bad = check_reader(lat_input_name(in), format->name);
     if (!bad && split && format->quarks)
@@ -426,15 +432,18 @@ static void parse_order(void)
                   "directions",
                   order);
     hints.ordered = true;
+    const char *letters = hints.order.sites[0] ? hints.order.sites : "tzyx";
+    if (!slash && strlen(letters) == 4 && strspn(letters, "xyzt") == 4)
+        strcpy(quarks.order, letters);
 }
 
 static void check_raw(void)
 {
-    const bool reads = from >= 0 && lat_formats[from]->takes_hints;
-    const bool writes = lat_formats[to]->takes_hints;
+    const bool reads = from >= 0 && lat_formats[from]->takes;
+    const bool writes = lat_formats[to]->takes == LAT_TAKES_ALL;
     if (!raw_options_given())
         return;
-    if (!reads && !writes && from >= 0)
+    if (from >= 0 && raw_options_misplaced(lat_formats[from]))
         lat_usage(
             "--order, --group, --type and --endian are for raw files: found --from %s --to %s",
             lat_formats[from]->name, lat_formats[to]->name);
@@ -465,7 +474,7 @@ static int convert_all(lat_output *out)
 
 int main(int argc, char **argv)
 {
-    name_formats();
+    lat_convert_names(names);
     lat_options_parse(&tool, argc, argv);
     if (list)
         return lat_convert_print_list();

@@ -151,7 +151,8 @@ static int plan(job *j)
     j->drops = h->reals < j->s->f.head.reals;
     j->changed = h->reals != j->s->f.head.reals || h->real != j->s->f.head.real;
     if (!j->target->stream)
-        j->p = lat_format_layout(j->target, h, j->s->format->takes_hints ? &none : &j->how->hints);
+        j->p = lat_format_layout(j->target, h,
+                                 j->s->format->takes == LAT_TAKES_ALL ? &none : &j->how->hints);
     return 0;
 }
 
