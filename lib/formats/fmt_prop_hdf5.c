@@ -316,7 +316,7 @@ static int write_hdf5(lat_output *out, const lat_field *f)
 const lat_format lat_format_hdf5_prop = {
     .name = "hdf5-prop",
     .extension = ".h5",
-    .about = "HDF5 of QDP++ and lalibe; reads Qlua's, PyQUDA's; --dataset",
+    .about = "HDF5 of QDP++, lalibe, Qlua and PyQUDA; --dataset",
     .takes = LAT_TAKES_ORDER,
     .begins = {LAT_HDF5_MAGIC},
     .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,

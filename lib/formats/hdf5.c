@@ -345,7 +345,7 @@ static int follow(const traversal *w, const link_text *link)
 int lat_hdf5_search(lat_hdf5 *h, lat_hdf5_each *each, void *context)
 {
     const traversal root = {.h = h, .each = each, .context = context, .path = ""};
-    h->left = 4 * h->size + 65536;
+    h->left = 16 * h->size + 65536;
     return search_object(&root, h->root, "", "");
 }
 

@@ -46,7 +46,9 @@ typedef struct lat_hdf5_set {
     /* of hdf5.c */
     enum { LAT_HDF5_NONE, LAT_HDF5_INSIDE, LAT_HDF5_PIECE, LAT_HDF5_CHUNKS } layout;
     uint64_t address, stored; /* of the numbers, or of the index of the chunks */
+    int chunk_rank;
     uint64_t chunk[LAT_HDF5_RANK];
+    uint64_t chunk_element; /* bytes */
     int filters;
     int filter[4];
 } lat_hdf5_set;

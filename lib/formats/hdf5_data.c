@@ -108,7 +108,7 @@ static int traverse(chunks *w, uint64_t address, int level)
 
 static int traverse_chunks(chunks *w)
 {
-    w->h->left = 4 * w->h->size + 65536;
+    w->h->left = 16 * w->h->size + 65536;
     return traverse(w, w->s->address, -1);
 }
 
@@ -133,14 +133,16 @@ static int check_chunks(lat_hdf5 *h, const lat_hdf5_set *s)
 {
     chunks w = {.h = h, .s = s, .each = check_chunk};
     uint64_t wanted = 1;
+    if (s->chunk_rank != s->rank || s->chunk_element != s->element)
+        return refuse(h, s, "its chunks have another shape or other elements (damaged?)");
     for (int i = 0; i < s->rank; i++) {
         if (s->chunk[i] < 1)
             return refuse(h, s, "its chunks have no extent (damaged?)");
         wanted *= (s->extent[i] + s->chunk[i] - 1) / s->chunk[i];
     }
     const uint64_t bytes = chunk_bytes(s);
-    if (bytes == 0 || bytes > set_bytes(s))
-        return refuse(h, s, "its chunks are larger than the dataset");
+    if (bytes == 0 || bytes > set_bytes(s) || bytes > UINT32_MAX)
+        return refuse(h, s, "its chunks are larger than the dataset, or than 4 GiB");
     if (s->address == LAT_HDF5_NOWHERE)
         return refuse(h, s, "its numbers were never written");
     if (traverse_chunks(&w) < 0)
@@ -207,7 +209,7 @@ static void put_box(const sink *to, const lat_hdf5_set *s, const uint64_t *first
 /* Exactly `bytes` bytes come out of a zlib stream of the file. */
 static bool inflate_chunk(lat_hdf5 *h, const chunk *c, unsigned char *to, uint64_t bytes)
 {
-    static unsigned char part[PART];
+    unsigned char part[PART];
     z_stream z = {.next_in = NULL};
     uint64_t done = 0;
     int rc = Z_OK;

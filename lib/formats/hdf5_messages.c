@@ -158,8 +158,10 @@ void lat_hdf5_layout(lat_hdf5_set *s, lat_hdf5_reader *r)
         const int rank = (b = take(r, 9)) ? b[0] - 1 : 0;
         s->layout = LAT_HDF5_CHUNKS;
         s->address = b ? number(b + 1, 8) : 0;
+        s->chunk_rank = rank;
         for (int i = 0; i < rank && i < 8 && (b = take(r, 4)); i++)
             s->chunk[i] = number(b, 4);
+        s->chunk_element = b && (b = take(r, 4)) ? number(b, 4) : 0;
         if (!b || rank < 1 || rank > 8)
             refuse(s, "its chunks are not described as expected");
     } else if ((b = take(r, class ? 16 : 2))) {
