@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "stream/stream.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "lattice/transform.h"
 #include "site/sun.h"

@@ -16,6 +16,7 @@
 #include "measure/measure.h"
 #include "common/options.h"
 #include "stream/stream.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "lattice/iterate.h"
 #include "lattice/transform.h"

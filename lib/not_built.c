@@ -8,8 +8,8 @@
 #include "comm/comm_internal.h"
 #include "dirac/dirac.h"
 #include "dirac/gauss_gpu.h"
-#include "dirac/mirror.h"
-#include "dirac/temporal.h"
+#include "vector/mirror.h"
+#include "vector/temporal.h"
 #include "fix/fix.h"
 #include "flow/flow_internal.h"
 #include "fourier/fourier.h"
@@ -18,7 +18,7 @@
 #include "fourier/laplace_single.h"
 #include "generate/generate.h"
 #include "ghost/ghost_gpu.h"
-#include "ghost/newton_internal.h"
+#include "ghost/ghost_gpu.h"
 #include "grid/bandwidth.h"
 #include "grid/grid_internal.h"
 #include "grid/memory.h"
@@ -95,7 +95,7 @@ double lat_gpu_copy_bandwidth(size_t bytes) { return -1; }
 const lat_fix_ops lat_fix_gpu = {.open = NULL};
 const lat_generate_ops lat_generate_gpu = {.open = NULL};
 const lat_flow_device lat_flow_gpu = {.open = NULL};
-const lat_spinor_ops lat_spinor_gpu = {.open = NULL};
+const lat_vector_ops lat_vector_gpu = {.open = NULL};
 const lat_dirac_ops lat_dirac_gpu = {.open = NULL};
 
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev) { return -1; }
@@ -118,8 +118,8 @@ bool lat_mirror_takes(const lat_device *dev, const lat_header *head) { return fa
 lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head) { return NULL; }
 void lat_mirror_close(lat_mirror *m) {}
 bool lat_mirror_fits(const lat_mirror *m, const lat_header *head) { return false; }
-int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p,
-                    const lat_dfield *x, const int *object)
+int lat_mirror_take(lat_mirror *m, lat_space *s, const lat_part *p, const lat_dfield *x,
+                    const int *object)
 {
     return -1;
 }
@@ -150,28 +150,22 @@ lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, cons
     REFUSE(NO_GPU);
 }
 void lat_ghost_gpu_free(lat_ghost_gpu *g) {}
-double *lat_ghost_gpu_vector(lat_ghost_gpu *g, const char *what) { return NULL; }
-void lat_ghost_gpu_vector_free(double *v) {}
-int lat_ghost_gpu_put(lat_ghost_gpu *g, double *to, const double *host) { return -1; }
-int lat_ghost_gpu_get(lat_ghost_gpu *g, double *host, const double *from) { return -1; }
-int lat_ghost_gpu_copy(lat_ghost_gpu *g, double *to, const double *from) { return -1; }
-int lat_ghost_gpu_zero(lat_ghost_gpu *g, double *v) { return -1; }
+void *lat_ghost_gpu_alloc(size_t bytes, const char *what) { return NULL; }
+void lat_ghost_gpu_release(void *v) {}
+int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes) { return -1; }
+int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes) { return -1; }
+int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes) { return -1; }
+int lat_ghost_gpu_take(const lat_dfield *sweeps, int copy, double *g) { return -1; }
+double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const lat_field *u) { return NULL; }
 int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
                        int numbers, double *sums)
 {
     return -1;
 }
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle) { return -1; }
-int lat_ghost_gpu_plain(lat_ghost_gpu *g, const lat_ghost_element *product, size_t products,
-                        const double *links)
-{
-    return -1;
-}
 int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
-                         const double *wave, size_t waves)
+                         const double *wave)
 {
     return -1;
 }
-
-lat_newton *lat_newton_gpu(void) { REFUSE(NO_GPU); }
 #endif

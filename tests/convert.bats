@@ -931,3 +931,23 @@ P
     head -c -4 x.milc > y
     refused "truncated" y
 }
+
+@test "compressed files are named with what decompresses them; IN OUT asks for -o" {
+    lat-start hot --dims 2,2,2,2 -o a.lat
+    local head tool
+    while read -r tool head; do
+        printf '%b' "$head" >packed
+        refuses 1 "decompress it on the way: '$tool -dc FILE | lat-convert'" lat-convert packed -o never
+    done <<'END'
+gzip \x1f\x8b\x08abcdefgh
+bzip2 BZh91AYabcdefgh
+xz \xfd7zXZabcdefgh
+zstd \x28\xb5\x2f\xfdabcdefgh
+END
+    rm packed
+    refuses 2 "b.nersc: cannot be found among the inputs: expected -o FILE for an output, as in lat-convert a.lat -o b.nersc" \
+        lat-convert a.lat b.nersc
+    cat a.lat a.lat >two.lat
+    lat-convert a.lat a.lat -0 | cmp - <(lat-convert -0 two.lat)
+    refuses 1 "cannot be opened" lat-convert a.lat none.lat -o never
+}

@@ -364,6 +364,7 @@ END
     "$MAKE" bridgetext small.ildg x
     reads x --dims 2,3,2,4
     refused "does not say its extents: give --dims" x
+    refuses 1 "x: does not say its extents: give --dims X,Y,Z,T to lat-convert" lat-theta x
     sed '700s/.*/1.0e/' x > y
     refused "expected a number, found '1.0e'" --dims 2,3,2,4 y
     head -n 3000 x > y

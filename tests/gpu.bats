@@ -86,6 +86,7 @@ built_for() {
         lat-start hot -N $n --dims 4,4,4,4 -o n.lat
         lat-orelax --device gpu --max-sweeps 0 --keep -q n.lat -o gpu.lat 2>said || [ $? -eq 3 ] || break
     done
+    lat-orelax --device cpu --max-sweeps 0 --keep -q n.lat -o cpu.lat 2>/dev/null || [ $? -eq 3 ] || skip "SU($n) was not built for the CPU either"
     grep -q "^lat-orelax: .*SU($n): this program was built with GPU code for SU(2) to SU($((n - 1))); 'make GPU_GROUPS=$n'" said
     lat-orelax --max-sweeps 1 --keep n.lat -o auto.lat 2>said || [ $? -eq 3 ]
     grep -q "'make GPU_GROUPS=$n' builds it with more; it runs on the CPU" said
@@ -349,16 +350,16 @@ as_alone() {
     ranks_setup
     for n in 2 3 4 5; do
         for transport in $transports; do
-            as_alone $n "$transport" lat-heatbath --beta 6.0 --xi 1.2 --overrelax 2 --every 4
+            as_alone $n "$transport" lat-heatbath --seed 1 --beta 6.0 --xi 1.2 --overrelax 2 --every 4
         done
     done
-    as_alone 4 auto lat-heatbath --beta 6.0 --precision single --every 10
-    as_alone 2 auto lat-heatbath --beta 6.0 --update metropolis --every 3
+    as_alone 4 auto lat-heatbath --seed 1 --beta 6.0 --precision single --every 10
+    as_alone 2 auto lat-heatbath --seed 1 --beta 6.0 --update metropolis --every 3
     while read -r group dims; do
         built_for "$group" || continue
         rough a.lat --group "$group" --dims "$dims"
-        as_alone 3 peer lat-heatbath --beta $((group * group)) --overrelax 1 --every 3
-        as_alone 2 staged lat-heatbath --beta $((group * group)) --overrelax 1 --every 3
+        as_alone 3 peer lat-heatbath --seed 1 --beta $((group * group)) --overrelax 1 --every 3
+        as_alone 2 staged lat-heatbath --seed 1 --beta $((group * group)) --overrelax 1 --every 3
     done <<'END'
 2 6,4,4,10
 3 8,14

@@ -360,25 +360,25 @@ lat.write("wrong.lat", f)'
     need_numpy
     random a.lat 1
     random none.lat 1 0123cdef "" "" 3 none 0
-    refuses 1 'in Landau gauge, found gauge none' lat-quark none.lat -o never
+    refuses 3 'in Landau gauge, found gauge none' lat-quark none.lat -o never
     run -0 --separate-stderr lat-quark --force none.lat
     [[ $stderr == "lat-quark: none.lat: "*"found gauge none"* ]]
     lat-quark a.lat >want
     cmp want - <<<"$output"
     random coulomb.lat 1 0123cdef "" "" 3 coulomb 1e-20
-    refuses 1 'found gauge coulomb' lat-quark coulomb.lat
+    refuses 3 'found gauge coulomb' lat-quark coulomb.lat
     # Weights that are not equal are of anisotropic lattices, where that of time may be another one, above 0.
     rough u.lat --dims 4,4,4,4
     for w in 1,1,1,0 1,1,1,2; do
         lat-orelax --weights $w --theta 1e-20 u.lat | lat-solve --mass 1 --source momentum:1,0,0,.5 - -o w.lat
-        refuses 1 "w.lat: expected Landau gauge with equal weights, found weight ${w##*,} of direction t for 1 of x (--force takes it)" \
+        refuses 3 "w.lat: expected Landau gauge with equal weights, found weight ${w##*,} of direction t for 1 of x (--force takes it)" \
             lat-quark w.lat -o never
         lat-quark --force w.lat >/dev/null 2>&1
     done
     # Two gauges are not averaged: weights make another Landau gauge.
     lat-heatbath --dims 4,4,4,4 --beta 5.8 --xi 2 --thermalise 5 --seed 3 -o xi.lat
     lat-orelax --weights 1,1,1,0 --theta 1e-20 xi.lat | lat-solve --mass 1 --xi 2 --source momentum:1,0,0,.5 - -o w.lat
-    refuses 1 'found weight 0 of direction t for 1 of x' lat-quark w.lat -o never
+    refuses 3 'found weight 0 of direction t for 1 of x' lat-quark w.lat -o never
     for w in 1 2; do
         lat-orelax --weights 1,1,1,$w --theta 1e-20 xi.lat | lat-solve --mass 1 --xi 2 --source momentum:1,0,0,.5 - -o $w.lat
         lat-quark --legs $w.legs.lat $w.lat >/dev/null

@@ -247,7 +247,7 @@ END
     local pid signal
     export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0 # it would have a page to say
     for signal in TERM TERM TERM TERM SEGV; do
-        lat-heatbath -n 3 -@ 1 --beta 6 --thermalise 0 --every 100000 b.lat -o "$PWD/out.lat" 2>err 3>&- &
+        lat-heatbath -n 3 -@ 1 --beta 6 --thermalise 0 --seed 1 --every 100000 b.lat -o "$PWD/out.lat" 2>err 3>&- &
         pid=$!
         await heating
         sleep 0.5

@@ -23,6 +23,13 @@ load helper
     done
 }
 
+@test "HYP has three weights, and two with spatial: the sentence says both" {
+    lat-start hot --dims 2,2,2,2 -o u.lat
+    refuses 2 "hyp:A1,A2,A3,N, weights from 0 to 1 and a number of steps (and ,spatial after it: then hyp:A1,A2,N,spatial)" \
+        lat-smear hyp:.7,.8,.3,1,spatial u.lat
+    lat-smear hyp:.3,.3,1,spatial u.lat -o v.lat
+}
+
 @test "the header has the smearing, the history a line; precision and ranks" {
     rough u.lat --dims 4,4,4,6 --precision single
     lat-smear stout:.1,2 u.lat | lat-smear ape:.5,1 -o v.lat

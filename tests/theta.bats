@@ -175,3 +175,29 @@ END
     near "$(lat-theta --json c.lat | value link_trace)" 0.00540608385789 1e-14
     lat-diff --invariant --tolerance 1e-13 c.lat <(lat-gauge --random c.lat)
 }
+
+@test "in two and three dimensions the clover density is that of the same links in four" {
+    need_numpy
+    lat-heatbath --dims 4,6 -N 2 --beta 2 --thermalise 20 --seed 3 -o 2.lat
+    lat-heatbath --dims 4,2,6 -N 3 --beta 9 --thermalise 20 --seed 4 -o 3.lat
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+for nd in 2, 3:
+    u = next(lat.read(f"{nd}.lat")).links
+    more = (3,) * (4 - nd)
+    v = np.zeros(more + u.shape[:nd] + (4,) + u.shape[-2:], complex)
+    v[...] = np.eye(u.shape[-1])
+    v[..., :nd, :, :] = u
+    lat.write(f"{nd}.4.lat", lat.gauge_field(v))
+END
+    for nd in 2 3; do
+        lat-plaq --tsv $nd.lat >few
+        lat-plaq --tsv $nd.4.lat >four
+        near "$(field few action_density_clover)" "$(field four action_density_clover)" 1e-13
+        awk -v x="$(field few action_density_clover)" 'BEGIN { exit !(x > .1) }'
+        [ "$(field few charge)" = nan ]
+    done
+    lat-start hot --dims 8 -o 1.lat
+    [ "$(lat-plaq --tsv 1.lat | awk -F'\t' 'NR == 2 { print $7 }')" = nan ]
+}

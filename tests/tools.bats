@@ -494,7 +494,8 @@ assert o["theta"] is None and o["dims"] == [2, 2] and o["verified"] is False'
     [[ $output == *"a.lat is a gauge field and g.lat a gauge transformation"* ]]
     run -2 lat-diff a.lat
     run -2 lat-diff - - < a.lat
-    run -2 lat-diff --invariant a.lat b.lat
+    [ "$(lat-diff --invariant a.lat b.lat | cut -c1-11)" = $'plaquette  \nPolyakov x \nPolyakov y \nPolyakov z \nPolyakov t ' ]
+    cmp <(lat-diff --invariant --json a.lat b.lat) <(lat-diff --json a.lat b.lat)
     run -2 lat-diff --tolerance nan a.lat b.lat
     run -2 lat-diff --tolerance -1 a.lat b.lat
     refuses 1 'g.lat: --invariant: expected links, which have plaquette and Polyakov loops, found a gauge transformation' \

@@ -2,8 +2,10 @@
 /* memory.c: aligned memory whose failure is a sentence. */
 #include "memory.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,6 +31,27 @@ void *lat_alloc(size_t count, size_t size, const char *what)
     if (n >= HUGE_PAGE)
         (void)madvise(p, n, MADV_HUGEPAGE);
     return p;
+}
+
+void *lat_alloc_zero(size_t count, size_t size, const char *what)
+{
+    void *p = lat_alloc(count, size, what);
+    if (p)
+        memset(p, 0, count * size);
+    return p;
+}
+
+char *lat_text_new(const char *format, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, format);
+    const int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (n >= 0)
+        return text;
+    lat_fail("out of memory: a text");
+    return NULL;
 }
 
 /* The capacity doubles when it is full: at 0, 1, 2, 4, .. elements. */

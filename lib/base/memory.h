@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.h: aligned memory whose failure is a sentence. */
+/* memory.h: memory whose failure is a sentence. */
 #ifndef LAT_MEMORY_H
 #define LAT_MEMORY_H
 
@@ -13,6 +13,12 @@
  * Returns NULL, with lat_error set, if there is no memory or count * size overflows. The contents
  * are undefined. The caller frees it by free(). */
 void *lat_alloc(size_t count, size_t size, const char *what);
+
+/* The same, all bytes 0. */
+void *lat_alloc_zero(size_t count, size_t size, const char *what);
+
+/* A text by printf's rules. NULL, with lat_error set, without memory. The caller frees it. */
+char *lat_text_new(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The list with space for one element more, number `count`, which is zero; the list may have moved.
  * It was made by lat_grow alone, one element after the other, or is NULL with count 0. NULL, with

@@ -250,11 +250,9 @@ static int open_work(const lat_field *x, work *w)
 
 static void free_work(work *w)
 {
-    lat_field_free(&w->psi);
-    lat_field_free(&w->t[0]);
-    lat_field_free(&w->t[1]);
-    lat_field_free(&w->h);
-    lat_field_free(&w->hh);
+    lat_field *const all[] = {&w->psi, &w->t[0], &w->t[1], &w->h, &w->hh};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        lat_field_free(all[i]);
 }
 
 int lat_plain_overlap_apply(lat_plain_overlap *m, const lat_field *x, int count, const int *column,
@@ -368,21 +366,16 @@ int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double
 
 static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_plain_sign *s)
 {
-    m->mode = calloc((size_t)s->modes + 1, sizeof *m->mode);
-    m->value = calloc((size_t)s->modes + 1, sizeof *m->value);
+    m->mode = lat_alloc_zero((size_t)s->modes + 1, sizeof *m->mode, "modes");
+    m->value = lat_alloc((size_t)s->modes + 1, sizeof *m->value, "modes");
     if (!m->mode || !m->value)
-        return lat_fail("out of memory: modes");
-    for (int k = 0; k < s->modes; k++) {
-        lat_field *w = &m->mode[k];
-        *w = (lat_field){.comm = links->comm};
-        m->modes++; /* to be freed, whatever it has */
-        if (lat_header_copy(&w->head, &links->head))
-            return -1;
-        lat_header_make_spinors(&w->head, LAT_SPINOR, 1);
-        w->head.real = LAT_F64;
-        if (lat_field_alloc(w, links->comm) || s->mode(s->with, k, w))
-            return -1;
+        return -1;
+    while (m->modes < s->modes) {
+        const int k = m->modes++; /* to be freed, whatever it has */
         m->value[k] = s->value[k];
+        if (lat_field_spinors(&m->mode[k], links, LAT_SPINOR, 1)
+            || s->mode(s->with, k, &m->mode[k]))
+            return -1;
     }
     return 0;
 }
@@ -390,10 +383,9 @@ static int copy_modes(lat_plain_overlap *m, const lat_field *links, const lat_pl
 lat_plain_overlap *lat_plain_overlap_new(const lat_field *links, const lat_plain_sign *s,
                                          double delta)
 {
-    lat_plain_overlap *m = lat_alloc(1, sizeof *m, "the overlap operator");
+    lat_plain_overlap *m = lat_alloc_zero(1, sizeof *m, "the overlap operator");
     if (!m)
         return NULL;
-    memset(m, 0, sizeof *m);
     m->mu = s->mu;
     m->a = s->lower * s->lower;
     m->b = s->upper * s->upper;

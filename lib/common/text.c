@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c: text to an output: plain lines, columns, JSON. */
+/* text.c: text to an output: plain lines and JSON. */
 #include "text.h"
 
 #include <math.h>
@@ -78,75 +78,10 @@ void lat_json_number(FILE *to, double x)
         fputs("null", to);
 }
 
-void lat_json_complex(FILE *to, const double z[2])
-{
-    fputc('[', to);
-    lat_json_number(to, z[0]);
-    fputs(", ", to);
-    lat_json_number(to, z[1]);
-    fputc(']', to);
-}
-
 void lat_json_key(FILE *to, bool first, const char *key)
 {
     if (!first)
         fputs(", ", to);
     lat_json_string(to, key);
     fputs(": ", to);
-}
-
-void lat_json_pair(FILE *to, const char *key, double x)
-{
-    lat_json_key(to, false, key);
-    lat_json_number(to, x);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-void lat_numbers_text(FILE *to, int n, const char *const names[], const double *number)
-{
-    for (int i = 0; i < n; i++)
-        if (!isnan(number[i]))
-            fprintf(to, "%-14s %.15g\n", names[i], number[i]);
-}
-
-void lat_numbers_columns(FILE *to, int n, const char *const names[])
-{
-    for (int i = 0; i < n; i++)
-        fprintf(to, "\t%s", names[i]);
-}
-
-void lat_numbers_tsv(FILE *to, int n, const double *number)
-{
-    for (int i = 0; i < n; i++)
-        fprintf(to, "\t%.17g", isnan(number[i]) ? NAN : number[i]); /* without a sign */
-}
-
-void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number)
-{
-    for (int i = 0; i < n; i++) {
-        lat_json_key(to, i == 0, names[i]);
-        lat_json_number(to, number[i]);
-    }
-}
-
-void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc)
-{
-    char dims[64];
-    fprintf(to, "lattice        %s, SU(%d)\n", lat_dims_text(geom, dims), nc);
-}
-
-void lat_lattice_tsv(FILE *to, const lat_geometry *geom, int nc)
-{
-    for (int mu = 0; mu < geom->nd; mu++)
-        fprintf(to, "%c%d", mu ? ',' : '\t', geom->dims[mu]);
-    fprintf(to, "\tSU(%d)", nc);
-}
-
-void lat_lattice_json(FILE *to, const lat_geometry *geom, int nc)
-{
-    lat_json_key(to, false, "dims");
-    for (int mu = 0; mu < geom->nd; mu++)
-        fprintf(to, "%s%d", mu ? ", " : "[", geom->dims[mu]);
-    fprintf(to, "], \"group\": \"SU(%d)\"", nc);
 }

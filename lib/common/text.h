@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.h: text to an output, as the measuring tools print it: plain lines, columns, JSON. */
+/* text.h: text to an output: plain lines and JSON. */
 #ifndef LAT_TEXT_H
 #define LAT_TEXT_H
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "geometry.h"
 #include "io.h"
 
 /* A stream for printf and friends, whose characters go to `out`; all of them by fflush. NULL with
@@ -27,32 +26,7 @@ void lat_json_string(FILE *to, const char *s);
 /* A number of 17 digits, which reads back as the same double; null if it is not finite. */
 void lat_json_number(FILE *to, double x);
 
-/* [re, im] */
-void lat_json_complex(FILE *to, const double z[2]);
-
 /* "key": before a value of an object; with a comma before it unless it is the first. */
 void lat_json_key(FILE *to, bool first, const char *key);
-
-/* , "key": x */
-void lat_json_pair(FILE *to, const char *key, double x);
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-/* n numbers with names:
- *   _text      a line each, names[i] and the number; none for NaN
- *   _columns   the names, as headings, a tab before each
- *   _tsv       the numbers, a tab before each; "nan" for NaN
- *   _json      pairs of an object, without a comma before the first */
-void lat_numbers_text(FILE *to, int n, const char *const names[], const double *number);
-void lat_numbers_columns(FILE *to, int n, const char *const names[]);
-void lat_numbers_tsv(FILE *to, int n, const double *number);
-void lat_numbers_json(FILE *to, int n, const char *const names[], const double *number);
-
-/* Lattice and group: a line; two columns, without a tab after them; pairs of an object that are not
- * the first. */
-#define LAT_LATTICE_COLUMNS "dims\tgroup"
-void lat_lattice_text(FILE *to, const lat_geometry *geom, int nc);
-void lat_lattice_tsv(FILE *to, const lat_geometry *geom, int nc);
-void lat_lattice_json(FILE *to, const lat_geometry *geom, int nc);
 
 #endif

@@ -63,9 +63,9 @@ typedef struct lat_fix_ops {
 
     int groups; /* its code is for SU(2) to SU(groups) */
 
-    /* On a GPU: links, and g with a member for each copy, as they lie there (grid/grid.h); all
-     * slices are here. They are borrowed until the next sweep. NULL on the CPU. */
-    int (*fields)(lat_fixer *f, struct lat_dfield **u, struct lat_dfield **g);
+    /* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. It is
+     * borrowed until the next sweep. NULL with lat_error set. There is none on the CPU. */
+    struct lat_dfield *(*transformations)(lat_fixer *f);
 } lat_fix_ops;
 
 struct lat_fixer {

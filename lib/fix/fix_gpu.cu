@@ -140,12 +140,10 @@ static int gpu_get(lat_fixer *f, int copy, lat_field *g)
     return return_slices(c) || lat_dfield_get(c->g, copy, g, false) ? -1 : 0;
 }
 
-static int gpu_fields(lat_fixer *f, lat_dfield **u, lat_dfield **g)
+static lat_dfield *gpu_transformations(lat_fixer *f)
 {
     gpu *c = (gpu *)f;
-    *u = c->u;
-    *g = c->g;
-    return return_slices(c);
+    return return_slices(c) ? NULL : c->g;
 }
 
 /* ---- opening ---- */
@@ -404,5 +402,5 @@ static long gpu_freeze(lat_fixer *f, const double *theta)
 
 const lat_fix_ops lat_fix_gpu = {
     gpu_open,  gpu_close, gpu_description, gpu_set,          gpu_get,
-    gpu_sweep, gpu_state, gpu_freeze,      LAT_GPU_FIX_MOST, gpu_fields,
+    gpu_sweep, gpu_state, gpu_freeze,      LAT_GPU_FIX_MOST, gpu_transformations,
 };

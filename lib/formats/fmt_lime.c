@@ -255,7 +255,8 @@ static int take_binary(lime *l, const lat_lime_record *rec)
     lat_real real = LAT_F64;
     if (l->geom.nd == 0)
         return lat_fail(
-            "%s: does not say its extents (no ildg-format before the data): give --dims X,Y,Z,T",
+            "%s: does not say its extents (no ildg-format before the data): give --dims X,Y,Z,T to "
+            "lat-convert",
             l->name);
     int gauge = is_gauge(l, rec, &nc, &real);
     l->site_bytes = 0;

@@ -183,7 +183,8 @@ static int take_binary(reader *r, const lat_lime_record *rec)
     if (r->geom.nd == 0 && r->h->dims.nd)
         r->geom = r->h->dims;
     if (r->geom.nd == 0)
-        return lat_fail("%s: does not say its extents before the data: give --dims X,Y,Z,T",
+        return lat_fail("%s: does not say its extents before the data: give --dims X,Y,Z,T "
+                        "to lat-convert",
                         r->name);
     if (mend_extents(r, rec->length) < 0)
         return -1;
@@ -246,8 +247,8 @@ static int finish(reader *r, const char *what)
                         r->name, columns);
     if (columns == 1 && make_spinor(f) < 0)
         return -1;
-    if (r->record_xml)
-        lat_chroma_fermion(r->record_xml, &f->head.quark.fermion);
+    if (r->record_xml && lat_chroma_fermion(r->record_xml, &f->head) < 0)
+        return -1;
     return lat_set_source(&f->head, "%s %s, %s", what,
                           f->head.kind == LAT_SPINOR ? "spinor" : "propagator",
                           r->stated ? "checksums verified" : "no checksums stated");

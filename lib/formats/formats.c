@@ -58,23 +58,23 @@ const lat_format *const lat_formats[] = {FORMATS NULL};
 /* ---- recognised, but not read ---------------------------------------------------------------- */
 
 static const struct refused {
-    const char *name;
-    const char *begins[4];
-    const char *advice;
+    const char *name, *begin, *advice;
 } refused[] = {
-    {"a Git LFS pointer",
-     {"version https://git-lfs"},
+    {"a Git LFS pointer", "version https://git-lfs",
      "the file holds only the address of the data: run 'git lfs pull' where it came from"},
-    {"a compressed file",
-     {"\x1f\x8b\x08", "BZh", "\xfd\x37zXZ", "\x28\xb5\x2f\xfd"},
-     "decompress it on the way, for instance 'gzip -dc FILE | lat-convert'"},
-    {"a NumPy array",
-     {"\x93NUMPY"},
-     "write its links as plain numbers, by tofile(), for --from raw"},
-};
-#define REFUSED (sizeof refused / sizeof *refused)
+    {"a compressed file", "\x1f\x8b\x08",
+     "decompress it on the way: 'gzip -dc FILE | lat-convert'"},
+    {"a file of bzip2", "BZh", "decompress it on the way: 'bzip2 -dc FILE | lat-convert'"},
+    {"a file of xz", "\3757zXZ", "decompress it on the way: 'xz -dc FILE | lat-convert'"},
+    {"a file of zstd", "\x28\xb5\x2f\xfd",
+     "decompress it on the way: 'zstd -dc FILE | lat-convert'"},
+    {"a NumPy array", "\x93NUMPY", "write its links as plain numbers, by tofile(), for --from raw"},
+    {NULL, NULL, NULL}};
 
-const char *lat_format_refused(size_t i) { return i < REFUSED ? refused[i].name : NULL; }
+const char *lat_format_refused(size_t i)
+{
+    return i < sizeof refused / sizeof *refused ? refused[i].name : NULL;
+}
 
 bool lat_format_extension_refused(const char *extension)
 {
@@ -110,13 +110,11 @@ bool lat_format_fits(const lat_format *f, const unsigned char *b, size_t n, int6
 static void no_format(lat_input *in, const unsigned char *b, size_t n)
 {
     const char *name = lat_input_name(in);
-    for (size_t i = 0; i < 4 * REFUSED; i++) {
-        const struct refused *r = &refused[i / 4];
-        if (r->begins[i % 4] && lat_begins(b, n, r->begins[i % 4])) {
+    for (const struct refused *r = refused; r->name; r++)
+        if (lat_begins(b, n, r->begin)) {
             lat_fail("%s: is %s: %s", name, r->name, r->advice);
             return;
         }
-    }
     char hex[3 * 8 + 1] = "";
     for (size_t i = 0; i < n && i < 8; i++)
         snprintf(hex + 3 * i, 4, "%02x ", b[i]);

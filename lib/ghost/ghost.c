@@ -49,6 +49,8 @@ static void order_axes(lat_ghost *m, const lat_field *u, const lat_condition *c)
     m->units = lat_condition_slices(c, geom);
     m->blocks = inner ? (size_t)m->units : 1;
     m->block = lat_slice_sites(&m->lattice.head) / m->blocks;
+    m->groups = (m->block + 7) / 8;
+    m->group_reals = 8 * (size_t)(2 * m->directions * 2 * m->nc * (m->nc - 1) + m->nc * m->nc);
     m->sites = lat_field_sites(&m->lattice);
     m->halo = lat_field_shared(&m->lattice) && m->time != n;
     m->held = m->sites + (m->halo ? 2 : 0) * lat_slice_sites(&m->lattice.head);
@@ -170,16 +172,18 @@ static int to_gpu(lat_ghost *m, lat_device *dev)
                          .single = m->single,
                          .sites = m->sites,
                          .block = m->block,
-                         .blocks = m->blocks};
+                         .blocks = m->blocks,
+                         .groups = m->groups,
+                         .group_reals = m->group_reals};
     for (int i = 0; i < LAT_MAX_DIMS; i++) {
         s.dims[i] = i < geom->nd ? geom->dims[i] : 1;
         s.weight[i] = i < geom->nd ? m->weight[i] : 0;
     }
     memcpy(s.direction, m->direction, sizeof s.direction);
+    memcpy(s.axis, m->axis, sizeof s.axis);
+    memcpy(s.natural, m->natural, sizeof s.natural);
     return (m->gpu = lat_ghost_gpu_new(dev, &s, m->links)) ? 0 : -1;
 }
-
-lat_ghost_gpu *lat_ghost_gpu_of(lat_ghost *m) { return m->gpu; }
 
 static int to_cpu(lat_ghost *m)
 {
@@ -191,9 +195,7 @@ static int to_cpu(lat_ghost *m)
                    ? 0
                    : -1;
     unit.nd -= m->time >= 0;
-    m->groups = (m->block + 7) / 8;
-    const size_t bytes = m->sites / m->block * m->groups * lat_ghost_group_reals(m)
-                         * sizeof *m->lanes;
+    const size_t bytes = m->sites / m->block * m->groups * m->group_reals * sizeof *m->lanes;
     if (!(m->lanes = lat_alloc(1, bytes, "the Faddeev-Popov operator")))
         return -1;
     lat_zero(m->lanes, bytes); /* of lanes without a site, too */
@@ -212,7 +214,7 @@ static int load(lat_ghost *m, const lat_field *u)
     return 0;
 }
 
-static lat_ghost *new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
+lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
 {
     const bool gpu = dev && dev->gpu;
     if (check(u, c) || (packs && lat_ghost_check(dev, u)))
@@ -237,16 +239,6 @@ static lat_ghost *new_on(lat_device *dev, const lat_field *u, const lat_conditio
     return m;
 }
 
-lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs)
-{
-    return new_on(dev, u, c, packs);
-}
-
-lat_ghost *lat_ghost_new_single(lat_device *dev, const lat_field *u, const lat_condition *c)
-{
-    return new_on(dev, u, c, 0);
-}
-
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs)
 {
     return lat_ghost_new_on(NULL, u, c, packs);
@@ -256,6 +248,8 @@ void lat_ghost_free(lat_ghost *m)
 {
     if (!m)
         return;
+    lat_ghost_vector_free(m, m->plain.links);
+    lat_ghost_vector_free(m, (double *)m->plain.product);
     free(m->links);
     free(m->lanes);
     free(m->sums);
@@ -291,7 +285,7 @@ int lat_ghost_exchange(const lat_ghost *m, double *v)
 /* The interior while faces travel, then the first and the last slice. */
 int lat_ghost_hop(lat_ghost *m, double *out, double *in, const bool *idle, double *total)
 {
-    lat_ghost_pass *hop = lat_ghost_kernels_of(m)->hop;
+    lat_ghost_pass *hop = lat_ghost_kernel(m, LAT_GHOST_HOP);
     const lat_ghost_call c = {.in = in, .out = out, .idle = idle};
     const size_t numbers = (size_t)m->columns + (m->single ? 0 : lat_ghost_reals(m)),
                  own = (size_t)lat_field_slab(&m->lattice).count * m->blocks, face = m->blocks;

@@ -39,8 +39,8 @@ typedef struct lat_ghost lat_ghost;
  * of 0, which has more constants. */
 lat_ghost *lat_ghost_new(const lat_field *u, const lat_condition *c, int packs);
 
-/* The same on a device; a GPU takes one rank. There vectors are in its memory: lat_ghost_put and
- * lat_ghost_get copy them. */
+/* The same on a device; a GPU takes one rank. There vectors are in its memory: lat_ghost_copy has
+ * them on the host. 0 packs: ghost_internal.h. */
 lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condition *c, int packs);
 
 /* 0 if that device has code for these links; or -1, and the sentence says why not. */
@@ -57,9 +57,8 @@ size_t lat_ghost_site(const lat_ghost *m, size_t local); /* of a local site of u
 double *lat_ghost_vector(const lat_ghost *m, const char *what);
 void lat_ghost_vector_free(const lat_ghost *m, double *v);
 
-/* The own sites of a vector from and to the host. */
-int lat_ghost_put(lat_ghost *m, double *v, const double *host);
-int lat_ghost_get(lat_ghost *m, double *host, const double *v);
+/* The own sites of a vector, which may be memory of the host, to another one. */
+int lat_ghost_copy(lat_ghost *m, double *to, const double *from);
 
 /* out = P M P in, P being the projection that takes the constants off. The ghosts of `in` change.
  */

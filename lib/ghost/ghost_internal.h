@@ -27,11 +27,12 @@ struct lat_ghost {
     lat_laplace *laplace;
     bool single; /* one column in single precision, for Newton's method: see below */
     float *lanes;
-    size_t groups; /* of 8 sites in a block */
+    size_t groups, group_reals; /* of 8 sites in a block; numbers of one in `lanes` */
     lat_single_laplace *laplace_single;
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
-    bool plain_there;   /* and what plain.c has sent */
-    double *sums;       /* work space of lat_ghost_over */
+    bool plain_there;   /* what plain.c has made: */
+    lat_ghost_plain plain;
+    double *sums; /* work space of lat_ghost_run */
     size_t sums_size;
 };
 
@@ -61,41 +62,36 @@ static inline int lat_ghost_unit(const lat_ghost *m, size_t block)
 typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
                             size_t to, double *sums);
 
-/* All own sites, in chunks; total[unit * numbers + i] are the sums over each unit, the same bits on
- * all ranks. NULL: none. */
-int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
-                   double *total);
-
-/* The passes over vectors of lat_ghost_pass_name, for each vector length: one text for columns side
- * by side (kernels.c), one for a column in single precision (single.c), chosen at run time. */
-typedef struct lat_ghost_kernels {
-    lat_ghost_pass *hop, *shift, *update, *dot, *norms, *extend, *gram, *combine;
-} lat_ghost_kernels;
-const lat_ghost_kernels *lat_ghost_wide_kernels(void);
-const lat_ghost_kernels *lat_ghost_single_kernels(void);
-static inline const lat_ghost_kernels *lat_ghost_kernels_of(const lat_ghost *m)
+/* The passes over vectors, for each vector length: one text for columns side by side (kernels.c),
+ * one for a column in single precision (single.c), chosen at run time. */
+typedef lat_ghost_pass *lat_ghost_kernels[LAT_GHOST_PASSES];
+lat_ghost_pass *const *lat_ghost_wide_kernels(void);
+lat_ghost_pass *const *lat_ghost_single_kernels(void);
+static inline lat_ghost_pass *lat_ghost_kernel(const lat_ghost *m, lat_ghost_pass_name pass)
 {
-    return m->single ? lat_ghost_single_kernels() : lat_ghost_wide_kernels();
+    return (m->single ? lat_ghost_single_kernels() : lat_ghost_wide_kernels())[pass];
 }
 
-/* modes.c: out = other - a in. */
-extern lat_ghost_pass lat_ghost_defect;
+/* A pass over all own sites on the device of m; total[unit * numbers + i] are the sums over each
+ * unit, the same bits on all ranks. NULL: none. */
+int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
+                  double *total);
 
 /* Its parts, on the CPU: memory for so many numbers a unit; the pass over the blocks first ..
- * last-1 of this rank; the sums of all. */
+ * last-1 of this rank, in chunks; the sums of all. */
 int lat_ghost_prepare(lat_ghost *m, size_t numbers);
 void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, size_t numbers,
                       size_t first, size_t last);
 int lat_ghost_add_up(lat_ghost *m, size_t numbers, double *total);
 
-/* A pass on the device of m: lat_ghost_over, or the GPU's. */
-int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
-                  double *total);
+/* Memory on the device of m, like a vector's, which lat_ghost_vector_free frees. A copy may also be
+ * from or to the host. */
+void *lat_ghost_alloc(const lat_ghost *m, size_t bytes, const char *what);
+int lat_ghost_move(const lat_ghost *m, void *to, const void *from, size_t bytes);
 
-/* v <- L^-1 v, of units that are not idle (NULL: all); v = 0; to = from: there, too. */
+/* v <- L^-1 v, of units that are not idle (NULL: all); v = 0. */
 int lat_ghost_invert(lat_ghost *m, double *v, const bool *idle);
 int lat_ghost_zero(lat_ghost *m, double *v);
-int lat_ghost_copy(lat_ghost *m, double *to, const double *from);
 
 /* means[unit][pack][colour][8] from the sums over units. */
 void lat_ghost_means(const lat_ghost *m, const double *sums, int stride, int offset, double *means);
@@ -141,39 +137,12 @@ int lat_ghost_cg(lat_ghost *m, double *x, double *r, lat_ghost_system *system, l
 
 /* ---- one column in single precision -----------------------------------------------------------
  *
- * For SU(2) and SU(3), in one process. A vector is [site][colour] of float, the colours and one 0
- * behind those of SU(2); its pointer is cast. Units lie one after the other: time is the last axis.
- * On the CPU sites are in lanes, eight in natural order (`lanes`: [block][group of 8 sites]: first
- * U_mu(x) of all directions, then U_mu(x-mu)^+, N - 1 rows of each, without weights; then the
- * diagonal of M, Re H_aa, and Re and Im H_ab, a < b, row by row; [8] of each real). M's result is
- * not projected: L^-1 takes the constants off. */
-static inline size_t lat_ghost_group_reals(const lat_ghost *m)
-{
-    const size_t n = (size_t)m->nc, link = 2 * n * (n - 1);
-    return 8 * (2 * (size_t)m->directions * link + n * n);
-}
-
-/* The operator without its links, which Newton's gradients bring. */
-lat_ghost *lat_ghost_new_single(lat_device *dev, const lat_field *u, const lat_condition *c);
-
-/* ---- Newton's method on the CPU (newton_site.c) ------------------------------------------------
- */
-
-typedef struct lat_newton_fields {
-    const lat_field *u;
-    lat_field g[2];          /* before and after a step */
-    const int *now;          /* [units]: which of them a unit has */
-    int next;                /* 1: the gradient is that of the other one */
-    double *links;           /* [site of a vector][direction]: those that g transforms */
-    double *gradient, *step; /* vectors */
-} lat_newton_fields;
-
-/* rotate:   f.links
- * gradient: f.gradient = A, and the links of the operator; sums: Re tr x, |A|^2
- * step:     the other g = exp(a f.step) g */
-typedef struct lat_newton_kernels {
-    lat_ghost_pass *rotate, *gradient, *step;
-} lat_newton_kernels;
-const lat_newton_kernels *lat_newton_kernels_of(void);
+ * What lat_ghost_new_on makes for 0 packs, without links, which Newton's gradients bring. For SU(2)
+ * and SU(3), in one process. A vector is [site][colour] of float, the colours and one 0 behind
+ * those of SU(2); its pointer is cast. Units lie one after the other: time is the last axis. Sites
+ * are in lanes, eight in natural order (`lanes`: [block][group of 8 sites]: first U_mu(x) of all
+ * directions, then U_mu(x-mu)^+, N - 1 rows of each, without weights; then the diagonal of M, Re
+ * H_aa, and Re and Im H_ab, a < b, row by row; [8] of each real). M's result is not projected: L^-1
+ * takes the constants off. */
 
 #endif

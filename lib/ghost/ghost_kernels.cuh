@@ -1,223 +1,247 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ghost_kernels.cuh: passes over vectors for one N (template; ghost_gpu.cu expands it): SIZE is N,
- * NAME(x) gives names. A thread is a column of the sites of a chunk, one after the other. */
-#define COLOURS (SIZE * SIZE - 1)
-#define ELEMENTS (2 * SIZE * SIZE)
-#include "hop_site.h"
+/* ghost_kernels.cuh: the kernels of ghost_gpu.cu, and what they are made of. */
+enum { CHUNK = 32, ADDERS = 128, FEW = 16, THREADS = 128 };
 
-/* A link, 16 bytes at a time. */
-static __device__ __forceinline__ void NAME(load)(double u[ELEMENTS], const double *p)
+/* lat_ghost_call, all of it on the device. */
+typedef struct call {
+    const double *links, *in, *other;
+    double *out, *also, *third;
+    const double *factor, *mean; /* factor: a, or b; NULL: `few` has them, if `given` */
+    double few[FEW];
+    bool given;
+    double *partial;
+    const bool *idle; /* units; NULL: none is */
+    lat_ghost_plain plain;
+    double *array[6];
+    lat_newton_fields newton;
+    const bool *now;
+} call;
+
+/* ---- kernels: what all need ------------------------------------------------------------------ */
+
+/* a, or b, of a unit and column. */
+static __device__ __forceinline__ double factor_of(const call &c, int i)
 {
-#pragma unroll
-    for (int i = 0; i < ELEMENTS; i += 2) {
-        const double2 v = *(const double2 *)(p + i);
-        u[i] = v.x;
-        u[i + 1] = v.y;
-    }
+    return c.factor ? c.factor[i] : c.given ? c.few[i] : 0;
 }
 
-/* out = M in at a site; sums: <in, out>, and those of out, 8 apart as colours are. */
-static __device__ __forceinline__ void NAME(hop_site)(const lat_ghost_sites &s, const double *links,
-                                                      const double *in, double *out, uint32_t site,
-                                                      uint32_t offset, double *dot,
-                                                      double sum[COLOURS * LAT_GHOST_PACK])
+/* The unit of own block number `block`. */
+static __device__ __forceinline__ int unit_of(const lat_ghost_sites &s, uint32_t block)
 {
-    const uint32_t reals = (uint32_t)(s.packs * COLOURS * LAT_GHOST_PACK),
-                   per = (uint32_t)((s.directions + 1) * ELEMENTS);
-    const double *here = in + (size_t)site * reals + offset;
-    double w[SIZE][SIZE][2], g[SIZE][SIZE][2], u[ELEMENTS];
-#pragma unroll
-    for (int i = 0; i < SIZE; i++)
-#pragma unroll
-        for (int k = i; k < SIZE; k++)
-            g[i][k][0] = g[i][k][1] = 0;
-    NAME(matrix)(SIZE, here, w);
-    NAME(load)(u, links + (size_t)site * per + (size_t)s.directions * ELEMENTS);
-    NAME(add)(SIZE, g, u, false, false, w);
+    return s.time < 0 ? 0 : s.time == s.nd - 1 ? (int)block : (int)(block % (uint32_t)s.blocks);
+}
+
+/* A site of a vector and its neighbours. */
+typedef struct place {
+    uint32_t site, up[LAT_MAX_DIMS], down[LAT_MAX_DIMS];
+    int nd, x[LAT_MAX_DIMS], extent[LAT_MAX_DIMS];
+} place;
+
+static __device__ __forceinline__ place place_of(const lat_ghost_sites &s, uint32_t site)
+{
+    place p;
     uint32_t stride = 1, rest = site;
-    int d = 0;
+    p.site = site;
+    p.nd = s.nd;
 #pragma unroll
-    for (int i = 0; i < LAT_MAX_DIMS; i++) {
-        if (i >= s.nd)
-            break;
+    for (int i = 0; i < LAT_MAX_DIMS; i++) { /* beyond nd extents are 1 */
         const uint32_t extent = (uint32_t)s.dims[i], x = rest % extent;
-        const uint32_t up = x + 1 == extent ? site - x * stride : site + stride,
-                       down = x == 0 ? site + (extent - 1) * stride : site - stride;
+        p.up[i] = x + 1 == extent ? site - x * stride : site + stride;
+        p.down[i] = x == 0 ? site + (extent - 1) * stride : site - stride;
+        p.x[i] = (int)x;
+        p.extent[i] = (int)extent;
         rest /= extent;
         stride *= extent;
-        if (i == s.time)
-            continue;
-        NAME(matrix)(SIZE, in + (size_t)up * reals + offset, w);
-        NAME(load)(u, links + (size_t)site * per + (size_t)d * ELEMENTS);
-        NAME(add)(SIZE, g, u, false, true, w);
-        NAME(matrix)(SIZE, in + (size_t)down * reals + offset, w);
-        NAME(load)(u, links + (size_t)down * per + (size_t)d * ELEMENTS);
-        NAME(add)(SIZE, g, u, true, true, w);
-        d++;
     }
-    NAME(project)(SIZE, g, out + (size_t)site * reals + offset, here, dot, sum);
+    return p;
 }
 
-/* r - M x by the definition, r = b, or lambda x: see apply_site of plain.c. dot: <b, b>, or <x, x>.
- */
-static __device__ __noinline__ void NAME(plain_site)(const lat_ghost_sites &s, const call &c,
-                                                     uint32_t site, uint32_t offset,
-                                                     const double *lambda, double *dot, double *sum)
+/* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
+static __device__ __forceinline__ double diagonal_factor(int k)
 {
-    const uint32_t reals = (uint32_t)(s.packs * COLOURS * LAT_GHOST_PACK),
-                   per = (uint32_t)(s.directions * ELEMENTS);
-    double x[COLOURS], y[COLOURS], there[COLOURS];
-    const size_t at = (size_t)site * reals + offset;
-    for (int a = 0; a < COLOURS; a++) {
-        x[a] = c.in[at + (size_t)(a * LAT_GHOST_PACK)];
-        y[a] = lambda ? *lambda * x[a] : c.other[at + (size_t)(a * LAT_GHOST_PACK)];
-        *dot += lambda ? x[a] * x[a] : y[a] * y[a];
-    }
-    uint32_t stride = 1, rest = site;
-    for (int i = 0, d = 0; i < s.nd; i++) {
-        const uint32_t extent = (uint32_t)s.dims[i], at_axis = rest % extent;
-        const uint32_t up = at_axis + 1 == extent ? site - at_axis * stride : site + stride,
-                       down = at_axis == 0 ? site + (extent - 1) * stride : site - stride;
-        rest /= extent;
-        stride *= extent;
-        if (i == s.time)
-            continue;
-        for (int step = 0; step < 2; step++) {
-            const uint32_t next = step ? down : up;
-            const double *u = c.plain + (size_t)(step ? down : site) * per + (size_t)d * ELEMENTS;
-            for (int a = 0; a < COLOURS; a++)
-                there[a] = c.in[(size_t)next * reals + offset + (size_t)(a * LAT_GHOST_PACK)];
-            for (uint32_t k = 0; k < c.products; k++) {
-                const lat_ghost_element e = c.product[k];
-                const double *m = u + 2 * (e.j * SIZE + e.i),
-                             t = s.weight[i] * (e.re * m[0] - e.im * m[1]);
-                y[e.a] -= t * x[e.b];
-                y[e.b] -= t * x[e.a];
-                if (step)
-                    y[e.a] += 2 * t * there[e.b];
-                else
-                    y[e.b] += 2 * t * there[e.a];
-            }
-        }
-        d++;
-    }
-    for (int a = 0; a < COLOURS; a++) {
-        c.out[at + (size_t)(a * LAT_GHOST_PACK)] = y[a];
-        sum[a * LAT_GHOST_PACK] += y[a];
-    }
+    return sqrt(2.0 / (k * (k + 1)));
 }
 
-/* The other passes, at a site; `k` is that of a colour and column in a mean. Sums: two of norms. */
-template <lat_ghost_pass_name PASS>
-static __device__ __forceinline__ void NAME(pass_site)(const call &c, size_t at, double factor,
-                                                       const double *mean, double *sum,
-                                                       double *square)
+/* The sum over a block, in a fixed order; thread 0 has it. */
+static __device__ __forceinline__ double add_block(double sum)
 {
+    __shared__ double shared[THREADS / 32];
 #pragma unroll
-    for (int k = 0; k < COLOURS * LAT_GHOST_PACK; k += LAT_GHOST_PACK) {
-        const size_t i = at + (size_t)k;
-        if (PASS == LAT_GHOST_SHIFT)
-            c.out[i] -= mean[k];
-        if (PASS == LAT_GHOST_EXTEND)
-            c.out[i] = c.in[i] + factor * c.out[i];
-        if (PASS == LAT_GHOST_DOT || PASS == LAT_GHOST_NORMS)
-            *sum += c.in[i] * c.other[i];
-        if (PASS == LAT_GHOST_NORMS)
-            *square += c.in[i] * c.in[i];
-        if (PASS == LAT_GHOST_DEFECT) {
-            const double r = c.other[i] - factor * c.in[i];
-            c.out[i] = r;
-            *sum += r * r;
-        }
-        if (PASS == LAT_GHOST_UPDATE) {
-            const double r = c.also[i] - factor * (c.third[i] - mean[k]);
-            c.out[i] += factor * c.in[i];
-            c.also[i] = r;
-            c.third[i] = r;
-        }
-    }
-}
-
-/* Sums of the chunk: partial[block][numbers]. */
-template <lat_ghost_pass_name PASS>
-static __global__ void __launch_bounds__(THREADS)
-    NAME(over)(const __grid_constant__ lat_ghost_sites s, const __grid_constant__ call c)
-{
-    constexpr bool HOP = PASS == LAT_GHOST_HOP || PASS == LAT_GHOST_PLAIN;
-    constexpr int EACH = HOP                                                 ? 1 + COLOURS
-                         : PASS == LAT_GHOST_NORMS                           ? 2
-                         : PASS == LAT_GHOST_DOT || PASS == LAT_GHOST_DEFECT ? 1
-                                                                             : 0;
-    __shared__ double shared[THREADS * (EACH ? EACH : 1)];
-    const int columns = s.packs * LAT_GHOST_PACK, column = (int)threadIdx.x % columns,
-              part = (int)threadIdx.x / columns, parts = (int)blockDim.x / columns,
-              pack = column / LAT_GHOST_PACK, lane = column % LAT_GHOST_PACK;
-    const uint32_t block = blockIdx.y;
-    const int unit = unit_of(s, block);
-    const uint32_t offset = (uint32_t)(pack * COLOURS * LAT_GHOST_PACK + lane),
-                   reals = (uint32_t)(columns * COLOURS), from = blockIdx.x * CHUNK,
-                   to = from + CHUNK < s.block ? from + CHUNK : (uint32_t)s.block,
-                   first = block * (uint32_t)s.block;
-    const double factor = factor_of(c, unit * columns + column),
-                 *mean = c.mean ? c.mean + (size_t)unit * reals + offset : NULL;
-    double dot = 0, sum[COLOURS * LAT_GHOST_PACK];
-#pragma unroll
-    for (int k = 0; k < COLOURS * LAT_GHOST_PACK; k += LAT_GHOST_PACK)
-        sum[k] = 0;
-    for (uint32_t site = first + from + (uint32_t)part; site < first + to; site += (uint32_t)parts)
-        if (PASS == LAT_GHOST_PLAIN)
-            NAME(plain_site)(s, c, site, offset, c.given ? &factor : NULL, &dot, sum);
-        else if (HOP)
-            NAME(hop_site)(s, c.links, c.in, c.out, site, offset, &dot, sum);
-        else
-            NAME(pass_site)<PASS>(c, (size_t)site * reals + offset, factor, mean, &dot, sum);
-    if (EACH == 0)
-        return;
-    shared[threadIdx.x] = dot;
-    if (EACH > 1)
-#pragma unroll
-        for (int k = 0; k < EACH - 1; k++)
-            shared[(k + 1) * (int)blockDim.x + (int)threadIdx.x] = sum[k * LAT_GHOST_PACK];
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_down_sync(~0u, sum, d);
+    __syncthreads(); /* the sum before is read */
+    if (threadIdx.x % 32 == 0)
+        shared[threadIdx.x / 32] = sum;
     __syncthreads();
-    /* number n < columns is a dot, columns + n a square, columns + (pack COLOURS + colour) 8 + lane
-     * a sum */
-    double *to_sums = c.partial + ((size_t)block * gridDim.x + blockIdx.x) * (columns * EACH);
-    for (int n = (int)threadIdx.x; n < columns * EACH; n += (int)blockDim.x) {
-        const int m = n - columns, p = m / (COLOURS * LAT_GHOST_PACK),
-                  colour = m / LAT_GHOST_PACK % COLOURS,
-                  of = n < columns ? n
-                       : !HOP      ? m + (int)blockDim.x
-                                   : (colour + 1) * (int)blockDim.x + p * LAT_GHOST_PACK
-                                    + m % LAT_GHOST_PACK;
-        double all = 0;
-        for (int i = 0; i < parts; i++)
-            all += shared[of + i * columns];
-        to_sums[n] = all;
+    if (threadIdx.x == 0)
+        for (int i = 1; i < THREADS / 32; i++)
+            sum += shared[i];
+    return sum;
+}
+
+#define LAT_INLINE static __device__ __forceinline__
+#define OPERATOR lat_ghost_sites
+#define CALL call
+#define PLACE place
+#define UP(at, i) ((at)->up[i])
+#define DOWN(at, i) ((at)->down[i])
+#define UNROLL _Pragma("unroll")
+#define UNROLL_AXES UNROLL
+#define INDEX size_t
+#define GET(p, i) (((const V *)(p))[i])
+#define PUT(p, i, v) (((V *)(p))[i] = (v))
+
+/* The passes of passes.h in both precisions. */
+#define NAME(x) x##_pass
+#define V double
+#include "passes.h"
+#undef V
+#define V float
+#include "passes.h"
+#undef V
+#undef NAME
+
+/* One of them at number i of vectors. */
+template <lat_ghost_pass_name PASS, class T>
+static __device__ __forceinline__ void pass_at(const call &c, size_t i, T factor, T mean, T *sum,
+                                               T *square)
+{
+    switch (PASS) {
+    case LAT_GHOST_SHIFT: shift_pass(&c, i, mean); break;
+    case LAT_GHOST_UPDATE: update_pass(&c, i, factor, mean); break;
+    case LAT_GHOST_DOT: dot_pass(&c, i, sum); break;
+    case LAT_GHOST_NORMS: norms_pass(&c, i, sum, square); break;
+    case LAT_GHOST_EXTEND: extend_pass(&c, i, factor); break;
+    case LAT_GHOST_DEFECT: defect_pass(&c, i, factor, sum); break;
+    default: break;
     }
 }
 
-static cudaError_t NAME(launch)(const lat_ghost_sites &s, const call &c, lat_ghost_pass_name pass,
-                                dim3 blocks, unsigned threads, cudaStream_t stream)
+/* ---- Newton's method ------------------------------------------------------------------------- */
+
+LAT_INLINE void multiply(int n, double *c, const double *a, const double *b)
 {
-    switch (pass) {
-    case LAT_GHOST_HOP: NAME(over)<LAT_GHOST_HOP><<<blocks, threads, 0, stream>>>(s, c); break;
-    case LAT_GHOST_SHIFT: NAME(over)<LAT_GHOST_SHIFT><<<blocks, threads, 0, stream>>>(s, c); break;
-    case LAT_GHOST_UPDATE:
-        NAME(over)<LAT_GHOST_UPDATE><<<blocks, threads, 0, stream>>>(s, c);
-        break;
-    case LAT_GHOST_DOT: NAME(over)<LAT_GHOST_DOT><<<blocks, threads, 0, stream>>>(s, c); break;
-    case LAT_GHOST_NORMS: NAME(over)<LAT_GHOST_NORMS><<<blocks, threads, 0, stream>>>(s, c); break;
-    case LAT_GHOST_EXTEND:
-        NAME(over)<LAT_GHOST_EXTEND><<<blocks, threads, 0, stream>>>(s, c);
-        break;
-    case LAT_GHOST_DEFECT:
-        NAME(over)<LAT_GHOST_DEFECT><<<blocks, threads, 0, stream>>>(s, c);
-        break;
-    case LAT_GHOST_GRAM:
-    case LAT_GHOST_COMBINE: break; /* below */
-    case LAT_GHOST_PLAIN: NAME(over)<LAT_GHOST_PLAIN><<<blocks, threads, 0, stream>>>(s, c); break;
-    }
-    return cudaGetLastError();
+    lat_sun_mul(n, c, a, b);
 }
-#undef COLOURS
-#undef ELEMENTS
+
+LAT_INLINE void read_link(const lat_ghost_sites *m, const lat_newton_fields *f, size_t site, int mu,
+                          int n, double *u)
+{
+    const double *v = f->there + (site * (size_t)m->nd + (size_t)mu) * LAT_STAGE_LINK;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 2 * n; k++)
+            u[2 * n * i + k] = v[6 * i + k]; /* there rows are those of 3x3 matrices */
+}
+
+LAT_INLINE const double *rotated(const lat_ghost_sites *m, const lat_newton_fields *f,
+                                 const double *g, const place *at, int d, bool back, int n,
+                                 double *v);
+
+#include "newton_site.h"
+
+LAT_INLINE const double *rotated(const lat_ghost_sites *m, const lat_newton_fields *f,
+                                 const double *g, const place *at, int d, bool back, int n,
+                                 double *v)
+{
+    const int i = m->direction[d];
+    const size_t site = natural(m, at), next = natural_next(m, at, site, i, back);
+    rotate_link(m, f, g, back ? next : site, back ? site : next, m->axis[i], n, v);
+    return v;
+}
+
+/* ---- kernels for each N ---------------------------------------------------------------------- */
+
+/* In tables by lat_ghost_pass_name. */
+typedef void kernel(const lat_ghost_sites s, const call c);
+#define OVER(pass) NAME(over)<LAT_GHOST_##pass>
+
+/* Columns side by side, in double. */
+#define V double
+#define VECTOR double
+#define REAL double
+#define LINK double
+#define COLOUR(v, c) ((v)[(c)*LAT_GHOST_PACK])
+#define SIZE 2
+#define NAME(x) x##_2
+#include "ghost_columns.cuh"
+#undef SIZE
+#undef NAME
+#define SIZE 3
+#define NAME(x) x##_3
+#include "ghost_columns.cuh"
+#undef SIZE
+#undef NAME
+#define SIZE 4
+#define NAME(x) x##_4
+#include "ghost_columns.cuh"
+#undef SIZE
+#undef NAME
+#undef V
+#undef VECTOR
+#undef REAL
+#undef LINK
+#undef COLOUR
+
+/* One column, in single precision. */
+#define V float
+#define VECTOR float
+#define REAL float
+#define LINK float
+#define STORED float
+#define APART 8
+#define PLACES place
+#define COLOUR(v, c) ((v)[c])
+#define SIZE 2
+#define NAME(x) x##_single_2
+#include "ghost_single.cuh"
+#undef SIZE
+#undef NAME
+#define SIZE 3
+#define NAME(x) x##_single_3
+#include "ghost_single.cuh"
+
+/* sums[block][numbers] from partial[block][chunk][numbers]; a CUDA block is a number of a block. */
+static __global__ void __launch_bounds__(ADDERS)
+    add_chunks(const double *partial, double *sums, uint32_t chunks)
+{
+    __shared__ double shared[ADDERS];
+    const uint32_t numbers = gridDim.x, number = blockIdx.x;
+    double sum = 0;
+    for (uint32_t i = threadIdx.x; i < chunks; i += ADDERS)
+        sum += partial[((size_t)blockIdx.y * chunks + i) * numbers + number];
+    shared[threadIdx.x] = sum;
+    for (uint32_t d = ADDERS / 2; d; d /= 2) {
+        __syncthreads();
+        if (threadIdx.x < d)
+            shared[threadIdx.x] += shared[threadIdx.x + d];
+    }
+    if (threadIdx.x == 0)
+        sums[(size_t)blockIdx.y * numbers + number] = shared[0];
+}
+
+#include "ghost_modes.cuh"
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+#include "source_site.h"
+
+/* A thread is a column of a site. */
+static __global__ void __launch_bounds__(THREADS)
+    make_source(const __grid_constant__ lat_ghost_sites s,
+                const __grid_constant__ lat_ghost_sources c, const double *wave, double *b)
+{
+    const uint32_t columns = (uint32_t)(s.packs * LAT_GHOST_PACK),
+                   colours = (uint32_t)(s.nc * s.nc - 1);
+    const uint64_t n = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t site = (uint32_t)(n / columns), k = (uint32_t)(n % columns);
+    if (site >= s.sites)
+        return;
+    const place at = place_of(s, site);
+    const double value = source_at(&s, &c, wave, s.dims, at.x, (int)k);
+    double *to = b
+                 + ((size_t)site * (uint32_t)s.packs + k / LAT_GHOST_PACK) * colours
+                       * LAT_GHOST_PACK
+                 + k % LAT_GHOST_PACK;
+    for (int a = 0; a < (int)colours; a++)
+        to[a * LAT_GHOST_PACK] = a == c.colour[k] ? value : 0;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_modes.cuh: what modes.c needs of a GPU: products of columns with columns, and their linear
- * combinations (part of ghost_gpu.cu). */
+ * combinations (part of ghost_kernels.cuh). */
 
 /* Products of 8 columns with 8 others: partial[block][columns][columns]; blockIdx.z: which. */
 static __global__ void __launch_bounds__(64)

@@ -13,39 +13,26 @@ LAT_INLINE void NAME(ahead)(const lat_ghost *m, const double *v, const double *u
         __builtin_prefetch(u + (size_t)(m->directions + 1) * lat_ghost_link(m) + k);
 }
 
+LAT_INLINE const double *NAME(load)(const double *u, double *held)
+{
+    (void)held;
+    return u;
+}
+
+#include "columns_site.h"
+
 LAT_INLINE void NAME(site)(const lat_ghost *m, const lat_ghost_call *c, const lat_iterator *at,
                            double *sums, int n)
 {
-    const size_t reals = lat_ghost_reals(m), pack = (size_t)m->colours * LAT_GHOST_PACK,
-                 link = 2 * (size_t)n * (size_t)n, links = (size_t)(m->directions + 1) * link;
-    size_t up[LAT_MAX_DIMS], down[LAT_MAX_DIMS];
-    for (int d = 0; d < m->directions; d++) {
-        up[d] = lat_iterator_up(at, m->direction[d]);
-        down[d] = lat_iterator_down(at, m->direction[d]);
-    }
+    const size_t pack = (size_t)m->colours * LAT_GHOST_PACK, here = at->site * lat_ghost_reals(m);
     for (int part = 0; part < m->packs * (LAT_GHOST_PACK / WIDTH); part++) {
         const int p = part / (LAT_GHOST_PACK / WIDTH),
                   lane = part % (LAT_GHOST_PACK / WIDTH) * WIDTH;
         const size_t offset = (size_t)p * pack + (size_t)lane;
-        const double *u = m->links + at->site * links, *in = c->in + offset;
-        V w[SIZE][SIZE][2], g[SIZE][SIZE][2];
-        UNROLL
-        for (int i = 0; i < n; i++)
-            UNROLL
-        for (int k = i; k < n; k++)
-            g[i][k][0] = g[i][k][1] = (V){0};
-        NAME(matrix)(n, in + at->site * reals, w);
-        NAME(add)(n, g, u + (size_t)m->directions * link, false, false, w);
-        for (int d = 0; d < m->directions; d++) {
-            NAME(ahead)(m, in + up[d] * reals, u + (size_t)d * link);
-            NAME(ahead)(m, in + down[d] * reals, m->links + down[d] * links + (size_t)d * link);
-            NAME(matrix)(n, in + up[d] * reals, w);
-            NAME(add)(n, g, u + (size_t)d * link, false, true, w);
-            NAME(matrix)(n, in + down[d] * reals, w);
-            NAME(add)(n, g, m->links + down[d] * links + (size_t)d * link, true, true, w);
-        }
+        V g[SIZE][SIZE][2];
+        NAME(apply)(m, m->links, c->in + offset, at, n, g);
         NAME(project)
-        (n, g, c->out + at->site * reals + offset, in + at->site * reals,
+        (n, g, c->out + here + offset, c->in + here + offset,
          (V *)(sums + p * LAT_GHOST_PACK + lane), sums + m->columns + offset);
     }
 }

@@ -2,8 +2,9 @@
 /* hop_site.h: the operator at a site (template), one text for CPU and GPU: V is a vector of REAL,
  * columns or sites side by side, or one number; LINK is the type of a link's reals: REAL, or V
  * where sites are side by side; COLOUR(v, c) is colour number c of v, which is a VECTOR; SIZE is N,
- * or the largest one, and UNROLL is for loops over it; NAME(x) gives names. hop.h, single_hop.h and
- * ghost_kernels.cuh are made of it.
+ * or the largest one, and UNROLL is for loops over it, UNROLL_AXES for
+ * loops over axes; NAME(x) gives names. columns_site.h and
+ * single_site.h are made of it.
  *
  * With W = 2 w^a T^a and the links halved, M w is the Hermitian part of
  *     S W(x) - sum_mu [ U_mu(x) W(x+mu) + U_mu(x-mu)^+ W(x-mu) ],     S the diagonal,

@@ -17,6 +17,12 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 #else
 #define UNROLL_FEW _Pragma("GCC unroll 8")
 #endif
+#define OPERATOR lat_ghost
+#define CALL lat_ghost_call
+#define PLACE lat_iterator
+#define UP lat_iterator_up
+#define DOWN lat_iterator_down
+#define UNROLL_AXES
 #define VECTOR double
 #define REAL double
 #define LINK double
@@ -53,63 +59,30 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 LAT_INLINE v8 get(const double *p) { return *(const v8 *)p; }
 LAT_INLINE void put(double *p, v8 v) { *(v8 *)p = v; }
 
-LAT_INLINE void shift(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to)
-{
-    const double *mean = c->mean + (size_t)unit * lat_ghost_reals(m);
-    EACH_PACK(m, from, to)
-    put(c->out + at, get(c->out + at) - get(mean + (p * (size_t)m->colours + colour) * 8));
-}
+#define INDEX size_t
+#define GET(p, i) get((p) + (i))
+#define PUT(p, i, v) put((p) + (i), v)
+#define V v8
+#define NAME(x) x##_wide
+#include "passes.h"
+#undef V
 
-LAT_INLINE void update(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
-                       size_t to)
+/* Of a pack: the factor of a unit, the mean of a colour there, and its sums. */
+LAT_INLINE v8 factor_of(const lat_ghost *m, const double *factor, int unit, size_t p)
 {
-    const double *mean = c->mean + (size_t)unit * lat_ghost_reals(m),
-                 *factor = c->a + (size_t)unit * (size_t)m->columns;
-    EACH_PACK(m, from, to)
-    {
-        const v8 a = get(factor + 8 * p),
-                 q = get(c->third + at) - get(mean + (p * (size_t)m->colours + colour) * 8),
-                 r = get(c->also + at) - a * q;
-        put(c->out + at, get(c->out + at) + a * get(c->in + at));
-        put(c->also + at, r);
-        put(c->third + at, r);
-    }
+    return get(factor + (size_t)unit * (size_t)m->columns + 8 * p);
 }
-
-LAT_INLINE void dot(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to,
-                    double *sums)
+LAT_INLINE v8 mean_of(const lat_ghost *m, const double *mean, int unit, size_t p, size_t colour)
 {
-    (void)unit;
-    EACH_PACK(m, from, to)
-    put(sums + 8 * p, get(sums + 8 * p) + get(c->in + at) * get(c->other + at));
+    return get(mean + (size_t)unit * lat_ghost_reals(m) + (p * (size_t)m->colours + colour) * 8);
 }
-
-LAT_INLINE void norms(const lat_ghost *m, const lat_ghost_call *c, size_t from, size_t to,
-                      double *sums)
-{
-    double *squares = sums + m->columns;
-    EACH_PACK(m, from, to)
-    {
-        const v8 a = get(c->in + at);
-        put(sums + 8 * p, get(sums + 8 * p) + a * get(c->other + at));
-        put(squares + 8 * p, get(squares + 8 * p) + a * a);
-    }
-}
-
-LAT_INLINE void extend(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
-                       size_t to)
-{
-    const double *factor = c->b + (size_t)unit * (size_t)m->columns;
-    EACH_PACK(m, from, to)
-    put(c->out + at, get(c->in + at) + get(factor + 8 * p) * get(c->out + at));
-}
+LAT_INLINE v8 *sum_of(double *sums, size_t p) { return (v8 *)(sums + 8 * p); }
 
 /* One pack of `in` with one of `other` after the other: 8 sums stay in registers. */
-LAT_INLINE void gram(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to,
+LAT_INLINE void gram(const lat_ghost *m, const lat_ghost_call *c, size_t from, size_t to,
                      double *sums)
 {
     const size_t pack = (size_t)m->colours * 8, reals = lat_ghost_reals(m);
-    (void)unit;
     for (size_t p = 0; p < (size_t)m->packs; p++)
         for (size_t q = 0; q < (size_t)m->packs; q++) {
             v8 sum[8] = {{0}};
@@ -178,23 +151,36 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
         __VA_ARGS__; \
     }
 
+#define EACH(m, call) \
+    EACH_PACK(m, from, to) \
+    call
+
 #define EXPAND(isa, attribute) \
     PASS(hop, isa, attribute, HOP(isa)) \
-    PASS(shift, isa, attribute, shift(m, c, unit, from, to)) \
-    PASS(update, isa, attribute, update(m, c, unit, from, to)) \
-    PASS(dot, isa, attribute, dot(m, c, unit, from, to, sums)) \
-    PASS(norms, isa, attribute, norms(m, c, from, to, sums)) \
-    PASS(extend, isa, attribute, extend(m, c, unit, from, to)) \
-    PASS(gram, isa, attribute, gram(m, c, unit, from, to, sums)) \
+    PASS(shift, isa, attribute, EACH(m, shift_wide(c, at, mean_of(m, c->mean, unit, p, colour)))) \
+    PASS(update, isa, attribute, \
+         EACH(m, update_wide(c, at, factor_of(m, c->a, unit, p), \
+                             mean_of(m, c->mean, unit, p, colour)))) \
+    PASS(dot, isa, attribute, EACH(m, dot_wide(c, at, sum_of(sums, p)))) \
+    PASS(norms, isa, attribute, \
+         EACH(m, norms_wide(c, at, sum_of(sums, p), sum_of(sums + m->columns, p)))) \
+    PASS(extend, isa, attribute, EACH(m, extend_wide(c, at, factor_of(m, c->b, unit, p)))) \
+    PASS(defect, isa, attribute, \
+         EACH(m, defect_wide(c, at, factor_of(m, c->a, unit, p), sum_of(sums, p)))) \
+    PASS(plain, isa, attribute, plain_sites_##isa##_any(m, c, unit, from, to, sums)) \
+    PASS(gram, isa, attribute, gram(m, c, from, to, sums)) \
     PASS(combine, isa, attribute, combine(m, c, unit, from, to)) \
-    static const lat_ghost_kernels kernels_##isa = {hop_##isa,  shift_##isa,  update_##isa, \
-                                                    dot_##isa,  norms_##isa,  extend_##isa, \
-                                                    gram_##isa, combine_##isa};
+    static const lat_ghost_kernels kernels_##isa = { \
+        [LAT_GHOST_HOP] = hop_##isa,       [LAT_GHOST_SHIFT] = shift_##isa, \
+        [LAT_GHOST_UPDATE] = update_##isa, [LAT_GHOST_DOT] = dot_##isa, \
+        [LAT_GHOST_NORMS] = norms_##isa,   [LAT_GHOST_EXTEND] = extend_##isa, \
+        [LAT_GHOST_DEFECT] = defect_##isa, [LAT_GHOST_PLAIN] = plain_##isa, \
+        [LAT_GHOST_GRAM] = gram_##isa,     [LAT_GHOST_COMBINE] = combine_##isa};
 
 LAT_ISA_EXPAND(EXPAND, "")
 
-const lat_ghost_kernels *lat_ghost_wide_kernels(void)
+lat_ghost_pass *const *lat_ghost_wide_kernels(void)
 {
-    static const lat_ghost_kernels *const all[] = LAT_ISA_EACH(&kernels_, );
+    static lat_ghost_pass *const *const all[] = LAT_ISA_EACH(kernels_, );
     return all[lat_isa_widest()];
 }

@@ -196,26 +196,9 @@ static int start(space *s, uint64_t seed)
     if (!x)
         return -1;
     randoms(m, seed, x);
-    const int rc = lat_ghost_put(m, s->array[0], x);
+    const int rc = lat_ghost_copy(m, s->array[0], x);
     free(x);
     return rc;
-}
-
-/* W = M X - X value; sums: squares of it. */
-void lat_ghost_defect(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, size_t to,
-                      double *sums)
-{
-    const size_t reals = lat_ghost_reals(m), pack = (size_t)m->colours * 8;
-    const double *value = c->a + (size_t)unit * (size_t)m->columns;
-    for (size_t at = from * reals; at < to * reals; at += pack)
-        for (size_t k = 0; k < pack; k += 8) {
-            const size_t p = at % reals / pack * 8;
-            for (size_t l = 0; l < 8; l++) {
-                const double r = c->other[at + k + l] - value[p + l] * c->in[at + k + l];
-                c->out[at + k + l] = r;
-                sums[p + l] += r * r;
-            }
-        }
 }
 
 /* The residuals to W, their norms; how many of the modes are not accurate enough. */

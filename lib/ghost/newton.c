@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* newton.c: Newton's method near a maximum: what CPU and GPU share. */
+/* newton.c: Newton's method near a maximum. What is done at a site: newton_site.h. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "fourier/laplace_gpu.h"
-#include "ghost_internal.h"
+#include "lattice/transform.h"
 #include "newton_internal.h"
 
 /* theta so near to a saddle, or a maximum, that the functional is quadratic there. */
@@ -38,35 +38,51 @@ int lat_newton_check(const lat_device *dev, const lat_field *u, const lat_condit
     return dev->gpu ? lat_laplace_gpu_check(&unit, true) : 0;
 }
 
-/* What CPU and GPU have. */
-static int open_common(lat_newton *n, lat_device *dev, const lat_field *u, const lat_condition *c)
+/* Links and g on the device of the operator. */
+static int open_fields(lat_newton *n, const lat_field *u, const char *what)
+{
+    lat_newton_fields *f = &n->fields;
+    const lat_ghost *m = n->m;
+    const size_t links = m->sites * (size_t)m->directions * lat_ghost_link(m) * sizeof(double);
+    n->g_bytes = m->sites * lat_ghost_link(m) * sizeof(double);
+    n->x = lat_ghost_vector(m, what);
+    n->r = lat_ghost_vector(m, what);
+    *f = (lat_newton_fields){.u = u, .gradient = n->r, .step = n->x};
+    for (int i = 0; i < 2; i++)
+        f->g[i] = lat_ghost_alloc(m, n->g_bytes, what);
+    if (m->gpu)
+        f->there = lat_ghost_gpu_upload(m->gpu, u);
+    else
+        f->links = lat_ghost_alloc(m, links, what);
+    return n->x && n->r && f->g[0] && f->g[1] && (f->there || f->links) ? 0 : -1;
+}
+
+static int open_all(lat_newton *n, lat_device *dev, const lat_field *u, const lat_condition *c)
 {
     static const char what[] = "Newton's method";
-    n->dev = dev;
-    n->links = u;
-    n->condition = *c;
     n->nc = u->head.nc;
-    n->margin = 1;
-    if (!(n->m = lat_ghost_new_single(dev, u, c)))
+    n->weights = lat_condition_weights(c);
+    if (!(n->m = lat_ghost_new_on(dev, u, c, 0)))
         return -1;
     n->units = n->m->units;
     n->sites = lat_ghost_unit_sites(n->m);
-    n->x = lat_ghost_vector(n->m, what);
-    n->r = lat_ghost_vector(n->m, what);
     n->unit = lat_alloc((size_t)n->units, sizeof *n->unit, what);
     n->idle = lat_alloc((size_t)n->units, sizeof *n->idle, what);
     n->now = lat_alloc((size_t)n->units, sizeof *n->now, what);
     n->system = lat_alloc((size_t)n->units, sizeof *n->system, what);
     n->coefficients = lat_alloc((size_t)n->units, sizeof *n->coefficients, what);
-    return n->x && n->r && n->unit && n->idle && n->now && n->system && n->coefficients ? 0 : -1;
+    return n->unit && n->idle && n->now && n->system && n->coefficients ? open_fields(n, u, what)
+                                                                        : -1;
 }
 
 lat_newton *lat_newton_open(lat_device *dev, const lat_field *u, const lat_condition *c)
 {
     if (lat_newton_check(dev, u, c))
         return NULL;
-    lat_newton *n = dev->gpu ? lat_newton_gpu() : lat_newton_cpu();
-    if (!n || (open_common(n, dev, u, c) == 0 && n->side->open(n) == 0))
+    lat_newton *n = calloc(1, sizeof *n);
+    if (!n)
+        lat_fail("out of memory: Newton's method");
+    if (!n || open_all(n, dev, u, c) == 0)
         return n;
     lat_newton_close(n);
     return NULL;
@@ -76,10 +92,10 @@ void lat_newton_close(lat_newton *n)
 {
     if (!n)
         return;
-    n->side->close(n);
     if (n->m) {
-        lat_ghost_vector_free(n->m, n->x);
-        lat_ghost_vector_free(n->m, n->r);
+        double *const held[] = {n->x, n->r, n->fields.g[0], n->fields.g[1], n->fields.links};
+        for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+            lat_ghost_vector_free(n->m, held[i]);
     }
     lat_ghost_free(n->m);
     free(n->unit);
@@ -88,6 +104,59 @@ void lat_newton_close(lat_newton *n)
     free(n->system);
     free(n->coefficients);
     free(n);
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static int pass(lat_newton *n, lat_ghost_pass_name name, const double *scale, int numbers,
+                double *sums)
+{
+    const lat_ghost_call c = {.a = scale, .newton = &n->fields, .now = n->now, .idle = n->idle};
+    return lat_ghost_run(n->m, name, &c, numbers, sums);
+}
+
+/* g as the sweeps have it on the GPU. */
+static int take(lat_newton *n, lat_fixer *from, int copy)
+{
+    const struct lat_dfield *g = from->ops->transformations(from);
+    return !g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
+                   || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL)
+               ? -1
+               : 0;
+}
+
+int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
+{
+    for (int i = 0; i < n->units; i++)
+        n->idle[i] = n->now[i] = false;
+    if (from && n->m->gpu)
+        return take(n, from, copy);
+    if (from && (from->ops->get(from, copy, g) || lat_transform_project(g)))
+        return -1;
+    return lat_ghost_move(n->m, n->fields.g[0], g->data, n->g_bytes);
+}
+
+int lat_newton_gradient(lat_newton *n, bool next, double *sums)
+{
+    n->fields.next = next;
+    return (n->fields.links && pass(n, LAT_GHOST_ROTATE, NULL, 0, NULL))
+                   || pass(n, LAT_GHOST_GRADIENT, NULL, 2, sums)
+               ? -1
+               : 0;
+}
+
+/* The result in g; or in the sweeps again, if `back`. */
+static int end(lat_newton *n, lat_fixer *from, int copy, lat_field *g, bool back)
+{
+    for (int i = 0; i < n->units; i++)
+        n->idle[i] = !n->now[i];
+    return pass(n, LAT_GHOST_KEEP, NULL, 0, NULL)
+                   || (n->m->gpu
+                           ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
+                           : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
+                   || (back && from->ops->set(from, copy, g))
+               ? -1
+               : 0;
 }
 
 /* theta of |A|^2. */
@@ -208,13 +277,14 @@ static int step(lat_newton *n, double target, double *numbers)
         return -1;
     for (int i = 0; i < n->units; i++)
         numbers[i] = M_SQRT2 * sqrt(n->unit[i].square);
-    if (n->side->step(n, numbers) || n->side->gradient(n, true, numbers))
+    if (pass(n, LAT_GHOST_STEP, numbers, 0, NULL) || lat_newton_gradient(n, true, numbers))
         return -1;
     for (int i = 0; i < n->units; i++) {
         bool busy;
         if (n->idle[i])
             continue;
-        n->now[i] ^= judge(n, &n->unit[i], &n->system[i], &numbers[2 * i], target, &busy);
+        n->now[i] = judge(n, &n->unit[i], &n->system[i], &numbers[2 * i], target, &busy)
+                    != n->now[i];
         n->idle[i] = !busy;
     }
     return 0;
@@ -235,10 +305,8 @@ static int start(lat_newton *n, double theta, double *numbers)
 {
     for (int i = 0; i < n->units; i++) {
         n->unit[i] = (lat_newton_unit){.ritz = INFINITY};
-        n->idle[i] = false;
-        n->now[i] = 0;
     }
-    if (n->side->gradient(n, false, numbers))
+    if (lat_newton_gradient(n, false, numbers))
         return -1;
     for (int i = 0; i < n->units; i++) {
         n->unit[i].share = numbers[2 * i];
@@ -252,12 +320,12 @@ static int start(lat_newton *n, double theta, double *numbers)
 static bool conclude(const lat_newton *n, double theta, lat_newton_report *report,
                      lat_gauge_state *s, double *slices)
 {
-    const double per = 2 * n->nc * lat_condition_weights(&n->condition) * n->sites;
+    const double per = 2 * n->nc * n->weights * n->sites;
     *report = (lat_newton_report){.slices = n->units, .ritz = INFINITY, .ended_ritz = INFINITY};
     *s = (lat_gauge_state){0};
     for (int i = 0; i < n->units; i++) {
         const lat_newton_unit *u = &n->unit[i];
-        slices[i] = theta_of(n, u->square) / n->margin;
+        slices[i] = theta_of(n, u->square);
         const bool ended = slices[i] < theta;
         report->converged += ended;
         report->saddles += u->saddle;
@@ -277,15 +345,12 @@ int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, doubl
                    lat_newton_report *report, lat_gauge_state *s, double *slices)
 {
     double *numbers = lat_alloc((size_t)n->units, 2 * sizeof *numbers, "Newton's method");
-    int rc = !numbers || n->side->begin(n, from, copy, g, theta)
-                     || start(n, n->margin * theta, numbers)
-                 ? -1
-                 : 0;
+    int rc = !numbers || lat_newton_begin(n, from, copy, g) || start(n, theta, numbers) ? -1 : 0;
     while (rc == 0 && !all_idle(n))
-        rc = step(n, n->margin * theta, numbers);
+        rc = step(n, theta, numbers);
     if (rc == 0) {
         const bool ended = conclude(n, theta, report, s, slices);
-        rc = n->side->end(n, from, copy, g, from && !ended);
+        rc = end(n, from, copy, g, from && !ended);
     }
     free(numbers);
     return rc;

@@ -16,47 +16,41 @@ static size_t site_bytes(const lat_ghost *m)
 }
 static size_t vector_bytes(const lat_ghost *m) { return m->sites * site_bytes(m); }
 
+void *lat_ghost_alloc(const lat_ghost *m, size_t bytes, const char *what)
+{
+    return m->gpu ? lat_ghost_gpu_alloc(bytes, what) : lat_alloc(1, bytes, what);
+}
+
+int lat_ghost_move(const lat_ghost *m, void *to, const void *from, size_t bytes)
+{
+    if (m->gpu)
+        return lat_ghost_gpu_copy(m->gpu, to, from, bytes);
+    lat_memcpy(to, from, bytes);
+    return 0;
+}
+
 double *lat_ghost_vector(const lat_ghost *m, const char *what)
 {
-    return m->gpu ? lat_ghost_gpu_vector(m->gpu, what) : lat_alloc(m->held, site_bytes(m), what);
+    return lat_ghost_alloc(m, m->held * site_bytes(m), what);
 }
 
 void lat_ghost_vector_free(const lat_ghost *m, double *v)
 {
     if (v && m->gpu)
-        lat_ghost_gpu_vector_free(v);
+        lat_ghost_gpu_release(v);
     else
         free(v);
 }
 
-int lat_ghost_put(lat_ghost *m, double *v, const double *host)
-{
-    if (m->gpu)
-        return lat_ghost_gpu_put(m->gpu, v, host);
-    lat_memcpy(v, host, vector_bytes(m));
-    return 0;
-}
-
-int lat_ghost_get(lat_ghost *m, double *host, const double *v)
-{
-    if (m->gpu)
-        return lat_ghost_gpu_get(m->gpu, host, v);
-    lat_memcpy(host, v, vector_bytes(m));
-    return 0;
-}
-
 int lat_ghost_copy(lat_ghost *m, double *to, const double *from)
 {
-    if (m->gpu)
-        return lat_ghost_gpu_copy(m->gpu, to, from);
-    lat_memcpy(to, from, vector_bytes(m));
-    return 0;
+    return lat_ghost_move(m, to, from, vector_bytes(m));
 }
 
 int lat_ghost_zero(lat_ghost *m, double *v)
 {
     if (m->gpu)
-        return lat_ghost_gpu_zero(m->gpu, v);
+        return lat_ghost_gpu_zero(m->gpu, v, vector_bytes(m));
     memset(v, 0, vector_bytes(m));
     return 0;
 }
@@ -155,8 +149,8 @@ int lat_ghost_prepare(lat_ghost *m, size_t numbers)
                      more_sums(m, (own * chunks + own + slices) * m->blocks * numbers));
 }
 
-int lat_ghost_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
-                   double *total)
+static int cpu_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
+                    double *total)
 {
     const size_t n = (size_t)numbers, own = (size_t)lat_field_slab(&m->lattice).count;
     if (lat_ghost_prepare(m, n))
@@ -178,18 +172,8 @@ static int gpu_over(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call
 int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
                   double *total)
 {
-    const lat_ghost_kernels *k = lat_ghost_kernels_of(m);
-    lat_ghost_pass *const passes[] = {[LAT_GHOST_HOP] = k->hop,
-                                      [LAT_GHOST_SHIFT] = k->shift,
-                                      [LAT_GHOST_UPDATE] = k->update,
-                                      [LAT_GHOST_DOT] = k->dot,
-                                      [LAT_GHOST_EXTEND] = k->extend,
-                                      [LAT_GHOST_NORMS] = k->norms,
-                                      [LAT_GHOST_GRAM] = k->gram,
-                                      [LAT_GHOST_COMBINE] = k->combine,
-                                      [LAT_GHOST_DEFECT] = lat_ghost_defect};
     return m->gpu ? gpu_over(m, pass, c, numbers, total)
-                  : lat_ghost_over(m, passes[pass], c, numbers, total);
+                  : cpu_over(m, lat_ghost_kernel(m, pass), c, numbers, total);
 }
 
 int lat_ghost_dot(lat_ghost *m, const double *a, const double *b, double *to)

@@ -287,6 +287,14 @@ int lat_cuda_get(const lat_dfield *f, int member, lat_field *host, bool exact)
     return check_shape(&t, f) || transfer_field(&t, f, host, false) ? -1 : 0;
 }
 
+int lat_cuda_get_there(const lat_dfield *f, int member, double *there)
+{
+    const transfer t = transfer_of(f, member, NULL);
+    return lat_cuda_failed(move(&t, f->grid->spec.storage, LAT_F64, false, there, 0,
+                                own_objects(&t, f), lat_cuda_device_of(f->grid->dev)->stream),
+                           "copying a field");
+}
+
 int lat_cuda_rows_follow(const lat_dfield *f)
 {
     static const char what[] = "sending a field";

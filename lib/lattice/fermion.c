@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fermion.c: the parameters of a Dirac operator. */
-#include "fermion.h"
+#include "fermion_numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +13,27 @@
 
 void lat_fermion_init(lat_fermion *f) { *f = (lat_fermion){.name = "", .xi = 1, .nu = 1}; }
 
+const char *const lat_fermion_names[LAT_FERMION_NUMBERS] = {"mass", "csw",   "csw_t", "xi",
+                                                            "nu",   "twist", "m0"};
+
+double *lat_fermion_number(lat_fermion *f, int i)
+{
+    double *const numbers[] = {&f->mass, &f->csw, &f->csw_t, &f->xi, &f->nu, &f->twist, &f->m0};
+    return numbers[i];
+}
+
+bool lat_fermion_unusual(const lat_fermion *f, int i)
+{
+    lat_fermion is = *f, usual = {.mass = NAN, .csw_t = f->csw, .xi = 1, .nu = 1};
+    return *lat_fermion_number(&is, i) != *lat_fermion_number(&usual, i);
+}
+
 bool lat_fermion_same(const lat_fermion *a, const lat_fermion *b)
 {
-    bool same = !strcmp(a->name, b->name) && a->mass == b->mass && a->csw == b->csw
-                && a->csw_t == b->csw_t && a->xi == b->xi && a->nu == b->nu && a->twist == b->twist
-                && a->m0 == b->m0;
+    lat_fermion f = *a, g = *b;
+    bool same = !strcmp(a->name, b->name) && lat_fermion_bounded(a) == lat_fermion_bounded(b);
+    for (int i = 0; i < LAT_FERMION_NUMBERS; i++)
+        same = same && *lat_fermion_number(&f, i) == *lat_fermion_number(&g, i);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         same = same && a->boundary[mu].dirichlet == b->boundary[mu].dirichlet
                && a->boundary[mu].open == b->boundary[mu].open
@@ -32,11 +48,11 @@ int lat_fermion_check(const lat_fermion *f, const char *name)
         return 0;
     if (!overlap && strcmp(f->name, "wilson") != 0)
         return lat_fail("%s: expected operator wilson or overlap, found '%.15s'", name, f->name);
-    const double number[] = {f->mass, f->csw, f->csw_t, f->xi, f->nu, f->twist, f->m0};
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        if (!(fabs(number[i]) <= MAX_NUMBER))
+    lat_fermion of = *f;
+    for (int i = 0; i < LAT_FERMION_NUMBERS; i++)
+        if (!(fabs(*lat_fermion_number(&of, i)) <= MAX_NUMBER))
             return lat_fail("%s: expected parameters of operator %s from -1e6 to 1e6, found %g",
-                            name, f->name, number[i]);
+                            name, f->name, *lat_fermion_number(&of, i));
     if (!(f->xi > 0))
         return lat_fail("%s: expected an anisotropy xi above 0, found %g", name, f->xi);
     if (!overlap && f->m0 != 0)
@@ -111,9 +127,10 @@ char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOU
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
 {
     char boundary[LAT_BOUNDARY_TEXT];
-    if (!lat_fermion_known(f))
+    if (!lat_fermion_bounded(f))
         return "none";
-    int n = strcmp(f->name, "overlap")
+    int n = !lat_fermion_known(f) ? snprintf(buf, LAT_FERMION_TEXT, "unknown")
+            : strcmp(f->name, "overlap")
                 ? snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)",
                            lat_kappa_of_mass(f->mass), f->mass)
                 : snprintf(buf, LAT_FERMION_TEXT, "overlap, m0 %.10g, mu %.10g", f->m0, f->mass);

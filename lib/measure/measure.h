@@ -122,7 +122,7 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
 int lat_measure_restate(lat_field *f);
 
 /* Field strength F_{mu nu}, Hermitian and traceless, from the four plaquettes around a site
- * (clover). In four dimensions
+ * (clover), in two dimensions or more; the charge in four alone, else NaN
  *
  *     charge   sum_x 1/(32 pi^2) eps_{mu nu rho sigma} tr F F, eps_{xyzt} = 1
  *     density  mean over sites of sum_{mu<nu} tr F^2 = 1/4 F^a F^a */

@@ -99,18 +99,23 @@ LAT_INLINE void strength(int n, const double *q, double *f)
 
 LAT_INLINE void clover_chunk(const lat_field *f, size_t from, size_t to, int n, lat_partial *p)
 {
-    /* Planes xy, xz, xt, zt, yt, yz: i and i + 3 are dual, and eps is +, -, +. */
+    /* Planes xy, xz, xt, zt, yt, yz: i and i + 3 are dual, and eps is +, -, +. In fewer than four
+     * dimensions some are missing. */
+    const int nd = f->head.geom.nd;
     static const int plane[6][2] = {{0, 1}, {0, 2}, {0, 3}, {2, 3}, {1, 3}, {1, 2}};
     double q[LAT_SUN_REALS], s[6][LAT_SUN_REALS];
     lat_iterator w;
     for (lat_iterator_start(&w, f, from); w.site < to; lat_iterator_next(&w)) {
         for (int i = 0; i < 6; i++) {
+            if (plane[i][1] >= nd)
+                continue;
             leaves(f, &w, plane[i][0], plane[i][1], n, q);
             strength(n, q, s[i]);
             p->sum[1] += lat_overlap(n, s[i], s[i]);
         }
-        p->sum[0] += lat_overlap(n, s[0], s[3]) - lat_overlap(n, s[1], s[4])
-                     + lat_overlap(n, s[2], s[5]);
+        if (nd == 4)
+            p->sum[0] += lat_overlap(n, s[0], s[3]) - lat_overlap(n, s[1], s[4])
+                         + lat_overlap(n, s[2], s[5]);
     }
 }
 
@@ -127,11 +132,12 @@ static void clover_any(const lat_field *f, size_t from, size_t to, const void *a
 int lat_measure_clover(const lat_field *f, lat_clover *c)
 {
     lat_partial sum;
-    if (f->head.kind != LAT_GAUGE || f->head.geom.nd != 4)
-        return lat_fail("a topological charge needs a gauge field in four dimensions");
+    if (f->head.kind != LAT_GAUGE || f->head.geom.nd < 2)
+        return lat_fail("a field strength needs a gauge field in two dimensions or more");
     if (lat_over_chunks(f, lat_slice_sites(&f->head), clover_any, NULL, &sum))
         return -1;
-    c->charge = sum.sum[0] / (4 * M_PI * M_PI); /* 8 terms of eps, over 32 pi^2 */
+    /* 8 terms of eps, over 32 pi^2 */
+    c->charge = f->head.geom.nd == 4 ? sum.sum[0] / (4 * M_PI * M_PI) : NAN;
     c->density = sum.sum[1] / (double)lat_volume(&f->head.geom);
     return 0;
 }

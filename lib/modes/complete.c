@@ -28,12 +28,14 @@ typedef struct lanczos {
     lat_dfield **v;    /* [known + room]: the known modes, the basis, scratch */
     int most, keep, n; /* images before a restart, and that stay; n: of so many vectors */
     long steps;        /* images in all */
-    double *h;         /* [most][most]: the projected matrix, its upper triangle */
-    double *theta, *u; /* its eigenvalues and vectors [n] */
+    lat_cx *h, *a, *u; /* [most][most]: the upper triangle of the projected matrix, which is real;
+                        * a copy; its eigenvectors [n] */
+    double *theta;     /* its eigenvalues */
     double beta;       /* |A v_{n-1} - ..|, which is v_n; 0: the space is invariant */
 } lanczos;
 
-static lat_dfield **basis(const lanczos *z) { return z->v + z->known->count; }
+static lat_dfield **basis(const lanczos *z) { return z->v + z->known->m->count; }
+static int room_of(const lanczos *z) { return z->most + 1 + z->keep; } /* basis and scratch */
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
@@ -44,7 +46,7 @@ static int begin(lanczos *z)
     double before;
     lat_dfield *v = basis(z)[0];
     if (w->s->ops->copy(w->s, &w->p, z->known->start, v) || lat_search_norm(w, v, &before)
-        || lat_search_orthogonal(w, z->known->count, z->v, v, NULL, &z->beta))
+        || lat_search_orthogonal(w, z->known->m->count, z->v, v, NULL, &z->beta))
         return -1;
     z->beta = z->beta > 1e-8 * before ? z->beta : 0;
     return z->beta > 0 ? lat_search_scale(w, 1 / z->beta, v) : 0;
@@ -54,7 +56,7 @@ static int begin(lanczos *z)
 static int step(lanczos *z)
 {
     lat_search *w = z->w;
-    const int known = z->known->count, j = z->n;
+    const int known = z->known->m->count, j = z->n;
     lat_dfield **v = basis(z);
     lat_cx *dot = lat_alloc((size_t)(known + j) + 1, sizeof *dot, "products");
     int rc = dot && lat_search_apply(w, v[j + 1], v[j], NULL) == 0
@@ -74,30 +76,21 @@ static int step(lanczos *z)
 static int diagonalise(lanczos *z)
 {
     const int n = z->n;
-    double *a = lat_alloc((size_t)n * (size_t)n, sizeof *a, "a small matrix");
-    for (int i = 0; a && i < n; i++)
+    for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
-            a[i * n + j] = a[j * n + i] = z->h[i * z->most + j];
-    const int rc = a ? lat_dense_eigen_real(n, a, z->theta, z->u) : -1;
-    free(a);
-    return rc;
+            z->a[i * n + j] = z->h[i * z->most + j];
+    return lat_dense_eigen(n, z->a, z->theta, z->u);
 }
 
 static double residual_of(const lanczos *z, int k)
 {
-    return z->beta * fabs(z->u[k * z->n + z->n - 1]);
+    return z->beta * fabs(creal(z->u[k * z->n + z->n - 1]));
 }
 
 /* to[k] = sum_i v_i u_k[i], k < count. */
 static int ritz_vectors(lanczos *z, int count, lat_dfield *const *to)
 {
-    const int n = z->n;
-    lat_cx *u = lat_alloc((size_t)count * (size_t)n + 1, sizeof *u, "a small matrix");
-    for (int i = 0; u && i < count * n; i++)
-        u[i] = z->u[i];
-    const int rc = u ? lat_search_rotate(z->w, n, basis(z), count, u, n, to) : -1;
-    free(u);
-    return rc;
+    return lat_search_rotate(z->w, z->n, basis(z), count, z->u, z->n, to);
 }
 
 /* The lowest Ritz vectors take the place of the basis, and the vector behind it stays. */
@@ -106,11 +99,8 @@ static int restart(lanczos *z)
     lat_dfield **v = basis(z), **scratch = v + z->most + 1;
     if (ritz_vectors(z, z->keep, scratch))
         return -1;
-    for (int k = 0; k <= z->keep; k++) {
-        lat_dfield **from = k < z->keep ? scratch + k : v + z->n, *old = v[k];
-        v[k] = *from;
-        *from = old;
-    }
+    for (int k = 0; k <= z->keep; k++)
+        lat_search_swap(v + k, k < z->keep ? scratch + k : v + z->n);
     for (int i = 0; i < z->keep; i++)
         for (int j = i; j < z->keep; j++)
             z->h[i * z->most + j] = i == j ? z->theta[i] : 0;
@@ -124,15 +114,16 @@ static int restart(lanczos *z)
  * infinite, where these are too few. */
 static double last_wanted(const lanczos *z, int count)
 {
-    const int known = z->known->count, want = z->w->job->low;
+    const int known = z->known->m->count, want = z->w->job->low;
     if (known + count < want)
         return INFINITY;
     /* Known values ascend, as Ritz values do. */
     int i = 0, j = 0;
     double last = 0;
     while (i + j < want)
-        last = j == count || (i < known && z->known->value[i] <= z->theta[j]) ? z->known->value[i++]
-                                                                              : z->theta[j++];
+        last = j == count || (i < known && z->known->m->value[i] <= z->theta[j])
+                   ? z->known->m->value[i++]
+                   : z->theta[j++];
     return last;
 }
 
@@ -186,7 +177,7 @@ static int iterate(lanczos *z, int *count, double *worst)
         if (diagonalise(z))
             return -1;
         const bool done = decided(z, count, worst);
-        if (lat_search_progress(w, z->known->count + *count, *worst))
+        if (lat_search_progress(w, z->known->m->count + *count, *worst))
             return -1;
         if (done)
             break;
@@ -202,7 +193,7 @@ static int iterate(lanczos *z, int *count, double *worst)
 
 static int open_space(lanczos *z, size_t dimension)
 {
-    const int known = z->known->count, want = z->w->job->low;
+    const int known = z->known->m->count, want = z->w->job->low;
     const size_t left = dimension - (size_t)known;
     z->keep = want + SPARE;
     z->most = z->keep + CYCLE;
@@ -210,46 +201,40 @@ static int open_space(lanczos *z, size_t dimension)
         z->most = (int)left;
         z->keep = z->most / 2;
     }
-    const int room = known + z->most + 1 + z->keep;
+    const int room = room_of(z);
     const size_t most = (size_t)z->most;
     /* Those that are found, and their partners, besides. */
-    if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - 2 * known)))
+    if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - known)))
         return -1;
-    z->v = calloc((size_t)room, sizeof(lat_dfield *));
-    z->h = lat_alloc(most * (2 * most + 1) + 1, sizeof *z->h, "a small matrix");
-    if (!z->v)
-        return lat_fail("out of memory: modes");
-    if (!z->h)
+    z->v = lat_alloc_zero((size_t)(known + room), sizeof *z->v, "modes");
+    z->h = lat_alloc(3 * most * most + 1, sizeof *z->h, "a small matrix");
+    z->theta = lat_alloc(most + 1, sizeof *z->theta, "eigenvalues");
+    if (!z->v || !z->h || !z->theta)
         return -1;
-    z->u = z->h + most * most;
-    z->theta = z->u + most * most;
-    for (int i = 0; i < room; i++)
-        if (!(z->v[i] = i < known ? z->known->vector[i]
-                                  : lat_search_vector(z->w, "the basis of Lanczos")))
-            return -1;
-    return 0;
+    z->a = z->h + most * most;
+    z->u = z->a + most * most;
+    if (known)
+        memcpy(z->v, z->known->m->vector, (size_t)known * sizeof *z->v);
+    return lat_vector_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
 }
 
 static void close_space(lanczos *z)
 {
-    const int known = z->known->count;
-    for (int i = known; z->v && i < known + z->most + 1 + z->keep; i++)
-        lat_dfield_free(z->v[i]);
+    if (z->v)
+        lat_vector_free_all(room_of(z), basis(z));
     free(z->v);
     free(z->h);
+    free(z->theta);
 }
 
 /* `count` Ritz vectors to the caller. */
 static int hand_over(lanczos *z, int count, lat_modes *found)
 {
-    const size_t n = (size_t)count + 1;
-    if (lat_modes_alloc(found, n))
+    if (lat_modes_new(found, z->w->s, count))
         return -1;
-    for (; found->count < count; found->count++) {
-        if (!(found->vector[found->count] = lat_search_vector(z->w, "modes")))
-            return -1;
-        found->value[found->count] = z->theta[found->count];
-        found->residual[found->count] = residual_of(z, found->count);
+    for (int k = 0; k < count; k++) {
+        found->value[k] = z->theta[k];
+        found->residual[k] = residual_of(z, k);
     }
     return count ? ritz_vectors(z, count, found->vector) : 0;
 }

@@ -32,6 +32,8 @@ typedef struct lanczos {
     int room, most;    /* vectors; images before a restart */
     int keep;          /* Ritz vectors of F that stay */
     int n, done;       /* vectors of the basis; of which F v is known */
+    int until;         /* so many images, which the basis grows to */
+    bool grows;        /* a state says so */
     lat_cx *h;         /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
     lat_dfield **safe; /* [want]: the modes that are probed */
     lat_filter f;
@@ -58,7 +60,7 @@ static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, doubl
 {
     lat_search *w = z->w;
     const int j = z->done++;
-    lat_cx now[LAT_SPINOR_COLUMNS];
+    lat_cx now[LAT_VECTOR_COLUMNS];
     double after;
     if (lat_search_orthogonal(w, z->n - known, z->v + known, f, now, &after))
         return -1;
@@ -73,46 +75,26 @@ static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, doubl
     return 0;
 }
 
-/* One image, orthogonal to the basis. */
+/* Images, orthogonal to the basis, and their norms before. */
 static int project(lanczos *z, int count, lat_cx *dot, double *before)
 {
-    lat_search *w = z->w;
-    double after;
-    const lat_spinor_part p = {w->p.parity, count, lat_spinor_numbers};
-    lat_cx *now = dot + count * z->n;
-    if (!w->op->many)
-        return lat_search_norm(w, z->f.result, before)
-                       || lat_search_orthogonal(w, z->n, z->v, z->f.result, dot, &after)
-                   ? -1
-                   : 0;
-    for (int i = 0; i < count * z->n; i++)
-        dot[i] = 0;
-    if (z->f.s->ops->dots(z->f.s, &p, 0, NULL, z->f.result, NULL, before))
+    const lat_search_columns c = {z->f.s, {z->w->p.parity, count, lat_column_numbers}};
+    if (c.s->ops->dots(c.s, &c.p, 0, NULL, z->f.result, NULL, before))
         return -1;
-    for (int c = 0; c < count; c++)
-        before[c] = sqrt(before[c]);
-    for (int round = 0; round < 2; round++) {
-        if (lat_search_batch_dots(w, &p, z->n, z->v, z->f.result, now, z->n))
-            return -1;
-        for (int i = 0; i < count * z->n; i++) {
-            dot[i] += now[i];
-            now[i] = -now[i];
-        }
-        if (lat_search_batch_axpys(w, &p, z->n, now, z->n, z->v, z->f.result))
-            return -1;
-    }
-    return 0;
+    for (int k = 0; k < count; k++)
+        before[k] = sqrt(before[k]);
+    return lat_search_orthogonal_of(&c, z->n, z->v, z->f.result, dot);
 }
 
 /* Images of the vectors behind, as many as a batch has, until there are `most`. */
 static int expand(lanczos *z, int most)
 {
     const int known = z->n;
-    double before[LAT_SPINOR_COLUMNS];
+    double before[LAT_VECTOR_COLUMNS];
     int count = z->n - z->done;
     count = count < z->f.columns ? count : z->f.columns;
     count = count < most - z->done ? count : most - z->done;
-    lat_cx *dot = lat_alloc(2 * (size_t)count * (size_t)known, sizeof *dot, "products");
+    lat_cx *dot = lat_alloc((size_t)count * (size_t)known, sizeof *dot, "products");
     int rc = dot ? lat_filter_apply(&z->f, count, z->v + z->done) || project(z, count, dot, before)
                  : -1;
     for (int k = 0; k < count && rc == 0; k++) {
@@ -122,6 +104,95 @@ static int expand(lanczos *z, int most)
     free(dot);
     return rc ? -1 : 0;
 }
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* h of a basis that has just been restarted. */
+static void set_diagonal(lanczos *z)
+{
+    for (int i = 0; i < z->done; i++)
+        for (int j = i; j < z->done; j++)
+            z->h[i * z->most + j] = i == j ? z->theta[i] : 0;
+}
+
+/* A state: of the basis after a restart, whose h is diagonal; or of one that grows. */
+static int save(lanczos *z, bool between)
+{
+    const int known = between ? z->done * (z->done + 1) + 1 : z->done;
+    double *number = lat_alloc((size_t)(NUMBERS + known), sizeof *number, "a state");
+    if (!number)
+        return -1;
+    const double head[NUMBERS] = {z->n,       z->done,    z->f.a,  z->f.b,  z->f.degree,
+                                  z->choices, z->probing, z->keep, z->most, (double)z->w->draws,
+                                  z->w->norm};
+    memcpy(number, head, sizeof head);
+    if (!between)
+        memcpy(number + NUMBERS, z->theta, sizeof *number * (size_t)z->done);
+    for (int j = 0; between && j < z->done; j++)
+        for (int i = 0; i <= j; i++) {
+            const lat_cx h = z->h[i * z->most + j];
+            number[NUMBERS + j * (j + 1) + 2 * i] = creal(h);
+            number[NUMBERS + j * (j + 1) + 2 * i + 1] = cimag(h);
+        }
+    if (between)
+        number[NUMBERS + known - 1] = z->until;
+    const lat_modes_state state = {.between = between,
+                                   .vectors = z->n,
+                                   .numbers = NUMBERS + known,
+                                   .vector = z->v,
+                                   .number = number};
+    const int rc = lat_search_save(z->w, &state);
+    free(number);
+    return rc;
+}
+
+/* h, which was saved between two restarts. */
+static void load_matrix(lanczos *z, const double *number)
+{
+    for (int j = 0; j < z->done; j++)
+        for (int i = 0; i <= j; i++) {
+            const double *const h = number + j * (j + 1) + 2 * i;
+            z->h[i * z->most + j] = h[0] + h[1] * I;
+        }
+}
+
+static int load(lanczos *z)
+{
+    const lat_modes_state *from = z->w->job->from;
+    const double *v = from->number;
+    if (from->numbers < NUMBERS || v[7] != z->keep || v[8] != z->most
+        || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
+        || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most)
+        || (from->numbers != NUMBERS + (int)v[1]
+            && !(from->numbers == NUMBERS + (int)v[1] * ((int)v[1] + 1) + 1
+                 && v[from->numbers - 1] >= v[1] && v[from->numbers - 1] <= z->most))
+        || !(v[4] >= 0 && v[4] <= 1e6) || !(v[5] >= 0 && v[5] <= INT_MAX)
+        || !(v[9] >= 0 && v[9] <= 1e15))
+        return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
+    z->n = (int)v[0];
+    z->done = (int)v[1];
+    z->f.a = v[2];
+    z->f.b = v[3];
+    z->f.degree = (int)v[4];
+    z->choices = (int)v[5];
+    z->probing = v[6] != 0;
+    z->w->draws = (uint64_t)v[9];
+    z->w->norm = v[10];
+    for (int i = 0; i < z->done && from->numbers == NUMBERS + z->done; i++)
+        z->theta[i] = v[NUMBERS + i];
+    if (lat_search_load(z->w, from, 0, z->n, z->v))
+        return -1;
+    z->grows = from->numbers > NUMBERS + z->done;
+    if (!z->grows) {
+        set_diagonal(z);
+        return 0;
+    }
+    load_matrix(z, v + NUMBERS);
+    z->until = (int)v[from->numbers - 1];
+    return 0;
+}
+
+/* ---- growth and restarts --------------------------------------------------------------------- */
 
 /* As many random vectors behind the basis. */
 static int draw(lanczos *z, int count)
@@ -138,17 +209,25 @@ static int draw(lanczos *z, int count)
 /* 1, or 0 after too many applications. */
 static int grow(lanczos *z)
 {
-    const int probe = z->done + PROBES * PROBE_STEPS,
-              most = z->probing && probe < z->most ? probe : z->most;
-    while (z->done < most) {
+    const int probe = z->done + PROBES * PROBE_STEPS;
+    if (!z->grows)
+        z->until = z->probing && probe < z->most ? probe : z->most;
+    z->grows = false;
+    while (z->done < z->until) {
         if (z->done == z->n) { /* invariant, and perhaps not all there is */
             if (draw(z, 1))
                 return -1;
             if (z->done == z->n)
                 break;
         }
-        if (expand(z, most) || lat_search_again(z->w))
+        if (expand(z, z->until))
             return -1;
+        const int asked = lat_search_again(z->w);
+        if (asked) {
+            if (asked > 0)
+                save(z, true);
+            return -1;
+        }
         if (z->w->applications > z->w->job->max_applications)
             return 0;
     }
@@ -179,27 +258,13 @@ static int restart(lanczos *z)
     free(theta);
     if (rc)
         return -1;
-    for (int k = 0; k < keep; k++) { /* the old ones become scratch */
-        lat_dfield *old = z->v[k];
-        z->v[k] = scratch[k];
-        scratch[k] = old;
-    }
-    for (int k = 0; k < behind; k++) {
-        lat_dfield *old = z->v[keep + k];
-        z->v[keep + k] = z->v[n + k];
-        z->v[n + k] = old;
-    }
+    for (int k = 0; k < keep; k++) /* the old ones become scratch */
+        lat_search_swap(&z->v[k], &scratch[k]);
+    for (int k = 0; k < behind; k++)
+        lat_search_swap(&z->v[keep + k], &z->v[n + k]);
     z->done = keep;
     z->n = keep + behind;
     return 0;
-}
-
-/* h of a basis that has just been restarted. */
-static void set_diagonal(lanczos *z)
-{
-    for (int i = 0; i < z->done; i++)
-        for (int j = i; j < z->done; j++)
-            z->h[i * z->most + j] = i == j ? z->theta[i] : 0;
 }
 
 /* A basis of random vectors, with much of each mode y, and nothing known of F. */
@@ -217,8 +282,7 @@ static int begin_with(lanczos *z, int count, lat_dfield *const *y)
             if (lat_search_axpys(z->w, 1, &one, &y[i], v))
                 return -1;
         }
-        if (lat_search_orthogonal(z->w, z->n - 1, z->v, v, NULL, &norm)
-            || lat_search_scale(z->w, 1 / norm, v))
+        if (lat_search_orthonormal(z->w, z->n - 1, z->v, v, &norm))
             return -1;
     }
     return 0;
@@ -259,62 +323,13 @@ static int fit(lanczos *z, lat_dfield **y, int count, bool *again)
     return *again ? begin_with(z, count, y) : 0;
 }
 
-static int save(lanczos *z)
-{
-    const lat_modes_job *job = z->w->job;
-    if (!job->save)
-        return 0;
-    double *number = lat_alloc((size_t)(NUMBERS + z->done), sizeof *number, "a state");
-    if (!number)
-        return -1;
-    const double head[NUMBERS] = {z->n,       z->done,    z->f.a,  z->f.b,  z->f.degree,
-                                  z->choices, z->probing, z->keep, z->most, (double)z->w->draws,
-                                  z->w->norm};
-    for (int i = 0; i < NUMBERS + z->done; i++)
-        number[i] = i < NUMBERS ? head[i] : z->theta[i - NUMBERS];
-    const lat_modes_state state = {z->n, NUMBERS + z->done, z->v, number};
-    const int rc = job->save(job->with, &state);
-    free(number);
-    return rc;
-}
-
-static int load(lanczos *z)
-{
-    const lat_modes_state *from = z->w->job->from;
-    const double *v = from->number;
-    if (from->numbers < NUMBERS || v[7] != z->keep || v[8] != z->most
-        || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
-        || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most) || from->numbers != NUMBERS + (int)v[1]
-        || !(v[4] >= 0 && v[4] <= 1e6) || !(v[5] >= 0 && v[5] <= INT_MAX)
-        || !(v[9] >= 0 && v[9] <= 1e15))
-        return lat_fail("the checkpoint: expected a state of --method lanczos, found another");
-    z->n = (int)v[0];
-    z->done = (int)v[1];
-    z->f.a = v[2];
-    z->f.b = v[3];
-    z->f.degree = (int)v[4];
-    z->choices = (int)v[5];
-    z->probing = v[6] != 0;
-    z->w->draws = (uint64_t)v[9];
-    z->w->norm = v[10];
-    for (int i = 0; i < z->done; i++)
-        z->theta[i] = v[NUMBERS + i];
-    for (int i = 0; i < z->n; i++)
-        if (z->w->s->ops->copy(z->w->s, &z->w->p, from->vector[i], z->v[i]))
-            return -1;
-    set_diagonal(z);
-    return 0;
-}
-
 /* The basis becomes the modes y that have converged, and behind them the one that is for the gap
  * alone, which may be far from it, and random vectors. (A vector whose image leads out of the basis
  * must not count as done without the vectors behind: it could not improve any more.) */
 static int probe(lanczos *z, lat_dfield **y, int count)
 {
     for (int i = 0; i < count; i++) {
-        lat_dfield *v = z->v[i];
-        z->v[i] = y[i];
-        y[i] = v;
+        lat_search_swap(&z->v[i], &y[i]);
         z->theta[i] = lat_filter_value(&z->f, z->value[i]);
     }
     z->done = count - 1;
@@ -361,9 +376,7 @@ static int copies(const lanczos *z)
 static void take_safe(lanczos *z, lat_dfield **y)
 {
     for (int k = 0; k < z->w->want; k++) {
-        lat_dfield *v = y[k];
-        y[k] = z->safe[k];
-        z->safe[k] = v;
+        lat_search_swap(&y[k], &z->safe[k]);
         z->value[k] = z->safe_value[k];
         z->residual[k] = z->safe_residual[k];
     }
@@ -389,7 +402,7 @@ static int iterate(lanczos *z, double *worst)
         if (lat_search_diagonalise(w, z->done, z->v, y, z->value, z->residual, z->work))
             return -1;
         const bool good = lat_search_converged(w, count, z->value, z->residual, &converged, worst);
-        if (lat_search_progress(w, converged, *worst))
+        if (lat_search_progress(w, converged, *worst) < 0) /* 1: it is saved soon */
             return -1;
         if (z->probing && !found_more(z)) {
             take_safe(z, y);
@@ -405,7 +418,7 @@ static int iterate(lanczos *z, double *worst)
         if (good && probe(z, y, count))
             return -1;
         set_diagonal(z);
-        if (save(z))
+        if (save(z, false))
             return -1;
     }
 }
@@ -437,36 +450,26 @@ static int open_basis(lanczos *z)
 {
     lat_search *w = z->w;
     set_sizes(z);
-    z->v = calloc((size_t)z->room, sizeof(lat_dfield *));
     z->h = lat_alloc((size_t)z->most * (size_t)z->most, sizeof *z->h, "a small matrix");
     z->theta = lat_alloc(3 * (size_t)z->most + 2 * (size_t)w->want, sizeof *z->theta,
                          "eigenvalues");
-    z->safe = calloc((size_t)w->want, sizeof(lat_dfield *));
-    if (!z->v || !z->h || !z->theta || !z->safe)
-        return lat_fail("out of memory: modes");
+    if (!z->h || !z->theta || !(z->safe = lat_search_vectors(w, w->want, "modes"))
+        || !(z->v = lat_search_vectors(w, z->room, "the basis of Lanczos"))
+        || !(z->work = lat_search_vector(w, "a residual")))
+        return -1;
     z->value = z->theta + z->most;
     z->residual = z->value + z->most;
     z->safe_value = z->residual + z->most;
     z->safe_residual = z->safe_value + w->want;
-    for (int i = 0; i < w->want; i++)
-        if (!(z->safe[i] = lat_search_vector(w, "modes")))
-            return -1;
-    for (int i = 0; i < z->room; i++)
-        if (!(z->v[i] = lat_search_vector(w, "the basis of Lanczos")))
-            return -1;
-    return (z->work = lat_search_vector(w, "a residual")) ? lat_filter_open(&z->f, w) : -1;
+    return lat_filter_open(&z->f, w);
 }
 
 static void close_basis(lanczos *z)
 {
-    for (int i = 0; z->safe && i < z->w->want; i++)
-        lat_dfield_free(z->safe[i]);
-    free(z->safe);
-    for (int i = 0; z->v && i < z->room; i++)
-        lat_dfield_free(z->v[i]);
+    lat_search_free(z->w->want, z->safe);
+    lat_search_free(z->room, z->v);
     lat_dfield_free(z->work);
     lat_filter_close(&z->f);
-    free(z->v);
     free(z->h);
     free(z->theta);
 }
@@ -487,11 +490,9 @@ int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *resi
     const int rc = open_basis(&z) || (w->job->from ? load(&z) : begin(&z)) ? -1
                                                                            : iterate(&z, worst);
     for (int i = 0; rc > 0 && i < w->want; i++) {
-        lat_dfield **from = &z.v[z.room - z.keep + i];
         value[i] = z.value[i];
         residual[i] = z.residual[i];
-        y[i] = *from;
-        *from = NULL;
+        lat_search_swap(&y[i], &z.v[z.room - z.keep + i]);
     }
     close_basis(&z);
     return rc;

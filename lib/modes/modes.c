@@ -18,10 +18,10 @@ static const double FLOOR = 32, REFINED = 1e-5;
 /* ---- Dirac operators ------------------------------------------------------------------------- */
 
 static int apply_dirac(const lat_hermitian *a, lat_dfield *out, lat_dfield *in,
-                       const lat_dirac_end *end)
+                       const lat_apply_end *end)
 {
     const lat_dirac *d = a->with;
-    const lat_spinor_part p = {a->parity, 1, &column_0};
+    const lat_part p = {a->parity, 1, &column_0};
     return d->ops->apply(a->with, a->matrix, &p, out, in, end);
 }
 
@@ -114,13 +114,11 @@ static void take(const lat_search *w, int n, lat_modes *found)
 
 static void give_up(int n, lat_modes *found)
 {
-    for (int k = 0; found->vector && k < n; k++)
-        lat_dfield_free(found->vector[k]);
-    free(found->vector);
+    lat_search_free(n, found->vector);
     found->vector = NULL;
 }
 
-static double epsilon_of(const lat_spinor_space *s)
+static double epsilon_of(const lat_space *s)
 {
     return s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
 }
@@ -197,7 +195,7 @@ static int run(lat_search *w, lat_modes *found)
 {
     w->tmp = lat_search_vector(w, "A^2");
     if (w->op->many)
-        w->batch = lat_spinor_new(w->op->many->space, "rotations");
+        w->batch = lat_vector_new(w->op->many->space, "rotations");
     const int rc = !w->tmp || (w->op->many && !w->batch) ? -1
                    : w->job->method == LAT_MODES_RITZ
                        ? lat_modes_ritz(w, found->vector, found->value, found->residual,
@@ -210,15 +208,18 @@ static int run(lat_search *w, lat_modes *found)
     return rc;
 }
 
-/* The same by two operators. */
+/* The same by two operators. A state of modes that are refined is from behind the coarse search. */
 static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
 {
-    int rc = run(coarse, found);
+    const bool refined = w->job->from && w->job->from->refined;
+    int rc = refined ? 1 : run(coarse, found);
     w->norm = coarse->norm;
     w->applications = coarse->applications;
     if (rc <= 0)
         return rc;
-    rc = convert(w, coarse, found->vector) || !(w->tmp = lat_search_vector(w, "A^2"))
+    rc = (refined ? lat_vector_new_all(w->s, coarse->want, found->vector, "modes")
+                  : convert(w, coarse, found->vector))
+                 || !(w->tmp = lat_search_vector(w, "A^2"))
              ? -1
              : lat_modes_refine(w, coarse->want, found->vector, found->value, found->residual,
                                 &found->worst);
@@ -250,19 +251,23 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
 
 int lat_modes_alloc(lat_modes *m, size_t n)
 {
-    m->value = lat_alloc(n, sizeof(double), "eigenvalues");
-    m->residual = lat_alloc(n, sizeof(double), "residuals");
-    m->vector = calloc(n, sizeof(lat_dfield *));
-    if (!m->vector)
-        return lat_fail("out of memory: modes");
-    return m->value && m->residual ? 0 : -1;
+    m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
+    m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
+    m->vector = lat_alloc_zero(n + 1, sizeof(lat_dfield *), "modes");
+    return m->value && m->residual && m->vector ? 0 : -1;
+}
+
+int lat_modes_new(lat_modes *m, lat_space *s, int n)
+{
+    if (lat_modes_alloc(m, (size_t)n))
+        return -1;
+    m->count = n; /* to be freed, whatever there is */
+    return lat_vector_new_all(s, n, m->vector, "modes");
 }
 
 void lat_modes_free(lat_modes *found)
 {
-    for (int k = 0; k < found->count; k++)
-        lat_dfield_free(found->vector[k]);
-    free(found->vector);
+    lat_search_free(found->count, found->vector);
     free(found->value);
     free(found->residual);
     *found = (lat_modes){.count = 0};

@@ -34,11 +34,11 @@
  * NULL.
  */
 typedef struct lat_hermitian {
-    lat_spinor_space *space;
+    lat_space *space;
     lat_parity parity;
     bool positive; /* A has no negative eigenvalues */
     int (*apply)(const struct lat_hermitian *a, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end);
+                 const lat_apply_end *end);
     void *with;              /* for apply */
     lat_dirac_matrix matrix; /* of lat_hermitian_dirac */
     lat_dirac *many;         /* the same operator on batches, on the grid of `space`; NULL: none */
@@ -55,7 +55,9 @@ typedef enum { LAT_MODES_LANCZOS, LAT_MODES_RITZ } lat_modes_method;
 /* From which a run that was cut off goes on: vectors, and numbers that mean something to the method
  * alone. */
 typedef struct lat_modes_state {
-    int vectors, numbers; /* vectors of the space of job.coarse, if there is one */
+    bool between; /* it was asked to end where it has no state by itself: no bit may be lost */
+    bool refined; /* the vectors are of the space of job.op; else of job.coarse, if there is one */
+    int vectors, numbers;
     lat_dfield **vector;
     double *number;
 } lat_modes_state;
@@ -74,11 +76,12 @@ typedef struct lat_modes_job {
     int degree;            /* of Chebyshev's polynomial; 0: chosen, and chosen anew as needed */
 
     /* Called now and then: how many modes have converged of how many, the largest residual of the
-     * others. -1 ends the search. NULL: not. */
+     * others. -1 ends the search; 1, too, after its state was saved. NULL: not. */
     int (*progress)(void *with, int converged, int of, double residual, long applications);
 
     /* Called when the search could go on from a state (lanczos: between two restarts, ritz: after
-     * each mode); it may round the vectors, as they may be when a search goes on `from` it. */
+     * each mode); it may round the vectors, as they may be when a search goes on `from` it, unless
+     * it is one `between` these. */
     int (*save)(void *with, const lat_modes_state *state);
     const lat_modes_state *from; /* NULL: from the beginning */
     void *with;
@@ -98,6 +101,9 @@ typedef struct lat_modes {
 /* Lists for n modes, vectors NULL, count 0. 0 or -1; *m, which is empty before, is to be freed in
  * either case. */
 int lat_modes_alloc(lat_modes *m, size_t n);
+
+/* The same with n vectors of this space, count n. */
+int lat_modes_new(lat_modes *m, lat_space *s, int n);
 
 /* Bytes on a rank's device that lat_modes_find takes, beside the operators. */
 double lat_modes_bytes(const lat_modes_job *job);
@@ -121,9 +127,7 @@ int lat_modes_examine(const lat_modes_job *job, const char *name, lat_modes *kno
 
 /* Modes that are known when others are looked for: orthonormal, their values ascend. */
 typedef struct lat_modes_known {
-    int count;
-    lat_dfield **vector;
-    const double *value;
+    const lat_modes *m;                /* count, vector and value are read */
     lat_dfield *start;                 /* a vector to begin with, random within the space of A */
     size_t dimension;                  /* of that space */
     double (*tolerance)(double value); /* of residuals there, in terms of job.tolerance */

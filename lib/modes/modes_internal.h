@@ -13,8 +13,8 @@ typedef double complex lat_cx;
 typedef struct lat_search {
     const lat_modes_job *job;
     const lat_hermitian *op;
-    lat_spinor_space *s;
-    lat_spinor_part p;
+    lat_space *s;
+    lat_part p;
     size_t dimension;  /* of the space */
     int want;          /* modes that are computed: one more than `high`, for the gap */
     lat_dfield *tmp;   /* of A A */
@@ -29,39 +29,58 @@ typedef struct lat_search {
 } lat_search;
 
 lat_search lat_search_of(const lat_modes_job *job, const lat_hermitian *op);
-lat_dfield *lat_search_vector(lat_search *w, const char *what); /* zero */
+lat_dfield *lat_search_vector(lat_search *w, const char *what);          /* zero */
+lat_dfield **lat_search_vectors(lat_search *w, int n, const char *what); /* a list of n */
+void lat_search_free(int n, lat_dfield **v); /* and the list; NULL is allowed */
+
+static inline void lat_search_swap(lat_dfield **a, lat_dfield **b)
+{
+    lat_dfield *old = *a;
+    *a = *b;
+    *b = old;
+}
 
 /* 0 if a device of job->op has room for so many bytes, or -1. Bytes of a batch on a
  * rank, and of partial sums of products: on the CPU a number a site, on a GPU one for 32. */
 int lat_search_room(const lat_modes_job *job, double bytes);
-double lat_search_bytes(const lat_spinor_space *s);
-double lat_search_sums(const lat_spinor_space *s);
+double lat_search_bytes(const lat_space *s);
+double lat_search_sums(const lat_space *s);
 
 /* out = A in; out = A^2 in, or A in if A is positive: the operator whose lowest eigenvalues are
  * looked for. */
-int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
-int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end);
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end);
 
-/* dot[i] = <x[i], y>, for any n. */
+/* Columns of a space: of batches, or of vectors. */
+typedef struct lat_search_columns {
+    lat_space *s;
+    lat_part p;
+} lat_search_columns;
+
+/* dot[c * n + i] = <x[i], y> of column c of y, for any n; and y += sum a[c * pitch + i] x[i]. */
+int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
+                       const lat_dfield *y, lat_cx *dot);
+int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
+                        lat_dfield *const *x, lat_dfield *y);
+
+/* The columns of y become orthogonal to all n x, twice; dot[c * n + i] is what was taken off. */
+int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *const *x,
+                             lat_dfield *y, lat_cx *dot);
+
+/* The same of a vector: dot[i], a[i]. */
 int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot);
-/* y += sum a[i] x[i] */
 int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y);
 int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm); /* |y| */
 int lat_search_scale(lat_search *w, double a, lat_dfield *y);
 
 /* y becomes orthogonal to all n x, twice; dot[i] (may be NULL) is what was taken off; norm is the
- * rest's. */
+ * rest's. orthonormal: and a unit vector. */
 int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, lat_cx *dot,
                           double *norm);
+int lat_search_orthonormal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, double *norm);
 
 /* A random unit vector orthogonal to all x; `found` is false where there is none. */
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found);
-
-/* The same of the columns of a batch: dot[c * pitch + i], a[c * pitch + i] for column c. */
-int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
-                          const lat_dfield *y, lat_cx *dot, int pitch);
-int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
-                           int pitch, lat_dfield *const *x, lat_dfield *y);
 
 /* y[k] = sum_i x[i] u[k * pitch + i], k < m. */
 int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
@@ -84,6 +103,11 @@ void lat_search_order(const lat_search *w, int n, double *value, double *residua
 bool lat_search_converged(const lat_search *w, int n, const double *value, const double *residual,
                           int *converged, double *worst);
 
+/* A state to job.save, and the vectors of a state from which a search goes on. */
+int lat_search_save(lat_search *w, const lat_modes_state *state);
+int lat_search_load(lat_search *w, const lat_modes_state *from, int first, int n,
+                    lat_dfield *const *to);
+
 int lat_search_progress(lat_search *w, int converged, double worst);
 int lat_search_again(lat_search *w); /* the same, between two of them */
 
@@ -92,9 +116,9 @@ int lat_search_again(lat_search *w); /* the same, between two of them */
  */
 typedef struct lat_filter {
     lat_search *w;
-    lat_spinor_space *s; /* of batches */
-    int columns;         /* vectors at a time */
-    double a, b;         /* b: an upper bound of B */
+    lat_space *s; /* of batches */
+    int columns;  /* vectors at a time */
+    double a, b;  /* b: an upper bound of B */
     int degree;
     lat_dfield *t[3], *one, *result;
 } lat_filter;

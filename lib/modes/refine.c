@@ -5,27 +5,94 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "modes_internal.h"
 
-enum { STALLS = 5 }; /* rounds that do not help, until they are given up */
+enum {
+    STALLS = 5, /* rounds that do not help, until they are given up */
+    NUMBERS = 5 /* of a state, before the residuals */
+};
 
 /* Where the interval of F begins, in terms of the last B: a level may be cut off there. */
 static const double BEHIND = 1.25;
 
-/* x[k] <- y[k], or F y[k] of a mode that is not good. */
-static int images(lat_filter *f, int n, lat_dfield *const *y, const double *residual,
-                  lat_dfield *const *x)
+typedef struct refinement {
+    lat_search *w;
+    lat_filter f;
+    int n, next;         /* vectors; the next one whose image is to be made */
+    lat_dfield **x, **y; /* images; Ritz vectors */
+    double *value, *residual, *worst;
+    int stalls;
+} refinement;
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* In the midst of the images. */
+static int save(refinement *z)
 {
-    lat_search *w = f->w;
-    for (int k = 0; k < n; k++) {
-        lat_dfield *image = y[k];
-        if (!(residual[k] <= w->job->tolerance)
-            && (lat_filter_apply(f, 1, y + k) || lat_filter_image(f, 0, &image)))
+    double *number = lat_alloc((size_t)(NUMBERS + z->n), sizeof *number, "a state");
+    lat_dfield **v = lat_alloc((size_t)z->n, sizeof *v, "a state");
+    int rc = number && v ? 0 : -1;
+    if (rc == 0) {
+        const double head[NUMBERS] = {z->next, z->stalls, *z->worst, z->w->norm,
+                                      z->value[z->n - 1]};
+        memcpy(number, head, sizeof head);
+        memcpy(number + NUMBERS, z->residual, (size_t)z->n * sizeof *number);
+        for (int k = 0; k < z->n; k++)
+            v[k] = k < z->next ? z->x[k] : z->y[k];
+        const lat_modes_state state = {.between = true,
+                                       .refined = true,
+                                       .vectors = z->n,
+                                       .numbers = NUMBERS + z->n,
+                                       .vector = v,
+                                       .number = number};
+        rc = lat_search_save(z->w, &state);
+    }
+    free(number);
+    free(v);
+    return rc;
+}
+
+static int load(refinement *z, const lat_modes_state *from)
+{
+    const double *v = from->number;
+    if (from->vectors != z->n || from->numbers != NUMBERS + z->n || !(v[0] >= 0 && v[0] <= z->n)
+        || !(v[1] >= 0 && v[1] < STALLS))
+        return lat_fail("the checkpoint: expected modes that are refined, found others");
+    z->next = (int)v[0];
+    z->stalls = (int)v[1];
+    *z->worst = v[2];
+    z->w->norm = v[3];
+    z->value[z->n - 1] = v[4];
+    memcpy(z->residual, v + NUMBERS, (size_t)z->n * sizeof *v);
+    return lat_search_load(z->w, from, 0, z->next, z->x)
+                   || lat_search_load(z->w, from, z->next, z->n - z->next, z->y + z->next)
+               ? -1
+               : 0;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* x[k] <- y[k], or F y[k] of a mode that is not good. */
+static int images(refinement *z)
+{
+    lat_search *w = z->w;
+    lat_filter_choose(&z->f, BEHIND * pow(z->value[z->n - 1], w->op->positive ? 1 : 2));
+    while (z->next < z->n) {
+        const int k = z->next++;
+        lat_dfield *image = z->y[k];
+        if ((!(z->residual[k] <= w->job->tolerance)
+             && (lat_filter_apply(&z->f, 1, z->y + k) || lat_filter_image(&z->f, 0, &image)))
+            || w->s->ops->copy(w->s, &w->p, image, z->x[k]))
             return -1;
-        if (w->s->ops->copy(w->s, &w->p, image, x[k]) || lat_search_again(w))
+        const int asked = lat_search_again(w);
+        if (asked > 0)
+            save(z);
+        if (asked)
             return -1;
     }
+    z->next = 0;
     return 0;
 }
 
@@ -33,33 +100,32 @@ static int orthonormal(lat_search *w, int n, lat_dfield *const *x)
 {
     for (int k = 0; k < n; k++) {
         double norm;
-        if (lat_search_orthogonal(w, k, x, x[k], NULL, &norm)
-            || lat_search_scale(w, 1 / norm, x[k]))
+        if (lat_search_orthonormal(w, k, x, x[k], &norm))
             return -1;
     }
     return 0;
 }
 
 /* 1; 0 if they do not get better, or after too many applications; or -1. */
-static int rounds(lat_filter *f, int n, lat_dfield **x, lat_dfield **y, double *value,
-                  double *residual, lat_dfield *work, double *worst)
+static int rounds(refinement *z, lat_dfield *work)
 {
-    lat_search *w = f->w;
-    for (int stalls = 0;;) {
-        const double before = *worst;
+    lat_search *w = z->w;
+    for (;;) {
+        const double before = *z->worst;
         int converged;
-        if (orthonormal(w, n, x) || lat_search_diagonalise(w, n, x, y, value, residual, work))
+        if (orthonormal(w, z->n, z->x)
+            || lat_search_diagonalise(w, z->n, z->x, z->y, z->value, z->residual, work))
             return -1;
-        const bool good = lat_search_converged(w, n, value, residual, &converged, worst);
-        if (lat_search_progress(w, converged, *worst))
+        const bool good = lat_search_converged(w, z->n, z->value, z->residual, &converged,
+                                               z->worst);
+        if (lat_search_progress(w, converged, *z->worst) < 0) /* 1: it is saved soon */
             return -1;
         if (good)
             return 1;
-        stalls = *worst > .9 * before ? stalls + 1 : 0;
-        if (stalls == STALLS || w->applications > w->job->max_applications)
+        z->stalls = *z->worst > .9 * before ? z->stalls + 1 : 0;
+        if (z->stalls == STALLS || w->applications > w->job->max_applications)
             return 0;
-        lat_filter_choose(f, BEHIND * pow(value[n - 1], w->op->positive ? 1 : 2));
-        if (images(f, n, y, residual, x))
+        if (images(z))
             return -1;
     }
 }
@@ -67,23 +133,25 @@ static int rounds(lat_filter *f, int n, lat_dfield **x, lat_dfield **y, double *
 int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double *residual,
                      double *worst)
 {
-    lat_filter f = {.w = w};
-    lat_dfield *work = lat_search_vector(w, "a residual"),
-               **y = calloc((size_t)n, sizeof(lat_dfield *));
-    int rc = work && y && lat_filter_open(&f, w) == 0 ? 0 : -1;
-    for (int k = 0; k < n && rc == 0; k++)
-        rc = (y[k] = lat_search_vector(w, "modes")) ? 0 : -1;
+    const lat_modes_state *from = w->job->from && w->job->from->refined ? w->job->from : NULL;
+    refinement z = {.w = w,
+                    .f = {.w = w},
+                    .n = n,
+                    .x = x,
+                    .value = value,
+                    .residual = residual,
+                    .worst = worst};
+    lat_dfield *work = lat_search_vector(w, "a residual");
+    z.y = lat_search_vectors(w, n, "modes");
     *worst = INFINITY;
-    if (rc == 0)
-        rc = rounds(&f, n, x, y, value, residual, work, worst);
-    for (int k = 0; k < n && y; k++) { /* the result is in y */
-        lat_dfield *old = x[k];
-        x[k] = y[k] ? y[k] : old;
-        if (y[k])
-            lat_dfield_free(old);
-    }
-    free(y);
+    int rc = work && z.y && lat_filter_open(&z.f, w) == 0 ? 0 : -1;
+    if (rc == 0 && from)
+        rc = load(&z, from) || images(&z) ? -1 : 0;
+    rc = rc ? -1 : rounds(&z, work);
+    for (int k = 0; k < n && z.y; k++) /* the result is in y */
+        lat_search_swap(&x[k], &z.y[k]);
+    lat_search_free(n, z.y);
     lat_dfield_free(work);
-    lat_filter_close(&f);
+    lat_filter_close(&z.f);
     return rc;
 }

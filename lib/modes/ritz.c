@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "modes_internal.h"
@@ -11,7 +12,7 @@
 /* After so many steps x becomes a unit vector, and B x is computed anew; fewer beyond modes that
  * are known, as these are taken out then alone. More modes than are wanted are found where the last
  * one is a mixture of two with values of opposite sign. */
-enum { FRESH = 40, BEYOND = 10, MORE = 8 };
+enum { FRESH = 40, BEYOND = 10, MORE = 8, STATE = 4, NUMBERS = 5, WORK = 5 /* vectors */ };
 
 typedef struct ritz {
     lat_search *w;
@@ -23,6 +24,8 @@ typedef struct ritz {
     double top;          /* the largest (p, B p)/(p, p) so far: about |B| */
     bool beyond;         /* what comes after known modes is searched, the last of which has */
     double last, need;   /* this value of B; a lower bound from this one on does */
+    long step;           /* of the present mode */
+    bool goes_on;        /* from a state in the midst of it */
 } ritz;
 
 static int apply(ritz *r, lat_dfield *out, lat_dfield *in)
@@ -70,8 +73,7 @@ static int fresh(ritz *r, bool restart)
 {
     lat_search *w = r->w;
     double norm, p;
-    if (lat_search_orthogonal(w, r->count, r->found, r->x, NULL, &norm)
-        || lat_search_scale(w, 1 / norm, r->x) || apply(r, r->bx, r->x))
+    if (lat_search_orthonormal(w, r->count, r->found, r->x, &norm) || apply(r, r->bx, r->x))
         return -1;
     r->n = 1;
     if (gradient(r, true))
@@ -133,19 +135,91 @@ static double target(const ritz *r)
     return fmax(r->w->op->positive ? .5 * tol : .001 * tol * fmax(sqrt(mu), tol), end);
 }
 
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* The numbers of a state: draws; between two modes no others. */
+static void numbers_of(ritz *r, double *of[NUMBERS])
+{
+    double *const all[NUMBERS] = {&r->n, &r->q, &r->mu, &r->gg, &r->top};
+    memcpy(of, all, sizeof all);
+}
+
+/* The modes that are found, and what the present one goes on from. */
+static int save(ritz *r, bool between)
+{
+    const int vectors = r->count + (between ? STATE : 0);
+    double number[2 + NUMBERS] = {(double)r->w->draws, (double)r->step}, *of[NUMBERS];
+    lat_dfield **v = lat_alloc((size_t)vectors + 1, sizeof *v, "a state");
+    if (!v)
+        return -1;
+    memcpy(v, r->found, (size_t)r->count * sizeof *v);
+    memcpy(v + r->count, (lat_dfield *[STATE]){r->x, r->p, r->g, r->bx},
+           (size_t)(vectors - r->count) * sizeof *v);
+    numbers_of(r, of);
+    for (int i = 0; i < NUMBERS; i++)
+        number[2 + i] = *of[i];
+    const lat_modes_state state = {.between = between,
+                                   .vectors = vectors,
+                                   .numbers = between ? 2 + NUMBERS : 1,
+                                   .vector = v,
+                                   .number = number};
+    const int rc = lat_search_save(r->w, &state);
+    free(v);
+    return rc;
+}
+
+static int load(ritz *r)
+{
+    const lat_modes_state *from = r->w->job->from;
+    double *of[NUMBERS];
+    if (!from)
+        return 0;
+    r->goes_on = from->numbers == 2 + NUMBERS;
+    r->count = from->vectors - (r->goes_on ? STATE : 0);
+    if ((from->numbers != 1 && !r->goes_on) || r->count < 0 || r->count > r->w->want + MORE
+        || (r->goes_on && !(from->number[1] >= 0 && from->number[1] < 1e15)))
+        return lat_fail("the checkpoint: expected modes of --method ritz, found others");
+    r->w->draws = (uint64_t)from->number[0];
+    lat_dfield *const to[STATE] = {r->x, r->p, r->g, r->bx};
+    if (lat_search_load(r->w, from, 0, r->count, r->found)
+        || (r->goes_on && lat_search_load(r->w, from, r->count, STATE, to)))
+        return -1;
+    r->step = r->goes_on ? (long)from->number[1] : 0;
+    numbers_of(r, of);
+    for (int i = 0; r->goes_on && i < NUMBERS; i++)
+        *of[i] = from->number[2 + i];
+    return 0;
+}
+
+/* ---- minima ---------------------------------------------------------------------------------- */
+
+/* A random vector. */
+static int begin(ritz *r)
+{
+    bool drawn;
+    r->step = 0;
+    r->top = 0;
+    if (lat_search_draw(r->w, r->count, r->found, r->x, &drawn))
+        return -1;
+    return drawn ? 0
+                 : lat_fail("modes: expected fewer than the dimension of the space, found more");
+}
+
 /* x becomes the minimum of the complement: 1, 0 if there were too many applications, or -1. */
 static int minimise(ritz *r)
 {
     lat_search *w = r->w;
-    bool drawn;
-    if (lat_search_draw(w, r->count, r->found, r->x, &drawn))
+    if (!r->goes_on && begin(r))
         return -1;
-    if (!drawn)
-        return lat_fail("modes: expected fewer than the dimension of the space, found more");
-    r->top = 0;
-    for (long i = 0;; i++) {
-        if ((i % (r->beyond ? BEYOND : FRESH) == 0 ? fresh(r, i == 0) : advance(r))
-            || (i % 64 == 0 && lat_search_progress(w, r->count, sqrt(r->gg * r->n))))
+    for (;; r->step++) {
+        const long i = r->step;
+        if (!r->goes_on && (i % (r->beyond ? BEYOND : FRESH) == 0 ? fresh(r, i == 0) : advance(r)))
+            return -1;
+        r->goes_on = false;
+        const int asked = i % 64 ? 0 : lat_search_progress(w, r->count, sqrt(r->gg * r->n));
+        if (asked > 0)
+            save(r, true);
+        if (asked)
             return -1;
         /* Believed if x is fresh. */
         if (sqrt(r->gg * r->n) <= target(r)) {
@@ -169,37 +243,10 @@ static int one(ritz *r)
     const int rc = minimise(r);
     if (rc <= 0)
         return rc;
-    /* `found` gets another vector, and x goes there. */
-    lat_dfield *x = r->x;
-    if (lat_search_orthogonal(w, r->count, r->found, x, NULL, &norm)
-        || lat_search_scale(w, 1 / norm, x))
+    if (lat_search_orthonormal(w, r->count, r->found, r->x, &norm))
         return -1;
-    r->x = r->found[r->count];
-    r->found[r->count++] = x;
+    lat_search_swap(&r->x, &r->found[r->count++]);
     return 1;
-}
-
-static int save(ritz *r)
-{
-    const lat_modes_job *job = r->w->job;
-    double number = (double)r->w->draws;
-    const lat_modes_state state = {r->count, 1, r->found, &number};
-    return job->save ? job->save(job->with, &state) : 0;
-}
-
-static int load(ritz *r)
-{
-    const lat_modes_state *from = r->w->job->from;
-    if (!from)
-        return 0;
-    if (from->numbers != 1 || from->vectors > r->w->want + MORE)
-        return lat_fail("the checkpoint: expected modes of --method ritz, found others");
-    r->count = from->vectors;
-    r->w->draws = (uint64_t)from->number[0];
-    for (int i = 0; i < r->count; i++)
-        if (r->w->s->ops->copy(r->w->s, &r->w->p, from->vector[i], r->found[i]))
-            return -1;
-    return 0;
 }
 
 /* Modes until as many as are wanted are eigenvectors of A: 1, 0 or -1. */
@@ -217,7 +264,7 @@ static int all(ritz *r, double *value, double *residual, double *worst)
                 return 0;
         }
         rc = one(r);
-        if (rc > 0 && save(r))
+        if (rc > 0 && save(r, false))
             return -1;
     }
     *worst = sqrt(r->gg);
@@ -226,64 +273,41 @@ static int all(ritz *r, double *value, double *residual, double *worst)
 
 static int open_iteration(ritz *r)
 {
-    lat_dfield **const one_of[] = {&r->x, &r->p, &r->g, &r->bx, &r->bp};
-    for (int i = 0; i < 5; i++)
-        if (!(*one_of[i] = lat_search_vector(r->w, "the Ritz functional")))
-            return -1;
-    return 0;
+    lat_dfield *v[WORK] = {NULL};
+    const int rc = lat_vector_new_all(r->w->s, WORK, v, "the Ritz functional");
+    r->x = v[0];
+    r->p = v[1];
+    r->g = v[2];
+    r->bx = v[3];
+    r->bp = v[4];
+    return rc;
 }
 
 static void close_iteration(ritz *r)
 {
-    lat_dfield *const one_of[] = {r->x, r->p, r->g, r->bx, r->bp};
-    for (int i = 0; i < 5; i++)
-        lat_dfield_free(one_of[i]);
+    lat_vector_free_all(WORK, (lat_dfield *const[]){r->x, r->p, r->g, r->bx, r->bp});
 }
 
-int lat_ritz_vectors(const lat_search *w) { return 5 + 2 * (w->want + MORE); }
-
-static int open_vectors(ritz *r)
-{
-    const int most = r->w->want + MORE;
-    r->found = calloc((size_t)most, sizeof(lat_dfield *));
-    r->y = calloc((size_t)most, sizeof(lat_dfield *));
-    if (!r->found || !r->y)
-        return lat_fail("out of memory: modes");
-    if (open_iteration(r))
-        return -1;
-    for (int i = 0; i < most; i++)
-        if (!(r->found[i] = lat_search_vector(r->w, "modes"))
-            || !(r->y[i] = lat_search_vector(r->w, "modes")))
-            return -1;
-    return 0;
-}
-
-static void close_vectors(ritz *r)
-{
-    close_iteration(r);
-    for (int i = 0; i < r->w->want + MORE; i++) {
-        if (r->found && r->found[i])
-            lat_dfield_free(r->found[i]);
-        if (r->y && r->y[i])
-            lat_dfield_free(r->y[i]);
-    }
-    free(r->found);
-    free(r->y);
-}
+int lat_ritz_vectors(const lat_search *w) { return WORK + 2 * (w->want + MORE); }
 
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst)
 {
     ritz r = {.w = w, .sign = w->job->largest ? -1 : 1};
     const size_t most = (size_t)w->want + MORE;
     double *numbers = lat_alloc(2 * most, sizeof *numbers, "eigenvalues");
-    int rc = numbers && open_vectors(&r) == 0 ? all(&r, numbers, numbers + most, worst) : -1;
+    int rc = numbers && open_iteration(&r) == 0
+                     && (r.found = lat_search_vectors(w, (int)most, "modes"))
+                     && (r.y = lat_search_vectors(w, (int)most, "modes"))
+                 ? all(&r, numbers, numbers + most, worst)
+                 : -1;
     for (int i = 0; rc > 0 && i < w->want; i++) {
         value[i] = numbers[i];
         residual[i] = numbers[most + (size_t)i];
-        y[i] = r.y[i];
-        r.y[i] = NULL;
+        lat_search_swap(&y[i], &r.y[i]);
     }
-    close_vectors(&r);
+    lat_search_free((int)most, r.found);
+    lat_search_free((int)most, r.y);
+    close_iteration(&r);
     free(numbers);
     return rc;
 }
@@ -292,9 +316,7 @@ int lat_ritz_beyond(lat_search *w, int n, lat_dfield *const *known, double last,
                     double *least, double *gradient)
 {
     ritz r = {.w = w, .sign = 1, .beyond = true, .last = last, .need = need, .count = n};
-    int rc = (r.found = calloc((size_t)n + 1, sizeof(lat_dfield *))) ? 0 : -1;
-    if (rc)
-        lat_fail("out of memory: modes");
+    int rc = (r.found = lat_alloc((size_t)n + 1, sizeof *r.found, "modes")) ? 0 : -1;
     for (int i = 0; i < n && rc == 0; i++)
         r.found[i] = known[i];
     rc = rc || open_iteration(&r) ? -1 : minimise(&r);

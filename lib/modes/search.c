@@ -11,16 +11,31 @@
 
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {
-    return lat_spinor_new(w->s, what);
+    return lat_vector_new(w->s, what);
 }
 
-int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+lat_dfield **lat_search_vectors(lat_search *w, int n, const char *what)
+{
+    lat_dfield **v = lat_alloc_zero((size_t)n + 1, sizeof *v, what);
+    if (!v || lat_vector_new_all(w->s, n, v, what) == 0)
+        return v;
+    lat_search_free(n, v);
+    return NULL;
+}
+
+void lat_search_free(int n, lat_dfield **v)
+{
+    lat_vector_free_all(n, v);
+    free(v);
+}
+
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     w->applications++;
     return w->op->apply(w->op, out, in, end);
 }
 
-int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     if (w->op->positive)
         return lat_search_apply(w, out, in, end);
@@ -30,22 +45,22 @@ int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Of the largest rank, times columns. */
-static double sites_of(const lat_spinor_space *s)
+static double sites_of(const lat_space *s)
 {
     const lat_geometry *g = &s->grid->spec.lattice;
     const int slices = g->dims[g->nd - 1], ranks = s->grid->dev->comm->size;
     return (double)lat_volume(g) / slices * ((slices + ranks - 1) / ranks) * s->columns;
 }
 
-double lat_search_bytes(const lat_spinor_space *s)
+double lat_search_bytes(const lat_space *s)
 {
     const double real = s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 8 : 4;
     return sites_of(s) * 8 * lat_spinor_colours(s->grid->dev, s->nc) * real;
 }
 
-double lat_search_sums(const lat_spinor_space *s)
+double lat_search_sums(const lat_space *s)
 {
-    return sites_of(s) * (2 * LAT_SPINOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
+    return sites_of(s) * (2 * LAT_VECTOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
 }
 
 int lat_search_room(const lat_modes_job *job, double bytes)
@@ -64,52 +79,67 @@ int lat_search_room(const lat_modes_job *job, double bytes)
 
 /* ---- linear algebra -------------------------------------------------------------------------- */
 
-/* Scalars of an operation: room for those of n vectors and `columns` columns. */
-static lat_scalar *scalars(int n, int columns)
-{
-    return lat_alloc((size_t)n * (size_t)columns + 1, sizeof(lat_scalar), "products");
-}
-
 static const lat_dfield *const *many(lat_dfield *const *x) { return (const lat_dfield *const *)x; }
 
-/* dot[c * pitch + i] of column c of y and x[i]. */
-static int dots_of(lat_spinor_space *s, const lat_spinor_part *p, int n, lat_dfield *const *x,
-                   const lat_dfield *y, lat_cx *dot, int pitch)
+int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
+                       const lat_dfield *y, lat_cx *dot)
 {
-    lat_scalar *to = scalars(n, s->columns);
-    const int rc = to ? s->ops->products(s, p, n, many(x), y, to) : -1;
+    const int columns = c->s->columns;
+    lat_scalar *to = lat_alloc((size_t)(n * columns) + 1, sizeof *to, "products");
+    const int rc = to ? c->s->ops->products(c->s, &c->p, n, many(x), y, to) : -1;
     for (int i = 0; i < n && rc == 0; i++)
-        for (int c = 0; c < p->columns; c++) {
-            const lat_scalar z = to[i * s->columns + c];
-            dot[c * pitch + i] = z.re + z.im * I;
-        }
+        for (int k = 0; k < c->p.columns; k++)
+            dot[k * n + i] = to[i * columns + k].re + to[i * columns + k].im * I;
     free(to);
     return rc;
 }
 
-/* y += sum a[c * pitch + i] x[i] */
-static int axpys_of(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_cx *a,
-                    int pitch, lat_dfield *const *x, lat_dfield *y)
+int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
+                        lat_dfield *const *x, lat_dfield *y)
 {
-    lat_scalar *by = scalars(n, s->columns);
+    const int columns = c->s->columns;
+    lat_scalar *by = lat_alloc((size_t)(n * columns) + 1, sizeof *by, "products");
     for (int i = 0; by && i < n; i++)
-        for (int c = 0; c < p->columns; c++) {
-            const lat_cx z = a[c * pitch + i];
-            by[i * s->columns + c] = (lat_scalar){creal(z), cimag(z)};
-        }
-    const int rc = by ? s->ops->combine(s, p, n, by, many(x), y) : -1;
+        for (int k = 0; k < c->p.columns; k++)
+            by[i * columns + k] = (lat_scalar){creal(a[k * pitch + i]), cimag(a[k * pitch + i])};
+    const int rc = by ? c->s->ops->combine(c->s, &c->p, n, by, many(x), y) : -1;
     free(by);
     return rc;
 }
 
+int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *const *x,
+                             lat_dfield *y, lat_cx *dot)
+{
+    const int all = n * c->p.columns;
+    lat_cx *now = lat_alloc((size_t)all + 1, sizeof *now, "products");
+    int rc = now ? 0 : -1;
+    for (int i = 0; i < all && dot; i++)
+        dot[i] = 0;
+    for (int round = 0; round < 2 && rc == 0; round++) {
+        rc = lat_search_dots_of(c, n, x, y, now);
+        for (int i = 0; i < all; i++) {
+            if (dot)
+                dot[i] += now[i];
+            now[i] = -now[i];
+        }
+        rc = rc || lat_search_axpys_of(c, n, now, n, x, y) ? -1 : 0;
+    }
+    free(now);
+    return rc;
+}
+
+static lat_search_columns one_of(const lat_search *w) { return (lat_search_columns){w->s, w->p}; }
+
 int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot)
 {
-    return dots_of(w->s, &w->p, n, x, y, dot, n);
+    const lat_search_columns c = one_of(w);
+    return lat_search_dots_of(&c, n, x, y, dot);
 }
 
 int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y)
 {
-    return axpys_of(w->s, &w->p, n, a, n, x, y);
+    const lat_search_columns c = one_of(w);
+    return lat_search_axpys_of(&c, n, a, n, x, y);
 }
 
 int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm)
@@ -135,21 +165,14 @@ static int fill_random(lat_search *w, lat_dfield *y)
 int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, lat_cx *dot,
                           double *norm)
 {
-    lat_cx *now = lat_alloc((size_t)n + 1, sizeof *now, "products");
-    int rc = now ? 0 : -1;
-    for (int i = 0; i < n && dot; i++)
-        dot[i] = 0;
-    for (int round = 0; round < 2 && rc == 0; round++) {
-        rc = lat_search_dots(w, n, x, y, now);
-        for (int i = 0; i < n; i++) {
-            if (dot)
-                dot[i] += now[i];
-            now[i] = -now[i];
-        }
-        rc = rc || lat_search_axpys(w, n, now, x, y) ? -1 : 0;
-    }
-    free(now);
-    return rc || lat_search_norm(w, y, norm) ? -1 : 0;
+    const lat_search_columns c = one_of(w);
+    return lat_search_orthogonal_of(&c, n, x, y, dot) || lat_search_norm(w, y, norm) ? -1 : 0;
+}
+
+int lat_search_orthonormal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, double *norm)
+{
+    return lat_search_orthogonal(w, n, x, y, NULL, norm) || lat_search_scale(w, 1 / *norm, y) ? -1
+                                                                                              : 0;
 }
 
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found)
@@ -165,31 +188,16 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
     return *found ? lat_search_scale(w, 1 / after, y) : 0;
 }
 
-/* ---- batches --------------------------------------------------------------------------------- */
-
-int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
-                           int pitch, lat_dfield *const *x, lat_dfield *y)
-{
-    return axpys_of(w->op->many->space, p, n, a, pitch, x, y);
-}
-
-int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
-                          const lat_dfield *y, lat_cx *dot, int pitch)
-{
-    return dots_of(w->op->many->space, p, n, x, y, dot, pitch);
-}
-
 /* y[k] of up to as many k as a batch has columns. */
 static int rotate_batch(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u,
                         int pitch, lat_dfield *const *y)
 {
-    lat_spinor_space *s = w->op->many->space;
-    const lat_spinor_part p = {w->p.parity, m, lat_spinor_numbers};
-    if (s->ops->zero(s, &p, w->batch) || lat_search_batch_axpys(w, &p, n, u, pitch, x, w->batch))
+    const lat_search_columns c = {w->op->many->space, {w->p.parity, m, lat_column_numbers}};
+    if (c.s->ops->zero(c.s, &c.p, w->batch) || lat_search_axpys_of(&c, n, u, pitch, x, w->batch))
         return -1;
     for (int k = 0; k < m; k++) {
-        const lat_spinor_part one = {w->p.parity, 1, lat_spinor_numbers + k};
-        if (w->s->ops->convert(w->s, &one, s, w->batch, y[k]))
+        const lat_part one = {w->p.parity, 1, lat_column_numbers + k};
+        if (w->s->ops->convert(w->s, &one, c.s, w->batch, y[k]))
             return -1;
     }
     return 0;
@@ -280,6 +288,20 @@ bool lat_search_converged(const lat_search *w, int n, const double *value, const
             *worst = fmax(*worst, residual[k]);
     }
     return n >= w->want && *converged == w->want;
+}
+
+int lat_search_save(lat_search *w, const lat_modes_state *state)
+{
+    return w->job->save ? w->job->save(w->job->with, state) : 0;
+}
+
+int lat_search_load(lat_search *w, const lat_modes_state *from, int first, int n,
+                    lat_dfield *const *to)
+{
+    for (int i = 0; i < n; i++)
+        if (w->s->ops->copy(w->s, &w->p, from->vector[first + i], to[i]))
+            return -1;
+    return 0;
 }
 
 int lat_search_progress(lat_search *w, int converged, double worst)

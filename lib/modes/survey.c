@@ -87,15 +87,12 @@ int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a)
 
 int lat_lanczos_norm(lat_search *w)
 {
-    lat_dfield *v[SURVEY_STEPS + 1] = {NULL};
+    lat_dfield **v = lat_search_vectors(w, SURVEY_STEPS + 1, "the basis of Lanczos");
     double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
-    int n, rc = 0;
-    for (int i = 0; i <= SURVEY_STEPS && rc == 0; i++)
-        rc = (v[i] = lat_search_vector(w, "the basis of Lanczos")) ? 0 : -1;
-    rc = rc || ritz_values(w, v, SURVEY_STEPS, &n, value, weight, &beta) ? -1 : 0;
+    int n;
+    const int rc = v ? ritz_values(w, v, SURVEY_STEPS, &n, value, weight, &beta) : -1;
     if (rc == 0)
         bound_norm(w, n, value[n - 1], beta);
-    for (int i = 0; i <= SURVEY_STEPS; i++)
-        lat_dfield_free(v[i]);
+    lat_search_free(SURVEY_STEPS + 1, v);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "algebra.h"
 #include "base/memory.h"
 #include "solve/deflation.h"
 
@@ -14,70 +15,49 @@
 
 struct lat_overlap_deflation {
     char *name;
-    int count;
-    lat_dfield **mode; /* of a space of one column */
+    lat_modes m; /* of a space of one column; values and residuals at mu = 0 */
     int *chirality;
-    double *value, *residual; /* at mu = 0 */
 };
 typedef struct lat_overlap_deflation deflation;
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* w -= sum v <v, w> over the modes before it of its chirality. */
-static int make_orthogonal(lat_overlap *o, const deflation *d, int k)
-{
-    lat_spinor_space *s = o->one;
-    for (int j = 0; j < k; j++) {
-        lat_scalar dot, *const to = &dot;
-        const lat_scalar *const by = &dot;
-        const lat_dfield *const v = d->mode[j];
-        if (d->chirality[j] != d->chirality[k])
-            continue;
-        if (s->ops->dots(s, &lat_spinor_first, 1, &v, d->mode[k], &to, NULL))
-            return -1;
-        dot = (lat_scalar){-dot.re, -dot.im};
-        if (s->ops->axpys(s, &lat_spinor_first, 1, &by, &v, d->mode[k], NULL))
-            return -1;
-    }
-    return 0;
-}
-
 /* Mode k becomes a unit vector of one chirality, orthogonal to those before it. */
 static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
 {
-    lat_spinor_space *s = o->one;
-    lat_dfield *w = d->mode[k];
-    const lat_dfield *const v = w;
-    lat_scalar dot, *const to = &dot;
+    lat_space *s = o->one;
+    lat_dfield *w = d->m.vector[k];
+    lat_scalar dot;
     double before, after;
-    if (s->ops->copy(s, &lat_spinor_first, w, tmp) || s->ops->gamma5(s, &lat_spinor_first, tmp)
-        || s->ops->dots(s, &lat_spinor_first, 1, &v, tmp, &to, &before))
+    if (s->ops->copy(s, &lat_first_column, w, tmp) || s->ops->gamma5(s, &lat_first_column, tmp)
+        || lat_overlap_norm(s, tmp, &before) || lat_overlap_dot(s, w, tmp, &dot))
         return -1;
     d->chirality[k] = dot.re > 0 ? 1 : -1;
-    if (!(fabs(before - 1) <= UNIT) || !(fabs(fabs(dot.re) - 1) <= UNIT))
+    if (!(fabs(before * before - 1) <= UNIT) || !(fabs(fabs(dot.re) - 1) <= UNIT))
         return lat_fail("%s: mode %d: expected a vector of length 1 with a chirality, found length "
                         "%.6g and chirality %.6g",
-                        d->name, k, sqrt(before), dot.re);
-    if (lat_chirality(s, d->chirality[k], &lat_spinor_first, w, tmp) || make_orthogonal(o, d, k)
-        || make_orthogonal(o, d, k) || s->ops->dots(s, &lat_spinor_first, 0, NULL, w, NULL, &after))
+                        d->name, k, before, dot.re);
+    if (lat_chirality(s, d->chirality[k], &lat_first_column, w, tmp))
         return -1;
-    if (!(fabs(after - 1) <= UNIT))
+    for (int j = 0; j < 2 * k; j++) /* twice */
+        if (d->chirality[j % k] == d->chirality[k]
+            && lat_overlap_orthogonal(s, 1, 1, d->m.vector + j % k, w))
+            return -1;
+    if (lat_overlap_norm(s, w, &after))
+        return -1;
+    if (!(fabs(after * after - 1) <= UNIT))
         return lat_fail("%s: mode %d: expected a vector that is orthogonal to those before it, "
                         "found one of which %.6g is left",
-                        d->name, k, sqrt(after));
-    const lat_scalar none = {0, 0}, by = {1 / sqrt(after), 0};
-    return s->ops->axpby(s, &lat_spinor_first, &none, tmp, &by, w, NULL);
+                        d->name, k, after);
+    return lat_overlap_mix(s, &lat_first_column, 0, tmp, 1 / after, w, NULL);
 }
 
 static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
 {
-    lat_dfield *tmp = lat_spinor_new(o->one, "a mode");
+    lat_dfield *tmp = lat_vector_new(o->one, "a mode");
     int rc = tmp ? 0 : -1;
-    for (int k = 0; k < d->count && rc == 0; k++)
-        rc = (d->mode[k] = lat_spinor_new(o->one, "modes"))
-                     && !lat_spinor_put(o->one, d->mode[k], 0, modes, k)
-                 ? clean(o, d, k, tmp)
-                 : -1;
+    for (int k = 0; k < d->m.count && rc == 0; k++)
+        rc = lat_spinor_put(o->one, d->m.vector[k], 0, modes, k) || clean(o, d, k, tmp) ? -1 : 0;
     lat_dfield_free(tmp);
     return rc;
 }
@@ -86,18 +66,18 @@ static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
  * same chirality; how many these are, or -1. */
 static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, lat_dfield *out)
 {
-    lat_spinor_space *s = o->space;
-    int list[LAT_SPINOR_COLUMNS];
-    double off[LAT_SPINOR_COLUMNS];
-    lat_scalar dot[LAT_SPINOR_COLUMNS], *const to = dot;
+    lat_space *s = o->space;
+    int list[LAT_VECTOR_COLUMNS];
+    double off[LAT_VECTOR_COLUMNS];
+    lat_scalar dot[LAT_VECTOR_COLUMNS], *const to = dot;
     const lat_dfield *const with = v;
-    lat_spinor_part p = {LAT_BOTH, 0, list};
-    for (int k = 0; k < s->columns && first + k < d->count; k++, p.columns++) {
-        const lat_spinor_part at = {LAT_BOTH, 1, &list[k]};
+    lat_part p = {LAT_BOTH, 0, list};
+    for (int k = 0; k < s->columns && first + k < d->m.count; k++, p.columns++) {
+        const lat_part at = {LAT_BOTH, 1, &list[k]};
         list[k] = k;
         if (d->chirality[first + k] != d->chirality[first])
             break;
-        if (s->ops->convert(s, &at, o->one, d->mode[first + k], v))
+        if (s->ops->convert(s, &at, o->one, d->m.vector[first + k], v))
             return -1;
     }
     const double mu = o->mu;
@@ -106,59 +86,48 @@ static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, 
              || s->ops->dots(s, &p, 1, &with, out, &to, NULL);
     o->mu = mu;
     for (int k = 0; k < p.columns && rc == 0; k++) {
-        d->value[first + k] = dot[k].re;
+        d->m.value[first + k] = dot[k].re;
         dot[k] = (lat_scalar){-dot[k].re, 0};
     }
     rc = rc || s->ops->axpby(s, &p, dot, v, NULL, out, off);
     for (int k = 0; k < p.columns && rc == 0; k++)
-        d->residual[first + k] = sqrt(off[k]);
+        d->m.residual[first + k] = sqrt(off[k]);
     return rc ? -1 : p.columns;
 }
 
 static int measure(lat_overlap *o, deflation *d)
 {
-    lat_dfield *v = lat_spinor_new(o->space, "modes"),
-               *out = v ? lat_spinor_new(o->space, "modes") : NULL;
-    int rc = out ? 0 : -1;
-    for (int k = 0, n; k < d->count && rc == 0; k += n)
-        rc = (n = measure_some(o, d, k, v, out)) < 0 ? -1 : 0;
-    lat_dfield_free(v);
-    lat_dfield_free(out);
+    lat_dfield *v[2] = {NULL};
+    int rc = lat_vector_new_all(o->space, 2, v, "modes");
+    for (int k = 0, n; k < d->m.count && rc == 0; k += n)
+        rc = (n = measure_some(o, d, k, v[0], v[1])) < 0 ? -1 : 0;
+    lat_vector_free_all(2, v);
     return rc;
 }
 
 int lat_overlap_deflate(lat_overlap *o, const lat_field *modes, const char *name)
 {
     const size_t n = lat_header_objects(&modes->head);
-    deflation *d = calloc(1, sizeof *d);
+    deflation *d = lat_alloc_zero(1, sizeof *d, "modes");
     if (!d)
-        return lat_fail("out of memory: modes");
+        return -1;
     lat_overlap_deflation_close(o->deflation);
     o->deflation = d;
-    d->name = strdup(name);
-    d->mode = calloc(n, sizeof(lat_dfield *));
+    d->name = lat_text_new("%s", name);
     d->chirality = lat_alloc(n, sizeof *d->chirality, "modes");
-    d->value = lat_alloc(n, sizeof *d->value, "eigenvalues");
-    d->residual = lat_alloc(n, sizeof *d->residual, "residuals");
-    if (!d->name || !d->mode)
-        return lat_fail("out of memory: modes");
-    if (!d->chirality || !d->value || !d->residual)
-        return -1;
-    d->count = (int)n;
-    return copy_modes(o, d, modes) || measure(o, d) ? -1 : 0;
+    return !d->name || !d->chirality || lat_modes_new(&d->m, o->one, (int)n)
+                   || copy_modes(o, d, modes) || measure(o, d)
+               ? -1
+               : 0;
 }
 
 void lat_overlap_deflation_close(deflation *d)
 {
     if (!d)
         return;
-    for (int k = 0; k < d->count; k++)
-        lat_dfield_free(d->mode[k]);
+    lat_modes_free(&d->m);
     free(d->name);
-    free(d->mode);
     free(d->chirality);
-    free(d->value);
-    free(d->residual);
     free(d);
 }
 
@@ -168,31 +137,31 @@ void lat_overlap_deflation_close(deflation *d)
 static double value_of(const lat_overlap *o, int k)
 {
     const double mu2 = o->mu * o->mu;
-    return o->deflation->value[k] * (1 - mu2) + mu2;
+    return o->deflation->m.value[k] * (1 - mu2) + mu2;
 }
 
 int lat_overlap_deflation_check(const lat_overlap *o)
 {
     const deflation *d = o->deflation;
-    for (int k = 0; d && k < d->count; k++)
-        if (!(d->residual[k] * (1 - o->mu * o->mu) <= .1 * value_of(o, k)))
+    for (int k = 0; d && k < d->m.count; k++)
+        if (!(d->m.residual[k] * (1 - o->mu * o->mu) <= .1 * value_of(o, k)))
             return lat_fail("%s: mode %d: expected a residual below a tenth of its value, which is "
                             "%.3g at mu %.6g, found %.3g",
-                            d->name, k, value_of(o, k), o->mu, d->residual[k]);
+                            d->name, k, value_of(o, k), o->mu, d->m.residual[k]);
     return 0;
 }
 
-int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, lat_dfield *y,
+int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfield *y,
                               const lat_dfield *r)
 {
     const deflation *d = o->deflation;
-    const size_t most = (size_t)d->count;
+    const size_t most = (size_t)d->m.count;
     lat_dfield **mode = lat_alloc(most, sizeof(lat_dfield *), "modes");
     double *value = lat_alloc(most, sizeof *value, "eigenvalues");
     int n = 0, rc = mode && value ? 0 : -1;
-    for (int k = 0; k < d->count && rc == 0; k++)
+    for (int k = 0; k < d->m.count && rc == 0; k++)
         if (c == 0 || d->chirality[k] == c) {
-            mode[n] = d->mode[k];
+            mode[n] = d->m.vector[k];
             value[n++] = value_of(o, k);
         }
     rc = rc || lat_deflation_project(o->space, p, n, mode, value, y, r) ? -1 : 0;

@@ -195,13 +195,12 @@ int lat_factors_new(lat_factors *f, const lat_minmax *p)
         return lat_fail("factors of a polynomial: expected a degree from 1 to %d, found %d",
                         LAT_FACTORS_DEGREE, p->degree);
     number *z = lat_alloc(2 * n, sizeof *z, "roots of a polynomial");
-    bool *used = lat_alloc(n, sizeof *used, "roots of a polynomial");
+    bool *used = lat_alloc_zero(n, sizeof *used, "roots of a polynomial");
     double *range = lat_alloc(n + (n + 3) * points, sizeof *range, "roots of a polynomial");
     f->w = lat_alloc(n, sizeof *f->w, "factors of a polynomial");
     f->f = lat_alloc(n, sizeof *f->f, "factors of a polynomial");
     int rc = z && used && range && f->w && f->f ? find_roots(p, z, z + n) : -1;
     if (rc == 0) {
-        memset(used, 0, n * sizeof *used);
         t.y = range + n;
         t.part = t.y + points;
         t.all = t.part + points;

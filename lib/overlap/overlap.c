@@ -7,93 +7,57 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "algebra.h"
 #include "deflate.h"
-
-typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
 
 /* Modes that are known may have residuals so much larger than those that are searched: the bound
  * says what comes of it. */
 static const double KNOWN = 100;
 
-static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
-{
-    for (int i = 0; i < p->columns; i++)
-        to[p->column[i]] = (lat_scalar){a, 0};
-    return to;
-}
-
 /* ---- applying -------------------------------------------------------------------------------- */
 
-/* out <- a in + b out */
-static int mix(lat_spinor_space *s, const lat_spinor_part *p, double a, const lat_dfield *in,
-               double b, lat_dfield *out)
-{
-    scalars x, y;
-    return s->ops->axpby(s, p, each(p, a, x), in, each(p, b, y), out, NULL);
-}
-
-int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfield *x,
-                  lat_dfield *tmp)
-{
-    return s->ops->copy(s, p, x, tmp) || s->ops->gamma5(s, p, tmp) || mix(s, p, c * .5, tmp, .5, x)
-               ? -1
-               : 0;
-}
-
-/* D out of in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in. */
-static int plain(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
+/* D in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in; D^+ in: the same with S gamma5. */
+static int apply(lat_overlap *o, bool dagger, int level, const lat_part *p, lat_dfield *out,
                  lat_dfield *in)
 {
-    return lat_sign_apply(o->sign, level, p, out, in) || o->space->ops->gamma5(o->space, p, out)
-                   || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
-               ? -1
-               : 0;
-}
-
-/* D^+: (1 + mu)/2 in + (1 - mu)/2 S gamma5 in. */
-static int dagger(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
-                  lat_dfield *in)
-{
-    return o->space->ops->copy(o->space, p, in, o->tmp)
-                   || o->space->ops->gamma5(o->space, p, o->tmp)
-                   || lat_sign_apply(o->sign, level, p, out, o->tmp)
-                   || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
+    const lat_vector_ops *ops = o->space->ops;
+    if (dagger && (ops->copy(o->space, p, in, o->tmp) || ops->gamma5(o->space, p, o->tmp)))
+        return -1;
+    return lat_sign_apply(o->sign, level, p, out, dagger ? o->tmp : in)
+                   || (!dagger && ops->gamma5(o->space, p, out))
+                   || lat_overlap_mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out, NULL)
                ? -1
                : 0;
 }
 
 /* D^+ D in (first: D), or D D^+ in: two sign functions, also where its square is not quite 1. */
-static int product(lat_overlap *o, bool first, int level, const lat_spinor_part *p, lat_dfield *out,
+static int product(lat_overlap *o, bool first, int level, const lat_part *p, lat_dfield *out,
                    lat_dfield *in)
 {
-    lat_dfield *v = lat_spinor_new(o->space, "a field of D^+ D");
-    int rc = v ? 0 : -1;
-    if (first)
-        rc = rc || plain(o, level, p, v, in) || dagger(o, level, p, out, v);
-    else
-        rc = rc || dagger(o, level, p, v, in) || plain(o, level, p, out, v);
+    lat_dfield *v = lat_vector_new(o->space, "a field of D^+ D");
+    const int rc = v ? apply(o, !first, level, p, v, in) || apply(o, first, level, p, out, v) : -1;
     lat_dfield_free(v);
     return rc ? -1 : 0;
 }
 
-int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
+int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_dfield *out,
                        lat_dfield *in)
 {
     const double mu2 = o->mu * o->mu;
     if (c == 0)
         return product(o, false, level, p, out, in);
     return lat_sign_apply(o->sign, level, p, out, in) || lat_chirality(o->space, c, p, out, o->tmp)
-                   || mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out)
+                   || lat_overlap_mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out, NULL)
                ? -1
                : 0;
 }
 
-int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_spinor_part *p,
+int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_part *p,
                       lat_dfield *out, lat_dfield *in)
 {
     switch (kind) {
-    case LAT_OVERLAP_D: return plain(o, level, p, out, in);
-    case LAT_OVERLAP_DAGGER: return dagger(o, level, p, out, in);
+    case LAT_OVERLAP_D: return apply(o, false, level, p, out, in);
+    case LAT_OVERLAP_DAGGER: return apply(o, true, level, p, out, in);
     case LAT_OVERLAP_NORMAL: return product(o, true, level, p, out, in);
     }
     return -1;
@@ -106,22 +70,19 @@ double lat_overlap_bound(const lat_overlap *o)
 
 int lat_overlap_verify(lat_overlap *o, double *defect)
 {
-    double before[LAT_SPINOR_COLUMNS], after[LAT_SPINOR_COLUMNS];
-    lat_dfield *v = lat_spinor_new(o->space, "a random spinor"),
-               *sv = v ? lat_spinor_new(o->space, "its sign") : NULL;
-    const int rc = !sv || o->space->ops->random(o->space, &lat_spinor_first, 20101, v)
-                           || o->space->ops->dots(o->space, &lat_spinor_first, 0, NULL, v, NULL,
-                                                  before)
-                           || lat_sign_apply(o->sign, 0, &lat_spinor_first, sv, v)
-                           || o->space->ops->dots(o->space, &lat_spinor_first, 0, NULL, sv, NULL,
-                                                  after)
+    double before, after;
+    lat_dfield *v[2] = {NULL};
+    const int rc = lat_vector_new_all(o->space, 2, v, "a random spinor")
+                           || o->space->ops->random(o->space, &lat_first_column, 20101, v[0])
+                           || lat_overlap_norm(o->space, v[0], &before)
+                           || lat_sign_apply(o->sign, 0, &lat_first_column, v[1], v[0])
+                           || lat_overlap_norm(o->space, v[1], &after)
                        ? -1
                        : 0;
-    lat_dfield_free(v);
-    lat_dfield_free(sv);
+    lat_vector_free_all(2, v);
     if (rc)
         return -1;
-    *defect = fabs(sqrt(after[0] / before[0]) - 1);
+    *defect = fabs(after / before - 1);
     const double most = 2 * lat_sign_bound(o->sign) + 1e-12;
     if (*defect <= most)
         return 0;
@@ -170,26 +131,18 @@ int lat_overlap_check(const lat_fermion *f)
 static void drop_modes(lat_modes *m)
 {
     m->rest = fabs(m->value[0]) - m->residual[0];
-    for (int k = 0; k < m->count; k++)
-        lat_dfield_free(m->vector[k]);
+    lat_vector_free_all(m->count, m->vector);
     m->count = 0;
 }
 
 /* The modes of a host field. */
 static int load_modes(lat_overlap *o, const lat_field *known)
 {
-    lat_modes *m = &o->modes;
-    const size_t n = lat_header_objects(&known->head);
-    if (lat_modes_alloc(m, n))
-        return -1;
-    for (size_t k = 0; k < n; k++) {
-        if (!(m->vector[k] = lat_spinor_new(o->one, "modes")))
-            return -1;
-        m->count++;
-        if (lat_spinor_put(o->one, m->vector[k], 0, known, (int)k))
-            return -1;
-    }
-    return 0;
+    const int n = (int)lat_header_objects(&known->head);
+    int rc = lat_modes_new(&o->modes, o->one, n);
+    for (int k = 0; k < n && rc == 0; k++)
+        rc = lat_spinor_put(o->one, o->modes.vector[k], 0, known, k);
+    return rc;
 }
 
 static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
@@ -239,7 +192,7 @@ static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *link
     const lat_grid_spec spec = {
         .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     return (o->single = lat_grid_new(device, &spec))
-                   && (o->coarse = lat_spinor_open_in(o->single, links->head.nc, columns, o->gauge))
+                   && (o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
                    && (o->hs = lat_dirac_open(o->coarse, links, kernel, NULL))
                ? 0
                : -1;
@@ -254,20 +207,19 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     if (lat_overlap_check(fermion))
         return NULL;
     lat_overlap_kernel(fermion, &kernel);
-    lat_overlap *o = lat_alloc(1, sizeof *o, "the overlap operator");
+    lat_overlap *o = lat_alloc_zero(1, sizeof *o, "the overlap operator");
     if (!o)
         return NULL;
-    memset(o, 0, sizeof *o);
     o->fermion = *fermion;
     o->mu = fermion->mass;
     o->memory = options->memory;
     if (!(o->grid = lat_grid_new(device, &spec))
         || lat_temporal_open(device, links, NULL, &o->gauge)
-        || !(o->one = lat_spinor_open_in(o->grid, links->head.nc, 1, o->gauge))
+        || !(o->one = lat_space_open_in(o->grid, links->head.nc, 1, o->gauge))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)
-        || !(o->space = lat_spinor_open_in(o->grid, links->head.nc, options->columns, o->gauge))
+        || !(o->space = lat_space_open_in(o->grid, links->head.nc, options->columns, o->gauge))
         || !(o->h = lat_dirac_open(o->space, links, &kernel, NULL))
-        || !(o->tmp = lat_spinor_new(o->space, "the overlap operator"))
+        || !(o->tmp = lat_vector_new(o->space, "the overlap operator"))
         || (options->mixed && open_coarse(o, device, links, &kernel, options->columns))
         || !(o->sign = lat_sign_open(o->h, o->hs, &o->modes, &options->sign))) {
         lat_overlap_close(o);
@@ -287,9 +239,9 @@ void lat_overlap_close(lat_overlap *o)
     lat_dirac_close(o->hs);
     lat_dirac_close(o->h);
     lat_dirac_close(o->h1);
-    lat_spinor_space *const spaces[] = {o->coarse, o->space, o->one};
+    lat_space *const spaces[] = {o->coarse, o->space, o->one};
     for (int i = 0; i < 3; i++)
-        lat_spinor_close(spaces[i]);
+        lat_space_close(spaces[i]);
     lat_temporal_close(o->gauge);
     lat_grid_free(o->single);
     lat_grid_free(o->grid);

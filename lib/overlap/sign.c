@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "algebra.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "factors.h"
 #include "projection.h"
 #include "solve/krylov.h"
 
-typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+typedef lat_scalar scalars[LAT_VECTOR_COLUMNS];
 
 /* Where polynomials are evaluated: in a precision. */
 typedef struct side {
@@ -24,7 +25,7 @@ typedef struct side {
 } side;
 
 struct lat_sign {
-    lat_spinor_space *space;
+    lat_space *space;
     side fine, coarse;
     const lat_modes *modes;
     lat_sign_options options;
@@ -43,14 +44,14 @@ struct lat_sign {
 
 /* ---- the polynomial -------------------------------------------------------------------------- */
 
-static const double *every(const lat_spinor_part *p, double a, double *to)
+static const double *every(const lat_part *p, double a, double *to)
 {
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = a;
     return to;
 }
 
-static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
 {
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = (lat_scalar){a, 0};
@@ -71,14 +72,14 @@ typedef struct clenshaw {
 static double sign_of(int n, int j) { return (n - j) % 4 < 2 ? 1 : -1; }
 
 /* e += r (half of it at the end) of 2 z from, and c psi. */
-static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const clenshaw *k, int j,
+static int step(lat_sign *s, const side *on, const lat_part *p, const clenshaw *k, int j,
                 lat_dfield *e, lat_dfield *from, lat_dfield *psi)
 {
     const int n = k->p->degree;
     const double factor = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
     const lat_dirac_matrix h = {LAT_FULL, LAT_GAMMA5}, normal = {LAT_FULL, LAT_NORMAL};
-    double add[LAT_SPINOR_COLUMNS], a[LAT_SPINOR_COLUMNS], b[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {
+    double add[LAT_VECTOR_COLUMNS], a[LAT_VECTOR_COLUMNS], b[LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {
         .add = every(p, factor * k->r1, add),
         .terms = 2,
         .by = {every(p, factor * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
@@ -88,7 +89,7 @@ static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const cle
         return on->h->ops->apply(on->h, normal, p, e, from, &end);
     /* r1 H^2 + r2 = r1 (H - shift)(H + shift): what a hop reads beside its sum is at hand. */
     const double shift = sqrt(-k->r2 / k->r1);
-    const lat_dirac_end up = {.shift = {shift, 0}}, down = {.add = end.add,
+    const lat_apply_end up = {.shift = {shift, 0}}, down = {.add = end.add,
                                                             .shift = {-shift, 0},
                                                             .terms = 1,
                                                             .by = {end.by[1]},
@@ -100,10 +101,10 @@ static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const cle
 }
 
 /* out = factor (H + shift) in. */
-static int shifted(lat_sign *s, const side *on, const lat_spinor_part *p, lat_scalar shift,
-                   double factor, lat_dfield *out, lat_dfield *in)
+static int shifted(lat_sign *s, const side *on, const lat_part *p, lat_scalar shift, double factor,
+                   lat_dfield *out, lat_dfield *in)
 {
-    const lat_dirac_end end = {.shift = shift, .factor = factor};
+    const lat_apply_end end = {.shift = shift, .factor = factor};
     s->applications += p->columns;
     return on->h->ops->apply(on->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, in, &end);
 }
@@ -150,7 +151,7 @@ static side *side_for(lat_sign *s, int level)
 }
 
 /* out = f(H) psi, factor by factor. */
-static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_spinor_part *p,
+static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_part *p,
                    lat_dfield *out, lat_dfield *psi)
 {
     const double norm = s->upper;
@@ -166,18 +167,16 @@ static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_
 }
 
 /* out = f(H) psi, by Clenshaw's recursion. */
-static int recursion(lat_sign *s, const side *on, int level, const lat_spinor_part *p,
-                     lat_dfield *out, lat_dfield *psi)
+static int recursion(lat_sign *s, const side *on, int level, const lat_part *p, lat_dfield *out,
+                     lat_dfield *psi)
 {
     const lat_minmax *m = &s->poly[level];
-    lat_spinor_space *const space = on->h->space;
+    lat_space *const space = on->h->space;
     const double norm = s->upper, e = m->epsilon;
     const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
     lat_dfield *now = on->d[0], *before = on->d[1];
-    scalars a, zero;
     if (space->ops->zero(space, p, now) || space->ops->zero(space, p, before)
-        || space->ops->axpby(space, p, each(p, m->c[m->degree], a), psi, each(p, 0, zero), now,
-                             NULL))
+        || lat_overlap_mix(space, p, m->c[m->degree], psi, 0, now, NULL))
         return -1;
     for (int j = m->degree - 1; j >= 0; j--) {
         if (step(s, on, p, &k, j, before, now, psi))
@@ -192,12 +191,12 @@ static int recursion(lat_sign *s, const side *on, int level, const lat_spinor_pa
 }
 
 /* out = f(H) s->fine.psi */
-static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out)
+static int polynomial(lat_sign *s, int level, const lat_part *p, lat_dfield *out)
 {
     side *const on = side_for(s, level);
     const bool converts = on == &s->coarse;
-    lat_spinor_space *const fine = s->space, *const coarse = on->h->space; /* if it converts */
-    lat_dfield *const result = converts ? on->psi : out; /* psi has been read by then */
+    lat_space *const fine = s->space, *const coarse = on->h->space; /* if it converts */
+    lat_dfield *const result = converts ? on->psi : out;            /* psi has been read by then */
     factorise(s, on, level);
     const lat_factors *f = &on->product[level];
     if (converts && coarse->ops->convert(coarse, p, fine, s->fine.psi, on->psi))
@@ -210,8 +209,8 @@ static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfie
 
 /* ---- the rational function ------------------------------------------------------------------- */
 
-static int system_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
-                        lat_dfield *in, const lat_dirac_end *end)
+static int system_apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                        const lat_apply_end *end)
 {
     lat_sign *s = with;
     s->applications += p->columns;
@@ -222,7 +221,7 @@ static int system_apply(void *with, bool dagger, const lat_spinor_part *p, lat_d
 
 static lat_dfield *system_vector(void *with, const char *what)
 {
-    return lat_spinor_new(((lat_sign *)with)->space, what);
+    return lat_vector_new(((lat_sign *)with)->space, what);
 }
 
 static void system_release(void *with, lat_dfield *v)
@@ -232,16 +231,16 @@ static void system_release(void *with, lat_dfield *v)
 }
 
 /* sum_l residue_l x_l to fine.d[0]. */
-static int sum_poles(lat_sign *s, const lat_spinor_part *p)
+static int sum_poles(lat_sign *s, const lat_part *p)
 {
     const int poles = s->rational.poles;
     if (s->space->ops->zero(s->space, p, s->fine.d[0]))
         return -1;
-    for (int l = 0; l < poles; l += LAT_SPINOR_TERMS) {
-        const int n = poles - l < LAT_SPINOR_TERMS ? poles - l : LAT_SPINOR_TERMS;
-        scalars by[LAT_SPINOR_TERMS];
-        const lat_scalar *a[LAT_SPINOR_TERMS];
-        const lat_dfield *x[LAT_SPINOR_TERMS];
+    for (int l = 0; l < poles; l += LAT_VECTOR_TERMS) {
+        const int n = poles - l < LAT_VECTOR_TERMS ? poles - l : LAT_VECTOR_TERMS;
+        scalars by[LAT_VECTOR_TERMS];
+        const lat_scalar *a[LAT_VECTOR_TERMS];
+        const lat_dfield *x[LAT_VECTOR_TERMS];
         for (int j = 0; j < n; j++) {
             a[j] = each(p, s->rational.residue[l + j], by[j]);
             x[j] = s->x[l + j];
@@ -254,11 +253,10 @@ static int sum_poles(lat_sign *s, const lat_spinor_part *p)
 
 /* The error of sum_l residue_l H (H^2 + c_l)^-1 is at most (1 + delta) times the residual of the
  * first shift, which is the largest of all. */
-static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
-                    lat_dfield *psi)
+static int rational(lat_sign *s, int level, const lat_part *p, lat_dfield *out, lat_dfield *psi)
 {
-    double target[LAT_SPINOR_COLUMNS], shift[LAT_ZOLOTAREV_POLES];
-    lat_solve_report report[LAT_SPINOR_COLUMNS];
+    double target[LAT_VECTOR_COLUMNS], shift[LAT_ZOLOTAREV_POLES];
+    lat_solve_report report[LAT_VECTOR_COLUMNS];
     const lat_equation equation = {
         .outer = &s->system,
         .inner = &s->system,
@@ -290,8 +288,7 @@ static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
-                   lat_dfield *in)
+int lat_sign_apply(lat_sign *s, int level, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
     if (p->columns == 0)
         return 0;
@@ -404,9 +401,8 @@ static int open_zolotarev(lat_sign *s)
         if (s->delta[k] > .1)
             break;
     }
-    for (int l = 0; l < s->rational.poles; l++)
-        if (!(s->x[l] = lat_spinor_new(s->space, "shifted solutions")))
-            return -1;
+    if (lat_vector_new_all(s->space, s->rational.poles, s->x, "shifted solutions"))
+        return -1;
     s->system = (lat_system){.space = s->space,
                              .parity = LAT_BOTH,
                              .epsilon = 0x1p-53,
@@ -439,21 +435,18 @@ static int open_side(side *on, const lat_sign *s, lat_dirac *h)
 {
     static const char what[] = "the sign function";
     const bool product = h->fuses || s->options.series == LAT_SIGN_PRODUCT;
-    lat_spinor_space *const space = h->space;
+    lat_space *const space = h->space;
     on->h = h;
     on->epsilon = space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
-    return (on->psi = lat_spinor_new(space, what)) && (on->d[0] = lat_spinor_new(space, what))
-                   && (on->d[1] = lat_spinor_new(space, what))
-                   && (!product || (on->middle = lat_spinor_new(space, what)))
+    return (on->psi = lat_vector_new(space, what)) && !lat_vector_new_all(space, 2, on->d, what)
+                   && (!product || (on->middle = lat_vector_new(space, what)))
                ? 0
                : -1;
 }
 
 static void close_side(side *on)
 {
-    lat_dfield *const all[] = {on->psi, on->d[0], on->d[1], on->middle};
-    for (int i = 0; i < 4; i++)
-        lat_dfield_free(all[i]);
+    lat_vector_free_all(4, (lat_dfield *const[]){on->psi, on->d[0], on->d[1], on->middle});
     for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_factors_free(&on->product[k]);
 }
@@ -461,10 +454,9 @@ static void close_side(side *on)
 lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
                         const lat_sign_options *options)
 {
-    lat_sign *s = lat_alloc(1, sizeof *s, "the sign function");
+    lat_sign *s = lat_alloc_zero(1, sizeof *s, "the sign function");
     if (!s)
         return NULL;
-    memset(s, 0, sizeof *s);
     s->space = h->space;
     s->modes = modes;
     s->options = *options;
@@ -487,8 +479,7 @@ void lat_sign_close(lat_sign *s)
         return;
     for (int k = 0; k < LAT_SIGN_LEVELS; k++)
         lat_minmax_free(&s->poly[k]);
-    for (int l = 0; l < LAT_ZOLOTAREV_POLES; l++)
-        lat_dfield_free(s->x[l]);
+    lat_vector_free_all(LAT_ZOLOTAREV_POLES, s->x);
     close_side(&s->fine);
     close_side(&s->coarse);
     lat_projection_close(&s->projection);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "algebra.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -23,64 +24,34 @@ static const double LOOK = .01;
 
 /* Modes of a chirality, in ascending order. */
 typedef struct side {
-    int c, count, zeros; /* zeros: of the modes */
-    lat_dfield **vector;
-    double *value, *residual;
+    int c, zeros; /* zeros: of the modes */
+    lat_modes m;
     bool complete; /* a search found nothing that was lacking */
 } side;
 
 typedef struct spectrum {
     lat_overlap *o;
-    lat_spinor_space *s;
+    lat_space *s;
     int want;
     double tolerance, zero; /* of residuals; values up to it are 0 */
     side side[2];
-    lat_dfield *start, *image, *partner;
+    lat_dfield *start, *image, *partner; /* to work with */
     uint64_t seed;
 } spectrum;
 
 /* ---- modes ----------------------------------------------------------------------------------- */
 
-static int dot_of(const spectrum *z, const lat_dfield *x, const lat_dfield *y, lat_scalar *dot)
-{
-    return z->s->ops->dots(z->s, &lat_spinor_first, 1, &x, y, &dot, NULL);
-}
-
-static int length(const spectrum *z, const lat_dfield *x, double *norm)
-{
-    if (z->s->ops->dots(z->s, &lat_spinor_first, 0, NULL, x, NULL, norm))
-        return -1;
-    *norm = sqrt(*norm);
-    return 0;
-}
-
-/* y <- a x + b y */
-static int mix(const spectrum *z, double a, const lat_dfield *x, double b, lat_dfield *y)
-{
-    const lat_scalar sa = {a, 0}, sb = {b, 0};
-    return z->s->ops->axpby(z->s, &lat_spinor_first, &sa, x, &sb, y, NULL);
-}
-
 /* x becomes orthogonal to the modes of a side, a unit vector; *rest: of the unit vector before. */
 static int beside(const spectrum *z, const side *t, lat_dfield *x, double *rest)
 {
     double before, after;
-    if (length(z, x, &before))
-        return -1;
-    for (int i = 0; i < 2 * t->count; i++) { /* twice */
-        lat_scalar dot;
-        const lat_scalar *const by = &dot;
-        const lat_dfield *const w = t->vector[i % t->count];
-        if (dot_of(z, w, x, &dot))
-            return -1;
-        dot = (lat_scalar){-dot.re, -dot.im};
-        if (z->s->ops->axpys(z->s, &lat_spinor_first, 1, &by, &w, x, NULL))
-            return -1;
-    }
-    if (length(z, x, &after))
+    if (lat_overlap_norm(z->s, x, &before)
+        || lat_overlap_orthogonal(z->s, 2, t->m.count, t->m.vector, x)
+        || lat_overlap_norm(z->s, x, &after))
         return -1;
     *rest = before > 0 ? after / before : 0;
-    return after > 0 ? mix(z, 0, z->image, 1 / after, x) : 0;
+    return after > 0 ? lat_overlap_mix(z->s, &lat_first_column, 0, z->image, 1 / after, x, NULL)
+                     : 0;
 }
 
 /* Value and residual of w by their definitions; image = S w. */
@@ -88,37 +59,38 @@ static int measure(const spectrum *z, int c, lat_dfield *w, double *value, doubl
 {
     lat_scalar a;
     double off;
-    if (lat_sign_apply(z->o->sign, 0, &lat_spinor_first, z->image, w)
-        || z->s->ops->copy(z->s, &lat_spinor_first, z->image, z->partner)
-        || lat_chirality(z->s, c, &lat_spinor_first, z->partner, z->o->tmp)
-        || dot_of(z, w, z->partner, &a) || mix(z, -a.re, w, 1, z->partner)
-        || length(z, z->partner, &off))
+    if (lat_sign_apply(z->o->sign, 0, &lat_first_column, z->image, w)
+        || z->s->ops->copy(z->s, &lat_first_column, z->image, z->partner)
+        || lat_chirality(z->s, c, &lat_first_column, z->partner, z->o->tmp)
+        || lat_overlap_dot(z->s, w, z->partner, &a)
+        || lat_overlap_mix(z->s, &lat_first_column, -a.re, w, 1, z->partner, &off))
         return -1;
     *value = (1 + c * a.re) / 2;
-    *residual = off / 2;
+    *residual = sqrt(off) / 2;
     return 0;
 }
 
 /* w, which belongs to the side from then on, takes its place by its value. */
 static int insert(side *t, lat_dfield *w, double value, double residual)
 {
-    lat_dfield **v = lat_grow(t->vector, t->count, sizeof *v, "modes");
-    t->vector = v ? v : t->vector;
-    double *a = lat_grow(t->value, t->count, sizeof *a, "modes");
-    t->value = a ? a : t->value;
-    double *r = lat_grow(t->residual, t->count, sizeof *r, "modes");
-    t->residual = r ? r : t->residual;
+    lat_modes *m = &t->m;
+    lat_dfield **v = lat_grow(m->vector, m->count, sizeof *v, "modes");
+    m->vector = v ? v : m->vector;
+    double *a = lat_grow(m->value, m->count, sizeof *a, "modes");
+    m->value = a ? a : m->value;
+    double *r = lat_grow(m->residual, m->count, sizeof *r, "modes");
+    m->residual = r ? r : m->residual;
     if (!v || !a || !r)
         return -1;
-    int k = t->count++;
-    for (; k > 0 && t->value[k - 1] > value; k--) {
-        t->vector[k] = t->vector[k - 1];
-        t->value[k] = t->value[k - 1];
-        t->residual[k] = t->residual[k - 1];
+    int k = m->count++;
+    for (; k > 0 && a[k - 1] > value; k--) {
+        v[k] = v[k - 1];
+        a[k] = a[k - 1];
+        r[k] = r[k - 1];
     }
-    t->vector[k] = w;
-    t->value[k] = value;
-    t->residual[k] = residual;
+    v[k] = w;
+    a[k] = value;
+    r[k] = residual;
     return 0;
 }
 
@@ -127,10 +99,10 @@ static int insert(side *t, lat_dfield *w, double value, double residual)
 static int add_partner(spectrum *z, side *t)
 {
     double value, residual, rest = 0, norm;
-    lat_dfield *w = lat_spinor_new(z->s, "modes");
-    int rc = w && z->s->ops->copy(z->s, &lat_spinor_first, z->image, w) == 0
-                     && lat_chirality(z->s, t->c, &lat_spinor_first, w, z->o->tmp) == 0
-                     && length(z, w, &norm) == 0
+    lat_dfield *w = lat_vector_new(z->s, "modes");
+    int rc = w && z->s->ops->copy(z->s, &lat_first_column, z->image, w) == 0
+                     && lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp) == 0
+                     && lat_overlap_norm(z->s, w, &norm) == 0
                  ? 0
                  : -1;
     if (rc == 0 && norm * norm > 4 * z->zero)
@@ -149,9 +121,9 @@ static int add_partner(spectrum *z, side *t)
 /* No more than are wanted. */
 static void cut(const spectrum *z, side *t)
 {
-    while (t->count > z->want)
-        lat_dfield_free(t->vector[--t->count]);
-    for (t->zeros = 0; t->zeros < t->count && t->value[t->zeros] <= z->zero; t->zeros++)
+    while (t->m.count > z->want)
+        lat_dfield_free(t->m.vector[--t->m.count]);
+    for (t->zeros = 0; t->zeros < t->m.count && t->m.value[t->zeros] <= z->zero; t->zeros++)
         ;
 }
 
@@ -162,11 +134,11 @@ typedef struct chiral {
     int c, level;
 } chiral;
 
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     const chiral *w = h->with;
     (void)end;
-    return lat_overlap_chiral(w->o, w->c, w->level, &lat_spinor_first, out, in);
+    return lat_overlap_chiral(w->o, w->c, w->level, &lat_first_column, out, in);
 }
 
 /* A partner's residual is 1/(2 sqrt(x (1 - x))) times that of its mode. */
@@ -195,15 +167,13 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
                                .memory = z->o->memory};
     const lat_sign *sign = z->o->sign;
     const lat_modes_known known = {
-        .count = t->count,
-        .vector = t->vector,
-        .value = t->value,
+        .m = &t->m,
         .start = z->start,
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
-    return z->s->ops->random(z->s, &lat_spinor_first, ++z->seed, z->start)
-                   || lat_chirality(z->s, t->c, &lat_spinor_first, z->start, z->o->tmp)
+    return z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
+                   || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
                    || lat_modes_complete(&job, &known, found)
                ? -1
                : 0;
@@ -229,8 +199,8 @@ static int take(spectrum *z, side *t, side *other, lat_modes *found)
 static int search(spectrum *z, side *t, side *other)
 {
     lat_modes found = {.count = 0};
-    const int level = t->count == z->want
-                          ? lat_sign_level(z->o->sign, LOOK * t->value[t->count - 1])
+    const int level = t->m.count == z->want
+                          ? lat_sign_level(z->o->sign, LOOK * t->m.value[z->want - 1])
                           : 0;
     int rc = level ? lacking(z, t, level, &found) : 0;
     if (rc == 0 && !found.converged) {
@@ -252,7 +222,7 @@ static int search(spectrum *z, side *t, side *other)
 static bool settled(const spectrum *z, const side *t, const side *other)
 {
     return t->complete
-           || (other->complete && t->count == z->want && t->zeros == 0 && other->zeros == 0);
+           || (other->complete && t->m.count == z->want && t->zeros == 0 && other->zeros == 0);
 }
 
 static int iterate(spectrum *z)
@@ -266,37 +236,14 @@ static int iterate(spectrum *z)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static int open_fields(spectrum *z)
-{
-    lat_dfield **const each[] = {&z->start, &z->image, &z->partner};
-    for (int i = 0; i < 3; i++)
-        if (!(*each[i] = lat_spinor_new(z->s, "the spectrum of D")))
-            return -1;
-    return 0;
-}
-
-static void close_fields(spectrum *z)
-{
-    lat_dfield *const each[] = {z->start, z->image, z->partner};
-    for (int i = 0; i < 3; i++)
-        lat_dfield_free(each[i]);
-    for (side *t = z->side; t < z->side + 2; t++) {
-        for (int k = 0; k < t->count; k++)
-            lat_dfield_free(t->vector[k]);
-        free(t->vector);
-        free(t->value);
-        free(t->residual);
-    }
-}
-
 static int hand_over(const spectrum *z, double *value, double *residual, lat_field *modes)
 {
     for (int i = 0; i < 2; i++) {
         const side *t = &z->side[i];
-        memcpy(value + i * z->want, t->value, sizeof *value * (size_t)z->want);
-        memcpy(residual + i * z->want, t->residual, sizeof *value * (size_t)z->want);
+        memcpy(value + i * z->want, t->m.value, sizeof *value * (size_t)z->want);
+        memcpy(residual + i * z->want, t->m.residual, sizeof *value * (size_t)z->want);
         for (int k = 0; modes && k < z->want; k++)
-            if (lat_spinor_get(z->s, t->vector[k], 0, modes, i * z->want + k))
+            if (lat_spinor_get(z->s, t->m.vector[k], 0, modes, i * z->want + k))
                 return -1;
     }
     return 0;
@@ -306,6 +253,7 @@ int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *va
                          double *residual, lat_field *modes)
 {
     const double mu = o->mu;
+    lat_dfield *v[3] = {NULL};
     spectrum z = {.o = o,
                   .s = o->space,
                   .want = count,
@@ -317,9 +265,15 @@ int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *va
         return lat_fail("lowest eigenvalues of D: expected fewer than the %zu that there are in a "
                         "chirality, found %d",
                         dimension_of(o), count);
+    int rc = lat_vector_new_all(o->space, 3, v, "the spectrum of D");
+    z.start = v[0];
+    z.image = v[1];
+    z.partner = v[2];
     o->mu = 0;
-    const int rc = open_fields(&z) || iterate(&z) || hand_over(&z, value, residual, modes) ? -1 : 0;
+    rc = rc || iterate(&z) || hand_over(&z, value, residual, modes) ? -1 : 0;
     o->mu = mu;
-    close_fields(&z);
+    lat_vector_free_all(3, v);
+    lat_modes_free(&z.side[0].m);
+    lat_modes_free(&z.side[1].m);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "lattice/boundary.h"
 #include "lattice/iterate.h"
 #include "smear_internal.h"
 
@@ -56,7 +57,8 @@ int lat_smear_parse(const char *text, lat_smear *s)
         }
     }
     return lat_fail_usage("expected ape:A,N, stout:R,N or hyp:A1,A2,A3,N, weights from 0 to 1 and "
-                          "a number of steps (and ,spatial after it), found '%s'",
+                          "a number of steps (and ,spatial after it: then hyp:A1,A2,N,spatial), "
+                          "found '%s'",
                           text);
 }
 
@@ -92,15 +94,6 @@ int lat_smear_project(int n, double weight, const double *u, double share, doubl
     for (int i = 0; i < 2 * n * n; i++)
         sum[i] = (1 - weight) * u[i] + share * sum[i];
     return lat_sun_polar(n, sum);
-}
-
-/* The missing links of an open boundary are zeros. */
-bool lat_smear_missing(int n, const double *u)
-{
-    for (int i = 0; i < 2 * n * n; i++)
-        if (u[i] != 0)
-            return false;
-    return true;
 }
 
 /* v <- exp(X) u, X the traceless anti-Hermitian part of sum u^+. */
@@ -142,7 +135,7 @@ static int step(const lat_field *u, const lat_smear *s, int directions, lat_fiel
                 for (int nu = 0; nu < directions; nu++)
                     if (nu != mu && mu < directions)
                         lat_smear_staples(&w, n, mu, u, nu, u, sum);
-                if (mu >= directions || lat_smear_missing(n, old))
+                if (mu >= directions || lat_boundary_none(1, 0, old, 2 * n * n))
                     memcpy(sum, old, sizeof sum);
                 else if (s->kind == LAT_SMEAR_STOUT)
                     stout(n, s->weight[0], old, sum);

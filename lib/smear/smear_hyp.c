@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "lattice/boundary.h"
 #include "smear_internal.h"
 
 enum { SETS = 1 << LAT_MAX_DIMS };
@@ -23,25 +24,17 @@ typedef struct levels {
     int directions;
 } levels;
 
-static int members(int set)
-{
-    int n = 0;
-    for (; set; set &= set - 1)
-        n++;
-    return n;
-}
-
 /* The field with V_mu(S): U itself where no direction is left. */
 static const lat_field *level(const levels *l, const lat_field *u, int set)
 {
-    return members(set) >= l->directions - 1 ? u : &l->field[set];
+    return __builtin_popcount((unsigned)set) >= l->directions - 1 ? u : &l->field[set];
 }
 
 /* v_mu <- V_mu(S) at all sites. */
 static int link_of_set(const lat_field *u, const levels *l, int set, int mu, double weight,
                        lat_field *v)
 {
-    const int n = u->head.nc, left = l->directions - 1 - members(set);
+    const int n = u->head.nc, left = l->directions - 1 - __builtin_popcount((unsigned)set);
     const size_t nd = (size_t)u->head.geom.nd, sites = lat_field_sites(u);
     int bad = 0;
 #pragma omp parallel for schedule(static) reduction(| : bad)
@@ -55,7 +48,7 @@ static int link_of_set(const lat_field *u, const levels *l, int set, int mu, dou
                 if (nu != mu && !(set >> nu & 1))
                     lat_smear_staples(&w, n, mu, level(l, u, set | 1 << nu), nu,
                                       level(l, u, set | 1 << mu), sum);
-            if (lat_smear_missing(n, old))
+            if (lat_boundary_none(1, 0, old, 2 * n * n))
                 memcpy(sum, old, sizeof sum);
             else
                 bad |= lat_smear_project(n, weight, old, weight / (2 * left), sum) != 0;
@@ -93,7 +86,7 @@ int lat_smear_hyp(const lat_field *u, const lat_smear *s, int directions, lat_fi
         l->directions = directions;
     for (int k = 1; rc == 0 && k < directions - 1; k++) /* directions that are left */
         for (int set = 0; rc == 0 && set < 1 << directions; set++)
-            if (members(set) == directions - 1 - k) {
+            if (__builtin_popcount((unsigned)set) == directions - 1 - k) {
                 lat_field *to = &l->field[set];
                 rc = lat_smear_like(u, to);
                 rc = rc ? rc : make_set(u, l, set, s->weight[directions - 1 - k], to);

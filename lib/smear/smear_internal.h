@@ -25,8 +25,6 @@ void lat_smear_staples(const lat_iterator *w, int n, int mu, const lat_field *b,
 /* sum <- P[(1 - weight) u + share sum]: 0, or -1 where that is singular. */
 int lat_smear_project(int n, double weight, const double *u, double share, double *sum);
 
-bool lat_smear_missing(int n, const double *u);
-
 /* A gauge field in double precision like u; its links are undefined. */
 int lat_smear_like(const lat_field *u, lat_field *v);
 

@@ -15,15 +15,20 @@
 
 #define MAX_BYTES ((size_t)1 << 30) /* libraries count in 32 bits */
 
+enum { SAMPLE = 1024 }; /* bytes of each 16 as many of a plane that choose its method */
+
+/* How a plane is put. */
+typedef enum { PUT_STORED, PUT_HUFFMAN, PUT_RUNS } put_method;
+
 /* ---- pack ------------------------------------------------------------------------------------ */
 
 /* The method for n bytes, by a sample of them. Above 7 bits of entropy a byte Huffman's code would
  * save less than an eighth of a plane, as in the second one of doubles, and take a third of the
  * time in which a block is packed, half of that to unpack it. Where most bytes are as the one
  * before, runs take less than one bit a byte, which is the least that Huffman's code takes. */
-static lat_put_method choose(const unsigned char *p, size_t n)
+static put_method choose(const unsigned char *p, size_t n)
 {
-    const size_t piece = LAT_SAMPLE, step = n < 32 * piece ? piece : LAT_SAMPLES_APART;
+    const size_t piece = SAMPLE, step = n < 32 * piece ? piece : 16 * piece;
     uint32_t count[4][256] = {{0}}, largest = 0;
     size_t sample = 0, same = 0;
     double bits = 0;
@@ -37,33 +42,24 @@ static lat_put_method choose(const unsigned char *p, size_t n)
         largest = count[0][v] > largest ? count[0][v] : largest;
     }
     if (128 * (size_t)largest < sample) /* no byte has fewer than 7 bits, as in noise */
-        return LAT_PUT_STORED;
+        return PUT_STORED;
     for (int v = 0; v < 256; v++)
         if (count[0][v])
             bits += count[0][v] * log2((double)sample / count[0][v]);
-    if (LAT_IS_NOISE(bits, sample))
-        return LAT_PUT_STORED;
+    if (bits > 7 * (double)sample)
+        return PUT_STORED;
     for (size_t at = 0; at < n; at += step)
         for (size_t i = at + 1; i < n && i < at + piece; i++)
             same += p[i] == p[i - 1];
-    return LAT_HAS_RUNS(same, sample) ? LAT_PUT_RUNS : LAT_PUT_HUFFMAN;
+    return 5 * same > 3 * sample ? PUT_RUNS : PUT_HUFFMAN;
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */
 
-static unsigned char *put_as(lat_put_method how, unsigned char *out, const unsigned char *p,
-                             size_t n)
+static unsigned char *put_as(put_method how, unsigned char *out, const unsigned char *p, size_t n)
 {
-    return how == LAT_PUT_STORED ? lat_put_stored(out, p, n)
-                                 : lat_put_huffman(out, how == LAT_PUT_RUNS, p, n);
-}
-
-size_t lat_codec_bound(size_t n)
-{
-    /* Header and checksum are 6 bytes, the empty last block 2. Each of 8 planes, and each LAT_CODED
-     * bytes in them, may round up to another stored block. The bit writer needs up to 8 bytes more.
-     */
-    return lat_stored_size(n) + 5 * (n / LAT_CODED + 8) + 16;
+    return how == PUT_STORED ? lat_put_stored(out, p, n)
+                             : lat_put_huffman(out, how == PUT_RUNS, p, n);
 }
 
 /* All planes as deflate blocks; neighbouring planes with the same method together. */
@@ -71,9 +67,9 @@ static unsigned char *put_planes(unsigned char *out, const unsigned char *planes
                                  int real)
 {
     size_t size = n / (size_t)real, begin = 0;
-    lat_put_method last = LAT_PUT_STORED;
+    put_method last = PUT_STORED;
     for (size_t at = 0; at < n; at += size) {
-        lat_put_method how = choose(planes + at, size);
+        put_method how = choose(planes + at, size);
         if (how != last)
             out = put_as(last, out, planes + begin, at - begin);
         if (how != last)

@@ -11,14 +11,12 @@
 
 #include <stddef.h>
 
-/* Bytes that lat_codec_pack may write for n raw bytes. */
-size_t lat_codec_bound(size_t n);
-
 /* Packs n bytes of reals, in the byte order of this machine, from `raw` to `packed`.
  *   n      a multiple of `real`, at most 1 GiB
  *   real   bytes of a real, 4 or 8; 1: without the filter
  *   work   n bytes of scratch
- * Returns the number of packed bytes, at most lat_codec_bound(n); 0 for another n or `real`. */
+ * Returns the number of packed bytes; 0 for another n or `real`. It writes at most n + 5 (n / 65535
+ * + n / 131072) + 64 bytes: with the head of each block. */
 size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *packed);
 
 /* Unpacks `size` packed bytes to n raw bytes; `real` and `work` as above. Returns 0, or -1, without

@@ -8,6 +8,18 @@
 #include <string.h>
 #include "base/bytes.h"
 
+#define CODED ((size_t)1 << 17) /* bytes that share one Huffman code */
+
+enum {
+    STORED_HEAD = 5,     /* bytes before a stored block's, */
+    STORED_MOST = 65535, /* of which there are as many at most */
+    BYTES = 257,         /* symbols: bytes, and the end of the block */
+    SYMBOLS = 286,       /* and lengths of runs */
+    LONGEST = 15,        /* bits of a code */
+    LEAST_RUN = 3,       /* bytes like the one before them, which are one symbol */
+    MOST_RUN = 258
+};
+
 void lat_count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n)
 {
     size_t i = 0;
@@ -21,13 +33,11 @@ void lat_count_bytes(uint32_t count[4][256], const unsigned char *p, size_t n)
         count[0][p[i]]++;
 }
 
-size_t lat_stored_size(size_t n) { return LAT_STORED_SIZE(n); }
-
 /* RFC 1951, 3.2.4 */
 unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t n)
 {
     while (n) {
-        unsigned length = n < LAT_STORED_MOST ? (unsigned)n : LAT_STORED_MOST;
+        unsigned length = n < STORED_MOST ? (unsigned)n : STORED_MOST;
         *out++ = 0;
         *out++ = (unsigned char)length;
         *out++ = (unsigned char)(length >> 8);
@@ -37,6 +47,12 @@ unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t
         out += length, p += length, n -= length;
     }
     return out;
+}
+
+/* Bytes that it writes. */
+static size_t stored_size(size_t n)
+{
+    return n + STORED_HEAD * ((n + STORED_MOST - 1) / STORED_MOST);
 }
 
 /* A bit writer, lowest bit first. After flush_bits fewer than 8 bits are left in `bits`; it stores
@@ -80,8 +96,8 @@ static int by_count(const void *a, const void *b)
  * leaves and the nodes made of them are two queues, both in order. Returns the largest depth. */
 static int tree_depths(const leaf *leaves, int n, uint8_t *depth)
 {
-    uint32_t weight[2 * LAT_SYMBOLS];
-    int parent[2 * LAT_SYMBOLS], level[2 * LAT_SYMBOLS], next_leaf = 0, next_node = n, largest = 0;
+    uint32_t weight[2 * SYMBOLS];
+    int parent[2 * SYMBOLS], level[2 * SYMBOLS], next_leaf = 0, next_node = n, largest = 0;
     for (int i = 0; i < n; i++)
         weight[i] = leaves[i].count;
     for (int node = n; node < 2 * n - 1; node++) {
@@ -106,18 +122,18 @@ static int tree_depths(const leaf *leaves, int n, uint8_t *depth)
 }
 
 /* Lengths of the codes of all symbols, 0 for those that do not occur. */
-static void code_lengths(const uint32_t count[LAT_SYMBOLS], uint8_t length[LAT_SYMBOLS])
+static void code_lengths(const uint32_t count[SYMBOLS], uint8_t length[SYMBOLS])
 {
-    leaf leaves[LAT_SYMBOLS];
-    uint8_t depth[LAT_SYMBOLS];
+    leaf leaves[SYMBOLS];
+    uint8_t depth[SYMBOLS];
     int n = 0;
-    memset(length, 0, LAT_SYMBOLS);
-    for (int v = 0; v < LAT_SYMBOLS; v++)
+    memset(length, 0, SYMBOLS);
+    for (int v = 0; v < SYMBOLS; v++)
         if (count[v])
             leaves[n++] = (leaf){count[v], v};
     qsort(leaves, (size_t)n, sizeof *leaves, by_count);
     /* Counts that are closer to each other make a flatter tree; their order stays. */
-    while (tree_depths(leaves, n, depth) > LAT_LONGEST)
+    while (tree_depths(leaves, n, depth) > LONGEST)
         for (int i = 0; i < n; i++)
             leaves[i].count = leaves[i].count / 2 + 1;
     for (int i = 0; i < n; i++)
@@ -126,15 +142,15 @@ static void code_lengths(const uint32_t count[LAT_SYMBOLS], uint8_t length[LAT_S
 
 /* Canonical codes of the lengths (RFC 1951, 3.2.2): in the low 16 bits the code, its first bit
  * lowest; above them the length. */
-static void make_codes(const uint8_t length[LAT_SYMBOLS], uint32_t code[LAT_SYMBOLS])
+static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
 {
-    uint32_t next[LAT_LONGEST + 2] = {0}, many[LAT_LONGEST + 2] = {0};
-    for (int v = 0; v < LAT_SYMBOLS; v++)
+    uint32_t next[LONGEST + 2] = {0}, many[LONGEST + 2] = {0};
+    for (int v = 0; v < SYMBOLS; v++)
         many[length[v]]++;
     many[0] = 0;
-    for (int l = 1; l <= LAT_LONGEST; l++)
+    for (int l = 1; l <= LONGEST; l++)
         next[l] = (next[l - 1] + many[l - 1]) << 1;
-    for (int v = 0; v < LAT_SYMBOLS; v++) {
+    for (int v = 0; v < SYMBOLS; v++) {
         uint32_t c = length[v] ? next[length[v]]++ : 0, reversed = 0;
         for (int b = 0; b < length[v]; b++)
             reversed |= (c >> b & 1) << (length[v] - 1 - b);
@@ -146,7 +162,7 @@ static void make_codes(const uint8_t length[LAT_SYMBOLS], uint32_t code[LAT_SYMB
  * runs; two distances, of which only the first one, 1, occurs, because some decoders refuse an
  * incomplete code; the lengths 0 to 15 as four bits each, which takes 130 bytes of many thousand.
  */
-static void put_code(writer *w, int symbols, const uint8_t length[LAT_SYMBOLS])
+static void put_code(writer *w, int symbols, const uint8_t length[SYMBOLS])
 {
     static const uint8_t reversed[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
     put_bits(w, 0, 1); /* not the last block */
@@ -171,7 +187,7 @@ static void put_code(writer *w, int symbols, const uint8_t length[LAT_SYMBOLS])
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A byte and those behind it that are equal to it; the byte is a symbol, and what is behind it, if
- * it is LAT_LEAST_RUN long or longer, another one: parts of LAT_MOST_RUN and a rest. Loops without
+ * it is LEAST_RUN long or longer, another one: parts of MOST_RUN and a rest. Loops without
  * branches that depend on the bytes: where runs are short, those would be guessed wrong. */
 
 /* A bit for each of 8 bytes that is not as the one before it. */
@@ -242,40 +258,53 @@ static inline __attribute__((always_inline)) void each_run(const unsigned char *
     run(with, p[last], (uint32_t)n - last - 1);
 }
 
+/* The symbol of a length, and how many bits follow it: the lowest ones of length - 3. */
+static int length_symbol(unsigned length, unsigned *bits)
+{
+    const unsigned v = length - LEAST_RUN;
+    *bits = 0;
+    if (length == MOST_RUN)
+        return SYMBOLS - 1;
+    if (v < 4)
+        return 257 + (int)v;
+    *bits = 29 - (unsigned)__builtin_clz(v);
+    return 257 + (int)(4 * (*bits + 1) + (v >> *bits & 3));
+}
+
 typedef struct run_counts {
-    uint32_t *byte, length[LAT_MOST_RUN + 1];
+    uint32_t *byte, length[MOST_RUN + 1];
 } run_counts;
 
 static inline void count_run(void *with, unsigned char byte, uint32_t behind)
 {
     run_counts *c = with;
-    for (; behind > LAT_MOST_RUN; behind -= LAT_MOST_RUN)
-        c->length[LAT_MOST_RUN]++;
-    c->byte[byte] += 1 + (behind < LAT_LEAST_RUN ? behind : 0);
+    for (; behind > MOST_RUN; behind -= MOST_RUN)
+        c->length[MOST_RUN]++;
+    c->byte[byte] += 1 + (behind < LEAST_RUN ? behind : 0);
     c->length[behind]++;
 }
 
 /* Counts symbols, and returns the bits that lengths have besides: those above, one for the
  * distance. */
-static uint64_t count_runs(uint32_t count[LAT_SYMBOLS], const unsigned char *p, size_t n)
+static uint64_t count_runs(uint32_t count[SYMBOLS], const unsigned char *p, size_t n)
 {
     run_counts c = {.byte = count};
     uint64_t more = 0;
     each_run(p, n, count_run, &c);
-    for (unsigned l = LAT_LEAST_RUN; l <= LAT_MOST_RUN; l++) {
+    for (unsigned l = LEAST_RUN; l <= MOST_RUN; l++) {
         unsigned bits;
-        count[lat_length_symbol(l, &bits)] += c.length[l];
+        count[length_symbol(l, &bits)] += c.length[l];
         more += (uint64_t)c.length[l] * (bits + 1);
     }
     return more;
 }
 
 /* Bits, and above the lowest 32 of them how many: none of `few` for 0 bytes, and of `length` for
- * less than LAT_LEAST_RUN. */
+ * less than LEAST_RUN. */
 typedef struct run_writer {
     writer w;
     const uint32_t *code;
-    uint64_t few[256][LAT_LEAST_RUN], length[LAT_MOST_RUN + 1];
+    uint64_t few[256][LEAST_RUN], length[MOST_RUN + 1];
 } run_writer;
 
 static inline void put_entry(writer *w, uint64_t e)
@@ -287,16 +316,16 @@ static inline void put_run(void *with, unsigned char byte, uint32_t behind)
 {
     run_writer *r = with;
     put_symbol(&r->w, r->code[byte]);
-    for (; behind > LAT_MOST_RUN; behind -= LAT_MOST_RUN) {
-        put_entry(&r->w, r->length[LAT_MOST_RUN]);
+    for (; behind > MOST_RUN; behind -= MOST_RUN) {
+        put_entry(&r->w, r->length[MOST_RUN]);
         flush_bits(&r->w);
     }
-    put_entry(&r->w, r->few[byte][behind < LAT_LEAST_RUN ? behind : 0]);
+    put_entry(&r->w, r->few[byte][behind < LEAST_RUN ? behind : 0]);
     put_entry(&r->w, r->length[behind]);
     flush_bits(&r->w); /* of 7, 15 and 30 */
 }
 
-static void put_runs(writer *w, const uint32_t code[LAT_SYMBOLS], const unsigned char *p, size_t n)
+static void put_runs(writer *w, const uint32_t code[SYMBOLS], const unsigned char *p, size_t n)
 {
     run_writer r = {.w = *w, .code = code};
     for (int v = 0; v < 256; v++) {
@@ -304,10 +333,10 @@ static void put_runs(writer *w, const uint32_t code[LAT_SYMBOLS], const unsigned
         r.few[v][1] = c | size << 32;
         r.few[v][2] = c | c << size | 2 * size << 32;
     }
-    for (unsigned l = LAT_LEAST_RUN; l <= LAT_MOST_RUN; l++) {
+    for (unsigned l = LEAST_RUN; l <= MOST_RUN; l++) {
         unsigned bits;
-        const uint32_t c = code[lat_length_symbol(l, &bits)], size = c >> 16;
-        const uint64_t low = (l - LAT_LEAST_RUN) & ((1u << bits) - 1);
+        const uint32_t c = code[length_symbol(l, &bits)], size = c >> 16;
+        const uint64_t low = (l - LEAST_RUN) & ((1u << bits) - 1);
         r.length[l] = (c & 0xffff) | low << size | (uint64_t)(size + bits + 1) << 32;
     }
     each_run(p, n, put_run, &r);
@@ -316,7 +345,7 @@ static void put_runs(writer *w, const uint32_t code[LAT_SYMBOLS], const unsigned
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void put_bytes(writer *w, const uint32_t code[LAT_SYMBOLS], const unsigned char *p, size_t n)
+static void put_bytes(writer *w, const uint32_t code[SYMBOLS], const unsigned char *p, size_t n)
 {
     size_t i = 0;
     for (; i + 3 <= n; i += 3) { /* 3 times 15 bits and 7 waiting ones are fewer than 64 */
@@ -331,13 +360,13 @@ static void put_bytes(writer *w, const uint32_t code[LAT_SYMBOLS], const unsigne
     }
 }
 
-/* Writes one block of up to LAT_CODED bytes, unless storing them is shorter: then false. */
+/* Writes one block of up to CODED bytes, unless storing them is shorter: then false. */
 static bool put_coded(writer *w, bool runs, const unsigned char *p, size_t n)
 {
-    const int symbols = runs ? LAT_SYMBOLS : LAT_BYTES;
-    uint32_t four[4][256] = {{0}}, count[LAT_SYMBOLS] = {0}, code[LAT_SYMBOLS];
-    uint8_t length[LAT_SYMBOLS];
-    uint64_t bits = LAT_CODE_BITS((uint64_t)symbols);
+    const int symbols = runs ? SYMBOLS : BYTES;
+    uint32_t four[4][256] = {{0}}, count[SYMBOLS] = {0}, code[SYMBOLS];
+    uint8_t length[SYMBOLS];
+    uint64_t bits = 17 + 19 * 3 + ((uint64_t)symbols + 2) * 4; /* of put_code */
     if (runs)
         bits += count_runs(count, p, n);
     else
@@ -348,7 +377,7 @@ static bool put_coded(writer *w, bool runs, const unsigned char *p, size_t n)
     code_lengths(count, length);
     for (int v = 0; v < symbols; v++)
         bits += (uint64_t)count[v] * length[v];
-    if (bits / 8 + 8 > lat_stored_size(n))
+    if (bits / 8 + 8 > stored_size(n))
         return false;
     make_codes(length, code);
     put_code(w, symbols, length);
@@ -363,8 +392,8 @@ static bool put_coded(writer *w, bool runs, const unsigned char *p, size_t n)
 
 unsigned char *lat_put_huffman(unsigned char *out, bool runs, const unsigned char *p, size_t n)
 {
-    for (size_t at = 0; at < n; at += LAT_CODED) {
-        size_t m = n - at < LAT_CODED ? n - at : LAT_CODED;
+    for (size_t at = 0; at < n; at += CODED) {
+        size_t m = n - at < CODED ? n - at : CODED;
         writer w = {.out = out};
         if (!put_coded(&w, runs, p + at, m)) {
             out = lat_put_stored(out, p + at, m);

@@ -20,16 +20,6 @@
 
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-size_t lat_first_not_finite(const void *data, size_t n, lat_real real)
-{
-    size_t i = 0;
-    while (i < n / (size_t)real
-           && lat_reals_largest((const char *)data + i * (size_t)real, 1, real)
-                  < lat_infinity_bits(real))
-        i++;
-    return i;
-}
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Buffers of a block, one after the other in `memory`. */
@@ -137,6 +127,19 @@ static void copy_block(const lat_pipeline *p, const lat_block *b, bool to_memory
 
 void lat_block_scatter(const lat_pipeline *p, const lat_block *b) { copy_block(p, b, true); }
 void lat_block_gather(const lat_pipeline *p, const lat_block *b) { copy_block(p, b, false); }
+
+bool lat_block_finite(const lat_pipeline *p, lat_block *b, const unsigned char *raw)
+{
+    const lat_real real = p->head->real;
+    b->largest = lat_reals_largest(raw, b->raw / (size_t)real, real);
+    if (b->largest < lat_infinity_bits(real))
+        return true;
+    b->error = "holds a number that is not finite";
+    b->stored = 0;
+    while (lat_reals_largest(raw + b->stored * (size_t)real, 1, real) < lat_infinity_bits(real))
+        b->stored++;
+    return false;
+}
 
 /* ---- results --------------------------------------------------------------------------------- */
 

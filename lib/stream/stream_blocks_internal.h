@@ -22,10 +22,6 @@
 #include "lattice/reals.h"
 #include "stream_header_internal.h"
 
-#define LAT_FRAME 16 /* bytes of a block's head, and of the trailer */
-#define LAT_BLOCK_TAG "LATB"
-#define LAT_TRAILER_TAG "LATE"
-
 /* One block under way. */
 typedef struct lat_block {
     size_t offset, raw; /* its first raw byte in the field; number of raw bytes */
@@ -104,6 +100,10 @@ static inline unsigned char *lat_block_memory(const lat_pipeline *p, const lat_b
     return p->data + (b->offset - p->begin);
 }
 
+/* Sets b->largest of its raw bytes. False, with b->error and b->stored, if a number is not finite.
+ */
+bool lat_block_finite(const lat_pipeline *p, lat_block *b, const unsigned char *raw);
+
 /* Copies the raw bytes of a block from b->plain to the matrices of p->data (scatter), or from there
  * to b->plain (gather), as far as they are in memory. The reals in b->plain have the byte order of
  * this machine. */
@@ -115,9 +115,6 @@ void lat_block_gather(const lat_pipeline *p, const lat_block *b);
 static inline size_t lat_payload_bound(size_t n) { return n + n / 8 + 1024; }
 
 #define LAT_MAX_DEFLATE 1100 /* raw bytes a payload byte, at most; deflate reaches 1032 */
-
-/* Index of the first real that is not finite, in n bytes of reals. */
-size_t lat_first_not_finite(const void *data, size_t n, lat_real real);
 
 /* ---- stream_read.c --------------------------------------------------------------------------- */
 

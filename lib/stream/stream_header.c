@@ -26,7 +26,7 @@ lat_stream_state *lat_stream_state_of(lat_input *in)
 bool lat_stream_last_field(const lat_input *in)
 {
     const int64_t size = lat_input_size(in);
-    return size >= 0 && (uint64_t)size - lat_input_offset(in) <= LAT_END_SIZE;
+    return size >= 0 && (uint64_t)size - lat_input_offset(in) <= LAT_FRAME;
 }
 
 const lat_stream_form *lat_stream_last(lat_input *in)
@@ -37,25 +37,25 @@ const lat_stream_form *lat_stream_last(lat_input *in)
 
 /* ---- the end mark ---------------------------------------------------------------------------- */
 
-void lat_stream_end_mark(unsigned fields, unsigned char mark[LAT_END_SIZE])
+void lat_stream_frame(unsigned char frame[LAT_FRAME], const char *tag, uint32_t a, uint32_t b)
 {
-    memset(mark, 0, LAT_END_SIZE);
-    memcpy(mark, LAT_END_TAG, 4);
-    lat_store_le32(mark + 4, fields);
-    lat_store_le32(mark + 12, lat_crc(0, mark, 12));
+    memcpy(frame, tag, 4);
+    lat_store_le32(frame + 4, a);
+    lat_store_le32(frame + 8, b);
+    lat_store_le32(frame + 12, lat_crc(0, frame, 12));
 }
 
 /* Reads the end mark if it comes next: 1; 0 if something else does; -1. */
 static int read_end_mark(lat_input *in, lat_stream_state *s)
 {
-    unsigned char found[LAT_END_SIZE], expected[LAT_END_SIZE];
-    ssize_t n = lat_input_peek(in, found, LAT_END_SIZE);
+    unsigned char found[LAT_FRAME], expected[LAT_FRAME];
+    ssize_t n = lat_input_peek(in, found, LAT_FRAME);
     if (n < 4 || memcmp(found, LAT_END_TAG, 4) != 0)
         return n < 0 ? -1 : 0;
-    if (lat_input_read(in, found, LAT_END_SIZE) < 0)
+    if (lat_input_read(in, found, LAT_FRAME) < 0)
         return -1;
-    lat_stream_end_mark(s->fields, expected);
-    if (!s->fields || memcmp(found, expected, LAT_END_SIZE) != 0)
+    lat_stream_frame(expected, LAT_END_TAG, s->fields, 0);
+    if (!s->fields || memcmp(found, expected, LAT_FRAME) != 0)
         return lat_fail("%s: expected the end mark of %u fields before byte %llu, found something "
                         "else (damaged?)",
                         lat_input_name(in), s->fields, (unsigned long long)lat_input_offset(in));

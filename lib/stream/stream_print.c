@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "common/memory_stream.h"
 #include "deflate.h"
+#include "lattice/fermion_numbers.h"
 
 static void print_weights(FILE *to, const lat_header *head)
 {
@@ -20,18 +21,59 @@ static void print_weights(FILE *to, const lat_header *head)
                 mu + 1 < head->geom.nd ? "" : "\n");
 }
 
-void lat_stream_print_real(FILE *to, lat_stream_key key, double value)
+static void print_real(FILE *to, const char *key, double value)
 {
     if (!isnan(value))
-        fprintf(to, "%s = %.17g\n", lat_stream_key_name[key], value);
+        fprintf(to, "%s = %.17g\n", key, value);
 }
 
 /* Of a fixed length, for every value that a field can have: a tool that measures while it writes
  * the blocks replaces a number in the header afterwards (lat_stream_rewrite_head). */
-static void print_mean(FILE *to, lat_stream_key key, double value)
+static void print_mean(FILE *to, const char *key, double value)
 {
     if (!isnan(value))
-        fprintf(to, "%s = %.*e\n", lat_stream_key_name[key], signbit(value) ? 16 : 17, value);
+        fprintf(to, "%s = %.*e\n", key, signbit(value) ? 16 : 17, value);
+}
+
+static void print_columns(FILE *to, const char *key, const double *numbers, int columns)
+{
+    for (int i = 0; numbers && i < columns; i++)
+        fprintf(to, "%s%s%.17g%s", i ? "" : key, i ? " " : " = ", numbers[i],
+                i + 1 < columns ? "" : "\n");
+}
+
+static void print_numbers(FILE *to, lat_fermion f)
+{
+    const bool overlap = !strcmp(f.name, "overlap");
+    fprintf(to, "operator = %s\n", f.name);
+    for (int i = 0; i < LAT_FERMION_NUMBERS; i++) {
+        if (lat_fermion_unusual(&f, i) || (i == LAT_FERMION_M0 && overlap))
+            print_real(to, lat_fermion_names[i], *lat_fermion_number(&f, i));
+        if (i == LAT_FERMION_MASS && !overlap)
+            print_real(to, "kappa", lat_kappa_of_mass(f.mass));
+    }
+}
+
+static void print_operator(FILE *to, const lat_fermion *f)
+{
+    char boundary[LAT_BOUNDARY_TEXT];
+    if (lat_fermion_known(f))
+        print_numbers(to, *f);
+    if (lat_fermion_bounded(f))
+        fprintf(to, "boundary = %s\n", lat_boundary_text(f->boundary, boundary));
+}
+
+static void print_quark(FILE *to, const lat_header *head)
+{
+    const lat_quark *q = &head->quark;
+    fprintf(to, "basis = %s\n", q->basis);
+    if (q->source)
+        fprintf(to, "source = %s\n", q->source);
+    print_operator(to, &q->fermion);
+    print_columns(to, "residuals", q->residual, q->columns);
+    print_columns(to, "eigenvalues", q->eigenvalue, q->columns);
+    if (q->links[0])
+        fprintf(to, "links_crc = %s\n", q->links);
 }
 
 /* All lines but the last one. */
@@ -54,19 +96,19 @@ static void print_header(FILE *to, const lat_header *head, size_t block, bool co
     fprintf(to, "block = %zu\n", block);
     fprintf(to, "compression = %s\n", compressed ? "zlib" : "none");
     fprintf(to, "filter = %s\n", compressed ? "rotate-shuffle" : "none");
-    print_mean(to, LAT_KEY_PLAQUETTE, head->plaquette);
-    print_mean(to, LAT_KEY_LINK_TRACE, head->link_trace);
+    print_mean(to, "plaquette", head->plaquette);
+    print_mean(to, "link_trace", head->link_trace);
     if (strcmp(head->gauge, "none") != 0) {
         fprintf(to, "gauge = %s\n", head->gauge);
         print_weights(to, head);
-        lat_stream_print_real(to, LAT_KEY_FUNCTIONAL, head->functional);
-        lat_stream_print_real(to, LAT_KEY_THETA, head->theta);
+        print_real(to, "functional", head->functional);
+        print_real(to, "theta", head->theta);
         fprintf(to, "sweeps = %ld\n", head->sweeps);
     }
     if (head->copies)
         fprintf(to, "copies = %ld\n", head->copies);
     if (lat_header_spinors(head))
-        lat_stream_print_quark(to, head);
+        print_quark(to, head);
     for (int i = 0; i < head->info.count; i++)
         fprintf(to, "info.%s\n", head->info.line[i]);
     for (int i = 0; i < head->history.count; i++)

@@ -53,13 +53,7 @@ static void decode(void *pipeline, void *block)
         return;
     if (p->swapped)
         lat_reals_swap_bytes(raw, raw, b->raw / (size_t)p->head->real, p->head->real);
-    b->largest = lat_reals_largest(raw, b->raw / (size_t)p->head->real, p->head->real);
-    if (b->largest >= lat_infinity_bits(p->head->real)) {
-        b->error = "holds a number that is not finite";
-        b->stored = lat_first_not_finite(raw, b->raw, p->head->real);
-        return;
-    }
-    if (!p->direct && b != &p->partial)
+    if (lat_block_finite(p, b, raw) && !p->direct && b != &p->partial)
         lat_block_scatter(p, b);
 }
 
@@ -214,11 +208,11 @@ int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end)
 /* Reads the trailer after `blocks` blocks, and the field's CRC from it. */
 static int read_trailer(lat_input *in, size_t blocks, uint32_t *crc)
 {
-    unsigned char t[LAT_FRAME];
+    unsigned char t[LAT_FRAME], expected[LAT_FRAME];
     if (lat_input_read(in, t, LAT_FRAME) < 0)
         return -1;
-    if (memcmp(t, LAT_TRAILER_TAG, 4) != 0 || lat_load_le32(t + 12) != lat_crc(0, t, 12)
-        || lat_load_le32(t + 4) != blocks)
+    lat_stream_frame(expected, LAT_TRAILER_TAG, (unsigned)blocks, lat_load_le32(t + 8));
+    if (memcmp(t, expected, LAT_FRAME) != 0)
         return lat_fail("%s: expected the trailer of %zu blocks before byte %llu, found something "
                         "else (damaged?)",
                         lat_input_name(in), blocks, (unsigned long long)lat_input_offset(in));

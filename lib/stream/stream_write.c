@@ -27,10 +27,8 @@ bool lat_blocks_compressed(const lat_output *out, const lat_header *head, int st
 /* The block's head, in front of a payload whose CRC that is. */
 static void make_head(lat_block *b, uint32_t payload)
 {
-    memcpy(b->head, LAT_BLOCK_TAG, 4);
-    lat_store_le32(b->head + 4, (uint32_t)b->stored);
-    lat_store_le32(b->head + 8, (uint32_t)b->raw);
-    lat_store_le32(b->head + 12, lat_crc_join(lat_crc(0, b->head, 12), payload, b->stored));
+    lat_stream_frame(b->head, LAT_BLOCK_TAG, (uint32_t)b->stored, (uint32_t)b->raw);
+    lat_store_le32(b->head + 12, lat_crc_join(lat_load_le32(b->head + 12), payload, b->stored));
 }
 
 /* A job. Raw bytes of the partial block are in `plain` already. */
@@ -45,12 +43,8 @@ static void encode(void *pipeline, void *block)
     lat_real real = p->head->real;
     if (!p->direct && !partial)
         lat_block_gather(p, b);
-    b->largest = lat_reals_largest(raw, b->raw / (size_t)real, real);
-    if (b->largest >= lat_infinity_bits(real)) {
-        b->error = "holds a number that is not finite";
-        b->stored = lat_first_not_finite(raw, b->raw, real);
+    if (!lat_block_finite(p, b, raw))
         return;
-    }
     b->payload = raw;
     b->stored = b->raw;
     if (p->compressed) { /* before swapping: the filter takes our byte order */
@@ -153,10 +147,7 @@ static int write_by_all(lat_output *out, lat_pipeline *p, size_t from, size_t en
 static int write_trailer(lat_output *out, const lat_pipeline *p)
 {
     unsigned char t[LAT_FRAME];
-    memcpy(t, LAT_TRAILER_TAG, 4);
-    lat_store_le32(t + 4, (uint32_t)p->blocks);
-    lat_store_le32(t + 8, p->crc);
-    lat_store_le32(t + 12, lat_crc(0, t, 12));
+    lat_stream_frame(t, LAT_TRAILER_TAG, (uint32_t)p->blocks, p->crc);
     return lat_output_write(out, t, LAT_FRAME);
 }
 
@@ -283,15 +274,15 @@ int lat_stream_close(lat_stream_writer *w)
 
 int lat_stream_commit(lat_output *out)
 {
-    unsigned char mark[LAT_END_SIZE];
+    unsigned char mark[LAT_FRAME];
     const lat_comm *comm = lat_output_comm(out);
     const unsigned *fields = lat_output_attach(out, sizeof *fields);
     int rc = fields ? 0 : -1;
     if (rc == 0 && comm->barrier(comm)) /* no rank has failed so far */
         rc = -1;
     if (rc == 0 && *fields) {
-        lat_stream_end_mark(*fields, mark);
-        rc = lat_output_write(out, mark, LAT_END_SIZE);
+        lat_stream_frame(mark, LAT_END_TAG, *fields, 0);
+        rc = lat_output_write(out, mark, LAT_FRAME);
     }
     if (rc == 0)
         rc = lat_output_commit(out);

@@ -15,6 +15,11 @@
 
 static unsigned char raw[MAX_N], work[MAX_N], back[MAX_N], *packed;
 
+/* Bytes that lat_codec_pack may write for n raw bytes. Header and checksum are 6 bytes, the empty
+ * last block 2. Stored blocks of 65535 bytes have a head of 5; each of 8 planes, and each 2^17
+ * bytes in them, may round up to another one. The bit writer needs up to 8 bytes more. */
+static size_t bound(size_t n) { return n + 5 * ((n + 65534) / 65535 + (n >> 17) + 8) + 16; }
+
 /* xorshift64*, so that a failure comes again. */
 static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
 static uint64_t random64(void)
@@ -101,8 +106,7 @@ static void there_and_back(int kind, int real, size_t n)
 {
     uLongf plain = (uLongf)n;
     size_t size = lat_codec_pack(raw, n, real, work, packed);
-    if (!CHECK(size > 0 && size <= lat_codec_bound(n), "kind %d real %d n %zu: %zu", kind, real, n,
-               size))
+    if (!CHECK(size > 0 && size <= bound(n), "kind %d real %d n %zu: %zu", kind, real, n, size))
         return;
     memset(back, 0x55, n);
     CHECK(lat_codec_unpack(packed, size, real, work, back, n) == 0 && memcmp(raw, back, n) == 0,
@@ -222,13 +226,13 @@ static void check_foreign(int real)
 {
     size_t n = 10000 * (size_t)real;
     for (int level = 0; level <= 9; level += 3) {
-        uLongf size = (uLongf)lat_codec_bound(MAX_N); /* large enough for any deflate of so few */
+        uLongf size = (uLongf)bound(MAX_N); /* large enough for any deflate of so few */
         fill(6, real, n);
         lat_filter(raw, n, real, work);
         CHECK(compress2(packed, &size, work, (uLong)n, level) == Z_OK, "level %d", level);
         CHECK(lat_codec_unpack(packed, size, real, work, back, n) == 0 && memcmp(raw, back, n) == 0,
               "level %d", level);
-        size = (uLongf)lat_codec_bound(MAX_N);
+        size = (uLongf)bound(MAX_N);
         CHECK(compress2(packed, &size, raw, (uLong)n, level) == Z_OK, "level %d", level);
         CHECK(lat_codec_unpack(packed, size, 1, work, back, n) == 0 && memcmp(raw, back, n) == 0,
               "level %d", level);
@@ -256,7 +260,7 @@ static void check_sums(void)
 
 int main(void)
 {
-    packed = malloc(lat_codec_bound(MAX_N) + 1);
+    packed = malloc(bound(MAX_N) + 1);
     if (!packed)
         return 1;
     check_case("the filter is what docs/format.md says, and unfilter its inverse");

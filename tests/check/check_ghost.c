@@ -474,7 +474,7 @@ static lat_ghost *there(lat_device *dev, const setting *s)
 static double *sent(lat_ghost *m, const double *host)
 {
     double *v = lat_ghost_vector(m, "a vector");
-    need(v && lat_ghost_put(m, v, host) == 0, "a vector on the GPU");
+    need(v && lat_ghost_copy(m, v, host) == 0, "a vector on the GPU");
     return v;
 }
 
@@ -482,7 +482,7 @@ static double *sent(lat_ghost *m, const double *host)
 static double off(const setting *s, lat_ghost *m, const double *v, const double *here)
 {
     double *w = vector_of(s), most = 0;
-    need(lat_ghost_get(m, w, v) == 0, "a vector of the GPU");
+    need(lat_ghost_copy(m, w, v) == 0, "a vector of the GPU");
     for (size_t i = 0; i < s->reals; i++)
         most = lat_worse(most, fabs(w[i] - here[i]));
     free(w);
@@ -559,7 +559,7 @@ static void same_ends(lat_device *dev, const setting *s)
     /* Products of four numbers of absolute value 1. */
     CHECK(off(s, m, w, b) <= 8 * EPS, "%s: a source is off by %g", s->name, off(s, m, w, b));
     fill(s, b, 7);
-    need(lat_ghost_put(m, w, b) == 0 && lat_ghost_residual(s->m, &s->u, b, x, NULL, here) == 0
+    need(lat_ghost_copy(m, w, b) == 0 && lat_ghost_residual(s->m, &s->u, b, x, NULL, here) == 0
              && lat_ghost_residual(m, &s->u, w, v, NULL, r) == 0,
          "a residual");
     /* Norms, of numbers below 20 weights where those of b are 1, summed as in same_parts. */
@@ -591,10 +591,10 @@ static void solved(lat_device *dev, const setting *s)
         CHECK(report.converged && report.residual <= 1e-9, "%s: residual %g", s->name,
               report.residual);
         if (run == 0)
-            need(lat_ghost_get(m, x, v) == 0, "a vector of the GPU");
+            need(lat_ghost_copy(m, x, v) == 0, "a vector of the GPU");
         else
             CHECK(off(s, m, v, x) == 0, "%s: another solution", s->name);
-        need(lat_ghost_put(m, w, b) == 0 && lat_ghost_residual(m, &s->u, w, v, NULL, r) == 0,
+        need(lat_ghost_copy(m, w, b) == 0 && lat_ghost_residual(m, &s->u, w, v, NULL, r) == 0,
              "a residual");
         for (size_t k = 0; k < s->numbers; k++)
             CHECK(r[k] <= 1.01e-9, "%s: column %zu has residual %g", s->name, k, r[k]);

@@ -72,7 +72,7 @@ static void one_dense(int n, int group, uint64_t seed)
 typedef struct lattice {
     lat_field u;
     lat_grid *grid, *coarse; /* coarse: single precision */
-    lat_spinor_space *space, *one, *many;
+    lat_space *space, *one, *many;
     lat_dirac *d, *d1, *batch; /* of one column and of BATCH in single precision */
 } lattice;
 
@@ -96,11 +96,11 @@ static lattice open_lattice(const char *dims, int nc, const lat_fermion *f, doub
     const lat_dirac_options options = {.reals = 0};
     fill_near_one(&l.u, epsilon, seed);
     need((l.grid = lat_grid_new(cpu_device(), &spec)) != NULL, "a grid");
-    need((l.space = lat_spinor_open(l.grid, nc, 1)) != NULL, "a space");
+    need((l.space = lat_space_open(l.grid, nc, 1)) != NULL, "a space");
     need((l.d = lat_dirac_open(l.space, &l.u, f, &options)) != NULL, "an operator");
     need((l.coarse = lat_grid_new(cpu_device(), &single)) != NULL, "a grid");
-    need((l.one = lat_spinor_open(l.coarse, nc, 1)) != NULL
-             && (l.many = lat_spinor_open(l.coarse, nc, BATCH)) != NULL,
+    need((l.one = lat_space_open(l.coarse, nc, 1)) != NULL
+             && (l.many = lat_space_open(l.coarse, nc, BATCH)) != NULL,
          "spaces");
     need((l.d1 = lat_dirac_open(l.one, &l.u, f, &options)) != NULL
              && (l.batch = lat_dirac_open(l.many, &l.u, f, &options)) != NULL,
@@ -113,9 +113,9 @@ static void close_lattice(lattice *l)
     lat_dirac_close(l->d);
     lat_dirac_close(l->d1);
     lat_dirac_close(l->batch);
-    lat_spinor_close(l->space);
-    lat_spinor_close(l->one);
-    lat_spinor_close(l->many);
+    lat_space_close(l->space);
+    lat_space_close(l->one);
+    lat_space_close(l->many);
     lat_grid_free(l->grid);
     lat_grid_free(l->coarse);
     lat_field_free(&l->u);
@@ -138,7 +138,7 @@ static lat_field host_spinor(const lattice *l)
 static double *spectrum(lattice *l, const lat_hermitian *op, int *n)
 {
     lat_field f = host_spinor(l);
-    lat_dfield *x = lat_spinor_new(l->space, "x"), *y = lat_spinor_new(l->space, "y");
+    lat_dfield *x = lat_vector_new(l->space, "x"), *y = lat_vector_new(l->space, "y");
     const int each = 4 * l->u.head.nc, all = (int)lat_field_sites(&f) * each;
     int *at = lat_alloc((size_t)all, sizeof *at, "a list");
     cx *a = lat_alloc((size_t)all * (size_t)all, sizeof *a, "a matrix"),
@@ -184,8 +184,8 @@ static int by_modulus(const void *a, const void *b)
 /* |A w - value w| here, and |w|. */
 static double residual_of(lattice *l, const lat_hermitian *op, lat_dfield *w, double value)
 {
-    lat_dfield *y = lat_spinor_new(l->space, "y");
-    const lat_spinor_part p = {op->parity, 1, &zero};
+    lat_dfield *y = lat_vector_new(l->space, "y");
+    const lat_part p = {op->parity, 1, &zero};
     const lat_scalar minus = {-value, 0};
     double norm = 0, unit = 0;
     need(y && op->apply(op, y, w, NULL) == 0
@@ -345,27 +345,116 @@ static void gaps(void)
 /* ---- states ---------------------------------------------------------------------------------- */
 
 typedef struct kept {
-    lat_spinor_space *space; /* of the search */
-    int calls, stop;         /* ends the search at that call */
+    lat_space *space; /* of the search */
+    lat_space *exact; /* of modes that are refined */
+    int calls, stop;  /* ends the search at that call */
+    int asked, from;  /* it is asked to end from that call of progress on */
     lat_modes_state state;
 } kept;
 
-static int keep(void *with, const lat_modes_state *s)
+static void copy_state(kept *k, const lat_modes_state *s)
 {
-    kept *k = with;
-    if (++k->calls != k->stop)
-        return 0;
-    const lat_spinor_part p = {LAT_BOTH, 1, &zero};
+    const lat_part p = {LAT_BOTH, 1, &zero};
     k->state = *s;
     k->state.vector = lat_alloc((size_t)s->vectors, sizeof(lat_dfield *), "a state");
     k->state.number = lat_alloc((size_t)s->numbers, sizeof(double), "a state");
     need(k->state.vector && k->state.number, "a state");
     memcpy(k->state.number, s->number, (size_t)s->numbers * sizeof(double));
     for (int i = 0; i < s->vectors; i++) {
-        need((k->state.vector[i] = lat_spinor_new(k->space, "a state")) != NULL, "a state");
+        need((k->state.vector[i] = lat_vector_new(k->space, "a state")) != NULL, "a state");
         k->space->ops->copy(k->space, &p, s->vector[i], k->state.vector[i]);
     }
+}
+
+static void free_state(kept *k)
+{
+    lat_vector_free_all(k->state.vectors, k->state.vector);
+    free(k->state.vector);
+    free(k->state.number);
+}
+
+static int keep(void *with, const lat_modes_state *s)
+{
+    kept *k = with;
+    if (++k->calls != k->stop)
+        return 0;
+    copy_state(k, s);
     return lat_fail("stopped");
+}
+
+static int keep_where_asked(void *with, const lat_modes_state *s)
+{
+    kept *k = with;
+    if (k->asked < k->from)
+        return 0;
+    if (s->refined)
+        k->space = k->exact;
+    copy_state(k, s);
+    return s->between ? 0 : -1;
+}
+
+static int ask(void *with, int converged, int of, double residual, long applications)
+{
+    kept *k = with;
+    (void)converged, (void)of, (void)residual, (void)applications;
+    return ++k->asked >= k->from;
+}
+
+static void same_modes(const lat_modes *whole, const lat_modes *rest)
+{
+    CHECK(whole->count == rest->count, "%d modes, then %d", whole->count, rest->count);
+    for (int i = 0; i < whole->count && i < rest->count; i++)
+        CHECK(whole->value[i] == rest->value[i]
+                  && !memcmp(whole->vector[i]->data, rest->vector[i]->data,
+                             whole->vector[i]->unit_bytes),
+              "mode %d: %.17g, then %.17g", i, whole->value[i], rest->value[i]);
+}
+
+/* A search that is asked to end anywhere goes on from there: the same bits, and no application of A
+ * twice, but for those of the probe and of a mode between two looks at it. */
+static void stop_anywhere(lat_modes_method method, bool single)
+{
+    const lat_fermion f = fermion(-.8, 0);
+    lattice l = open_lattice("4 2 2 4", 3, &f, ROUGH, 5);
+    const lat_hermitian op = lat_hermitian_dirac(l.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    const lat_hermitian coarse = coarse_of(&l, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
+    kept k = {.from = 1 << 30};
+    lat_modes_job job = {.op = &op,
+                         .coarse = single ? &coarse : NULL,
+                         .low = method == LAT_MODES_RITZ ? 2 : 6,
+                         .high = method == LAT_MODES_RITZ ? 2 : 6,
+                         .tolerance = single ? 1e-9 : 1e-8,
+                         .method = method,
+                         .max_applications = 1000000,
+                         .progress = ask,
+                         .save = keep_where_asked,
+                         .with = &k};
+    lat_modes whole;
+    CHECK(lat_modes_find(&job, &whole) == 0 && whole.converged, "%s", lat_error());
+    const int calls = k.asked, steps = 7;
+    CHECK(calls > steps, "%d calls", calls);
+    for (int i = 0; i < steps; i++) {
+        lat_modes cut, rest;
+        k = (kept){.space = single ? l.one : l.space,
+                   .exact = l.space,
+                   .from = 1 + (calls - 2) * i / (steps - 1)};
+        job.from = NULL;
+        const int rc = lat_modes_find(&job, &cut);
+        lat_error_clear();
+        CHECK(rc == -1 && k.state.vectors > 0, "call %d: %d", k.from, rc);
+        job.from = &k.state;
+        k.from = 1 << 30;
+        CHECK(lat_modes_find(&job, &rest) == 0 && rest.converged, "%s", lat_error());
+        CHECK(cut.applications + rest.applications <= whole.applications + 2 * job.high + 4,
+              "%ld and %ld applications, %ld without a stop", cut.applications, rest.applications,
+              whole.applications);
+        same_modes(&whole, &rest);
+        free_state(&k);
+        lat_modes_free(&cut);
+        lat_modes_free(&rest);
+    }
+    lat_modes_free(&whole);
+    close_lattice(&l);
 }
 
 static void resume(lat_modes_method method, bool single)
@@ -395,15 +484,8 @@ static void resume(lat_modes_method method, bool single)
     CHECK(lat_modes_find(&job, &rest) == 0 && rest.converged, "%s", lat_error());
     CHECK(rest.applications < whole.applications, "nothing was saved: %ld applications of %ld",
           rest.applications, whole.applications);
-    for (int i = 0; i < whole.count && i < rest.count; i++)
-        CHECK(whole.value[i] == rest.value[i]
-                  && !memcmp(whole.vector[i]->data, rest.vector[i]->data,
-                             whole.vector[i]->unit_bytes),
-              "mode %d: %.17g, then %.17g", i, whole.value[i], rest.value[i]);
-    for (int i = 0; i < k.state.vectors; i++)
-        lat_dfield_free(k.state.vector[i]);
-    free(k.state.vector);
-    free(k.state.number);
+    same_modes(&whole, &rest);
+    free_state(&k);
     lat_modes_free(&whole);
     lat_modes_free(&cut);
     lat_modes_free(&rest);
@@ -450,6 +532,9 @@ int main(void)
     resume(LAT_MODES_LANCZOS, false);
     resume(LAT_MODES_LANCZOS, true);
     resume(LAT_MODES_RITZ, false);
+    stop_anywhere(LAT_MODES_LANCZOS, false);
+    stop_anywhere(LAT_MODES_LANCZOS, true);
+    stop_anywhere(LAT_MODES_RITZ, false);
     check_case("too many modes are refused; too few applications do not converge");
     refused();
     lat_device_close(cpu_device());

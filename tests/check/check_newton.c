@@ -15,7 +15,6 @@
 #include "base/isa.h"
 #include "fourier/laplace_single.h"
 #include "ghost/ghost.h"
-#include "ghost/ghost_internal.h"
 #include "lattice/transform.h"
 #include "measure/measure.h"
 #include "ghost/newton_internal.h"
@@ -156,13 +155,10 @@ static double compare(setting *s, const lat_ghost *m_of, operation *f)
            *out = lat_ghost_vector(single, "a vector"), sums[2 * 64];
     float *row = lat_alloc(m->sites * lat_ghost_reals(single), sizeof *row, "a vector");
     need(p && q && there && out && row, "vectors");
-    for (int i = 0; i < s->units; i++)
-        s->n->idle[i] = false, s->n->now[i] = 0;
     fill(s, m, p, row);
-    need(s->n->side->begin(s->n, NULL, 0, &s->g, 0) == 0
-             && s->n->side->gradient(s->n, false, sums) == 0
-             && lat_ghost_put(single, there, (double *)row) == 0 && f(m, q, p) == 0
-             && f(single, out, there) == 0 && lat_ghost_get(single, (double *)row, out) == 0,
+    need(lat_newton_begin(s->n, NULL, 0, &s->g) == 0 && lat_newton_gradient(s->n, false, sums) == 0
+             && lat_ghost_copy(single, there, (double *)row) == 0 && f(m, q, p) == 0
+             && f(single, out, there) == 0 && lat_ghost_copy(single, (double *)row, out) == 0,
          "both");
     const double most = off(s, m, q, row);
     lat_ghost_vector_free(single, there), lat_ghost_vector_free(single, out);

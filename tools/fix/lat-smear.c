@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-smear: APE, stout and HYP smearing of links (docs/flow.md, "Smeared links"). */
+#include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"

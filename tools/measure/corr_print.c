@@ -4,7 +4,8 @@
 
 #include <string.h>
 #include "common/text.h"
-#include "run/common/tool.h"
+#include "lattice/ensemble.h"
+#include "run/common/print.h"
 
 double *lat_corr_number(const lat_corr_run *r, int c, int m, int t)
 {
@@ -43,31 +44,43 @@ static double momentum_of(const lat_corr_run *r, int c, int m, int i)
     return r->channel[c].kind == LAT_PCAC ? 0 : r->momentum[m][i] + r->shift[c][i];
 }
 
+static void row(lat_printer *to, const lat_corr_run *r, long config, const int at[3])
+{
+    static const char *const names[] = {"px", "py", "pz"};
+    const int c = at[0], m = at[1], t = at[2];
+    const char *links = r->job.head->quark.links;
+    char ensemble[LAT_ENSEMBLE_TEXT];
+    double z[2];
+    value(r, c, m, t, z);
+    to->first = true;
+    if (lat_report_file())
+        lat_print_word(to, "file", lat_report_file());
+    lat_print_whole(to, "configuration", config);
+    lat_print_word(to, "channel", r->channel[c].name);
+    for (int i = 0; i < 3; i++)
+        lat_print_digits(to, names[i], 10, momentum_of(r, c, m, i));
+    lat_print_whole(to, "t", t);
+    lat_print_real(to, "re", z[0]);
+    lat_print_real(to, "im", z[1]);
+    lat_print_word(to, "operator", r->operators);
+    lat_print_word(to, "source", r->source);
+    lat_print_word(to, "sink", lat_corr_opts.sink ? lat_corr_opts.sink : "none");
+    lat_print_lattice(to, &r->job.head->geom, r->job.head->nc);
+    lat_print_word(to, "links", *links ? links : "unknown");
+    lat_print_word(to, LAT_ENSEMBLE_COLUMN, lat_ensemble_text(r->job.head, ensemble));
+    fputc('\n', to->to);
+}
+
 void lat_corr_print_tsv(const lat_corr_run *r, long config)
 {
-    const int T = lat_slices(r->job.head);
-    const char *file = lat_report_file();
+    lat_printer to = {.to = r->text, .form = LAT_FORM_NAMES};
     if (lat_report_heading())
-        fprintf(r->text,
-                "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\toperator\tsource\tsink"
-                "\t" LAT_LATTICE_COLUMNS "\n",
-                file ? "file\t" : "");
+        row(&to, r, config, (int[3]){0, 0, 0});
+    to.form = LAT_FORM_TSV;
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
-            for (int t = 0; t < T; t++) {
-                double z[2];
-                value(r, c, m, t, z);
-                fprintf(r->text, "%s%s%ld\t%s", file ? file : "", file ? "\t" : "", config,
-                        r->channel[c].name);
-                for (int i = 0; i < 3; i++)
-                    fprintf(r->text, "\t%.10g", momentum_of(r, c, m, i));
-                fprintf(r->text, "\t%d", t);
-                lat_numbers_tsv(r->text, 2, z);
-                fprintf(r->text, "\t%s\t%s\t%s", r->operators, r->source,
-                        lat_corr_opts.sink ? lat_corr_opts.sink : "none");
-                lat_lattice_tsv(r->text, &r->job.head->geom, r->job.head->nc);
-                fputc('\n', r->text);
-            }
+            for (int t = 0; t < lat_slices(r->job.head); t++)
+                row(&to, r, config, (int[3]){c, m, t});
 }
 
 static void json_values(const lat_corr_run *r, int c, int m, int part)
@@ -85,23 +98,19 @@ void lat_corr_print_json(const lat_corr_run *r, long config)
 {
     const lat_header *head = r->job.head;
     const char *before = "";
+    lat_printer to = {.to = r->text, .form = LAT_FORM_JSON, .first = true};
     lat_report_json(r->text);
-    fprintf(r->text, "\"configuration\": %ld", config);
-    if (head->quark.source) {
-        lat_json_key(r->text, false, "source");
-        lat_json_string(r->text, head->quark.source);
-    }
+    lat_print_whole(&to, "configuration", config);
+    if (head->quark.source)
+        lat_print_word(&to, "source", head->quark.source);
     if (lat_fermion_known(&head->quark.fermion))
-        lat_json_pair(r->text, "mass", head->quark.fermion.mass);
-    lat_json_key(r->text, false, "operator");
-    lat_json_string(r->text, r->operators);
-    if (lat_corr_opts.sink) {
-        lat_json_key(r->text, false, "sink");
-        lat_json_string(r->text, lat_corr_opts.sink);
-    }
+        lat_print_real(&to, "mass", head->quark.fermion.mass);
+    lat_print_word(&to, "operator", r->operators);
+    if (lat_corr_opts.sink)
+        lat_print_word(&to, "sink", lat_corr_opts.sink);
     if (*head->quark.links)
-        fprintf(r->text, ", \"links_crc\": \"%s\"", head->quark.links);
-    lat_lattice_json(r->text, &head->geom, head->nc);
+        lat_print_word(&to, "links_crc", head->quark.links);
+    lat_print_lattice(&to, &head->geom, head->nc);
     fputs(", \"correlators\": [", r->text);
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++) {

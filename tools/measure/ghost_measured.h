@@ -22,7 +22,6 @@ typedef struct lat_ghost_measured {
     lat_gauge_state state;
     lat_ghost *m;
     long config;
-    bool several;
     lat_ghost_row *rows;
     int count;
     lat_ghost_report report; /* iterations of all */
@@ -33,6 +32,6 @@ typedef struct lat_ghost_measured {
 int lat_ghost_momenta(lat_ghost_measured *m);
 
 /* ghost_print.c: as text, --tsv or --json. An exit code. */
-int lat_ghost_print(FILE *to, const lat_ghost_measured *m);
+int lat_ghost_print(FILE *to, lat_input *in, const lat_ghost_measured *m);
 
 #endif

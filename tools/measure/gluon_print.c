@@ -4,7 +4,8 @@
 
 #include <math.h>
 #include "common/text.h"
-#include "run/common/tool.h"
+#include "lattice/ensemble.h"
+#include "run/common/print.h"
 
 static const char *const colours_names[] = {"all", "diagonal", "off-diagonal"};
 
@@ -34,65 +35,37 @@ static void vertices_text(FILE *to, const lat_gluon_report *r)
     }
 }
 
-static void vertices_tsv(FILE *to, const lat_gluon_report *r)
+static void vertex_row(lat_printer *to, const void *of, long i)
 {
+    const lat_gluon_report *r = of;
+    const lat_gluon_row *w = &r->v->row[i];
     char text[64];
-    if (lat_report_heading()) {
-        fprintf(to, "%s\tlimit\tmomentum\tp\tphat2\tmembers", r->mean ? "configs" : "config");
-        for (int k = 0; k < LAT_GLUON_VALUES; k++) {
-            fprintf(to, "\t%s", value_names[k]);
-            if (r->mean)
-                fprintf(to, "\t%s_error", value_names[k]);
-        }
-        fprintf(to, "\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced");
-        lat_report_end_heading(to);
-    }
-    for (int i = 0; i < r->v->rows; i++) {
-        const lat_gluon_row *w = &r->v->row[i];
-        fprintf(to, "%ld\t%s\t%s\t%.17g\t%.17g\t%ld", r->config, limit(w), name(r->m, w->o, text),
-                w->o->p, w->o->phat2, w->members);
-        for (int k = 0; k < LAT_GLUON_VALUES; k++) {
-            lat_numbers_tsv(to, 1, w->value + k);
-            if (r->mean)
-                lat_numbers_tsv(to, 1, w->error + k);
-        }
-        fprintf(to, "\t%s\t%.17g", r->gauge, r->theta);
-        lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fprintf(to, "\t%d", r->forced);
-        lat_report_end_row(to);
+    lat_print_word(to, "limit", limit(w));
+    if (to->form == LAT_FORM_JSON)
+        fprintf(to->to, ", \"momentum\": [%s]", name(r->m, w->o, text));
+    else
+        lat_print_word(to, "momentum", name(r->m, w->o, text));
+    lat_print_real(to, "p", w->o->p);
+    lat_print_real(to, "phat2", w->o->phat2);
+    lat_print_whole(to, "members", w->members);
+    for (int k = 0; k < LAT_GLUON_VALUES; k++) {
+        snprintf(text, sizeof text, "%s_error", value_names[k]);
+        lat_print_real(to, value_names[k], w->value[k]);
+        if (r->mean)
+            lat_print_real(to, text, w->error[k]);
     }
 }
 
-static void vertices_json(FILE *to, const lat_gluon_report *r)
+static void report_text(lat_printer *out, const void *of)
 {
-    char text[64], error[16];
-    lat_json_key(to, false, "vertices");
-    for (int i = 0; i < r->v->rows; i++) {
-        const lat_gluon_row *w = &r->v->row[i];
-        fprintf(to, "%s{\"limit\": \"%s\", \"momentum\": [%s]", i ? ", " : "[", limit(w),
-                name(r->m, w->o, text));
-        lat_json_pair(to, "p", w->o->p);
-        lat_json_pair(to, "phat2", w->o->phat2);
-        fprintf(to, ", \"members\": %ld", w->members);
-        for (int k = 0; k < LAT_GLUON_VALUES; k++) {
-            lat_json_pair(to, value_names[k], w->value[k]);
-            snprintf(error, sizeof error, "%s_error", value_names[k]);
-            if (r->mean)
-                lat_json_pair(to, error, w->error[k]);
-        }
-        fputc('}', to);
-    }
-    fputs("]}\n", to);
-}
-
-static void print_text(FILE *to, const lat_gluon_report *r)
-{
+    const lat_gluon_report *r = of;
+    FILE *to = out->to;
     char text[64];
     if (r->mean)
         fprintf(to, "mean of %ld configurations\n", r->config);
     else
-        lat_report_text(to, "configuration", r->config, r->several);
-    lat_lattice_text(to, &r->m->geom, r->nc);
+        lat_text_begin(out, "configuration");
+    lat_text_lattice(to, &r->m->geom, r->nc);
     fprintf(to, "gauge          %s, theta %.6g%s\n", r->gauge, r->theta,
             r->forced ? ", which is not in it (--force)" : "");
     if (r->colours != LAT_GLUON_ALL)
@@ -114,91 +87,65 @@ static void print_text(FILE *to, const lat_gluon_report *r)
     }
 }
 
-static void print_tsv(FILE *to, const lat_gluon_report *r)
+static bool kept(const void *of, long i)
 {
-    char text[64];
-    if (r->v) {
-        vertices_tsv(to, r);
+    const lat_gluon_report *r = of;
+    return lat_gluon_kept(&r->m->orbit[i], r->cuts);
+}
+
+static void momentum_row(lat_printer *to, const void *of, long i)
+{
+    const lat_gluon_report *r = of;
+    const lat_gluon_orbit *o = &r->m->orbit[i];
+    lat_print_list(to, "momentum", r->m->nd, o->n);
+    lat_print_real(to, "p", o->p);
+    lat_print_real(to, "phat2", o->phat2);
+    lat_print_real(to, "D", o->d);
+    lat_print_real(to, "D_error", o->error);
+    lat_print_real(to, "longitudinal", o->l);
+    lat_print_whole(to, "members", o->members);
+    lat_print_digits(to, "cylinder", 6, o->distance);
+    lat_print_digits(to, "cone", 6, o->angle);
+}
+
+/* What diagonal colours, and the others, have beside theta. */
+static void colours(lat_printer *to, const lat_gluon_report *r)
+{
+    if (r->colours == LAT_GLUON_ALL)
         return;
+    lat_print_word(to, "colours", colours_names[r->colours]);
+    lat_print_real(to, "residual", r->residual);
+}
+
+static void values(lat_printer *to, const void *of)
+{
+    const lat_gluon_report *r = of;
+    const bool json = to->form == LAT_FORM_JSON;
+    lat_print_word(to, "gauge", r->gauge);
+    lat_print_real(to, "theta", r->theta);
+    if (json) {
+        colours(to, r);
+        lat_print_flag(to, "forced", r->forced);
+        lat_print_real(to, "link_trace", r->link_trace);
+        lat_print_real(to, "field_squared", r->square);
     }
-    if (lat_report_heading()) {
-        fprintf(to,
-                "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\t"
-                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced%s",
-                r->mean ? "configs" : "config",
-                r->colours != LAT_GLUON_ALL ? "\tcolours\tresidual" : "");
-        lat_report_end_heading(to);
-    }
-    for (size_t i = 0; i < r->m->orbits; i++) {
-        const lat_gluon_orbit *o = &r->m->orbit[i];
-        if (!lat_gluon_kept(o, r->cuts))
-            continue;
-        fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%ld\t%.6g\t%.6g\t%s\t%.17g",
-                r->config, name(r->m, o, text), o->p, o->phat2, o->d, o->error, o->l, o->members,
-                o->distance, o->angle, r->gauge, r->theta);
-        lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fprintf(to, "\t%d", r->forced);
-        if (r->colours != LAT_GLUON_ALL)
-            fprintf(to, "\t%s\t%.17g", colours_names[r->colours], r->residual);
-        lat_report_end_row(to);
+    lat_print_lattice(to, &r->m->geom, r->nc);
+    if (!json) {
+        lat_print_flag(to, "forced", r->forced);
+        if (!r->v)
+            colours(to, r);
+        lat_print_word(to, LAT_ENSEMBLE_COLUMN, r->ensemble);
     }
 }
 
-static void print_momentum(FILE *to, const lat_gluon_momenta *m, const lat_gluon_orbit *o)
+int lat_gluon_print(FILE *to, lat_input *in, const lat_gluon_report *r)
 {
-    fputs("{\"momentum\": [", to);
-    for (int k = 0; k < m->nd; k++)
-        fprintf(to, "%s%d", k ? ", " : "", o->n[k]);
-    fputs("]", to);
-    lat_json_pair(to, "p", o->p);
-    lat_json_pair(to, "phat2", o->phat2);
-    lat_json_pair(to, "D", o->d);
-    lat_json_pair(to, "D_error", o->error);
-    lat_json_pair(to, "longitudinal", o->l);
-    fprintf(to, ", \"members\": %ld", o->members);
-    lat_json_pair(to, "cylinder", o->distance);
-    lat_json_pair(to, "cone", o->angle);
-    fputc('}', to);
-}
-
-static void print_json(FILE *to, const lat_gluon_report *r)
-{
-    lat_report_json(to);
-    if (r->mean || r->several)
-        fprintf(to, "\"%s\": %ld, ", r->mean ? "configs" : "config", r->config);
-    fprintf(to, "\"gauge\": \"%s\"", r->gauge);
-    lat_json_pair(to, "theta", r->theta);
-    if (r->colours != LAT_GLUON_ALL) {
-        fprintf(to, ", \"colours\": \"%s\"", colours_names[r->colours]);
-        lat_json_pair(to, "residual", r->residual);
-    }
-    fprintf(to, ", \"forced\": %s", r->forced ? "true" : "false");
-    lat_json_pair(to, "link_trace", r->link_trace);
-    lat_json_pair(to, "field_squared", r->square);
-    lat_lattice_json(to, &r->m->geom, r->nc);
-    if (r->v) {
-        vertices_json(to, r);
-        return;
-    }
-    lat_json_key(to, false, "propagator");
-    fputc('[', to);
-    bool first = true;
-    for (size_t i = 0; i < r->m->orbits; i++)
-        if (lat_gluon_kept(&r->m->orbit[i], r->cuts)) {
-            fputs(first ? "" : ", ", to);
-            print_momentum(to, r->m, &r->m->orbit[i]);
-            first = false;
-        }
-    fputs("]}\n", to);
-}
-
-int lat_gluon_print(FILE *to, const lat_gluon_report *r)
-{
-    if (lat_print_opts.tsv)
-        print_tsv(to, r);
-    else if (lat_print_opts.json)
-        print_json(to, r);
-    else
-        print_text(to, r);
-    return fflush(to) ? -1 : 0;
+    const lat_print_kind kind = {.key = r->mean ? "configs" : "config",
+                                 .rows = r->v ? "vertices" : "propagator",
+                                 .text = report_text,
+                                 .values = values,
+                                 .row = r->v ? vertex_row : momentum_row,
+                                 .has = r->v ? NULL : kept,
+                                 .numbered = r->mean || r->colours != LAT_GLUON_ALL};
+    return lat_print_object(to, in, &kind, r, r->config, r->v ? r->v->rows : (long)r->m->orbits);
 }

@@ -8,9 +8,10 @@
 
 typedef struct lat_gluon_report {
     long config; /* number of it, or how many were averaged */
-    bool several, mean;
+    bool mean;
     const lat_gluon_momenta *m;
     const lat_gluon_cuts *cuts;
+    const char *ensemble; /* lattice/ensemble.h */
     const char *gauge;
     int nc;
     double theta, square, link_trace;
@@ -20,7 +21,7 @@ typedef struct lat_gluon_report {
     double residual; /* theta of the residual gauge, of the worst phase; or 0 */
 } lat_gluon_report;
 
-/* As text, --tsv or --json. 0 or -1. */
-int lat_gluon_print(FILE *to, const lat_gluon_report *r);
+/* As text, --tsv or --json; `in`: the configuration's input, NULL for a mean. An exit code. */
+int lat_gluon_print(FILE *to, lat_input *in, const lat_gluon_report *r);
 
 #endif

@@ -11,9 +11,9 @@
 #include "measure/abelian.h"
 #include "measure/measure.h"
 #include "common/options.h"
-#include "formats/fields.h"
 #include "stream/stream.h"
 #include "common/text.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "lattice/iterate.h"
 
@@ -336,49 +336,30 @@ static int write_links(lat_output *out, lat_field *f, const projected *p, const 
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_text(FILE *to, const measured *m, bool several)
+static void text(lat_printer *r, const void *of)
 {
-    lat_report_text(to, "configuration", m->config, several);
-    lat_lattice_text(to, &m->geom, m->nc);
+    const measured *m = of;
+    lat_text_begin(r, "configuration");
+    lat_text_lattice(r->to, &m->geom, m->nc);
     if (m->forced)
-        fprintf(to, "gauge          not maximally Abelian (--force)\n");
-    lat_numbers_text(to, NUMBERS, labels, m->number);
+        fprintf(r->to, "gauge          not maximally Abelian (--force)\n");
+    lat_text_reals(r->to, NUMBERS, labels, m->number);
     for (int i = 0; cubes_of(&m->geom) && i < m->nc; i++)
-        fprintf(to, "  colour %-5d %.15g\n", i + 1, m->colour[i]);
-    fprintf(to, "not conserved  %ld\n", m->violations);
+        fprintf(r->to, "  colour %-5d %.15g\n", i + 1, m->colour[i]);
+    fprintf(r->to, "not conserved  %ld\n", m->violations);
 }
 
-static void print_tsv(FILE *to, const measured *m)
+static void values(lat_printer *r, const void *of)
 {
-    if (lat_report_heading()) {
-        fprintf(to, "config");
-        lat_numbers_columns(to, NUMBERS, names);
-        fprintf(to, "\tnot_conserved\t" LAT_LATTICE_COLUMNS "\tforced");
-        lat_report_end_heading(to);
-    }
-    fprintf(to, "%ld", m->config);
-    lat_numbers_tsv(to, NUMBERS, m->number);
-    fprintf(to, "\t%ld", m->violations);
-    lat_lattice_tsv(to, &m->geom, m->nc);
-    fprintf(to, "\t%d", m->forced);
-    lat_report_end_row(to);
-}
-
-static void print_json(FILE *to, const measured *m, bool several)
-{
-    lat_report_json(to);
-    if (several)
-        fprintf(to, "\"config\": %ld, ", m->config);
-    lat_numbers_json(to, NUMBERS, names, m->number);
-    lat_json_key(to, false, "colours");
-    for (int i = 0; i < m->nc; i++) {
-        fputs(i ? ", " : "[", to);
-        lat_json_number(to, m->colour[i]);
-    }
-    fprintf(to, "], \"not_conserved\": %ld, \"forced\": %s", m->violations,
-            m->forced ? "true" : "false");
-    lat_lattice_json(to, &m->geom, m->nc);
-    fputs("}\n", to);
+    const measured *m = of;
+    lat_print_reals(r, NUMBERS, names, m->number);
+    lat_print_array(r, "colours", m->nc, m->colour);
+    lat_print_whole(r, "not_conserved", m->violations);
+    if (r->form == LAT_FORM_JSON)
+        lat_print_flag(r, "forced", m->forced);
+    lat_print_lattice(r, &m->geom, m->nc);
+    if (r->form != LAT_FORM_JSON)
+        lat_print_flag(r, "forced", m->forced);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -400,74 +381,49 @@ static int measure(const lat_field *f, projected *p, measured *m, const char *na
     return projected_new(p, f) || project(f, p, m) ? LAT_FAILED : LAT_DONE;
 }
 
-typedef struct outputs {
-    lat_output *links;
-    FILE *currents;
-} outputs;
-
-/* One configuration: an exit code. */
-static int one(lat_field *f, const outputs *out, FILE *text, measured *m, lat_input *in)
-{
-    projected p = {.phase = NULL};
-    int code = measure(f, &p, m, lat_input_name(in)), more = 0;
-    if (code == LAT_DONE && out->currents)
-        print_currents(out->currents, &p, m->config);
-    if (code == LAT_DONE && out->links && write_links(out->links, f, &p, m))
-        code = LAT_FAILED;
-    projected_free(&p);
-    if (code != LAT_DONE)
-        return code;
-    if ((more = lat_fields_more(in)) < 0)
-        return LAT_FAILED;
-    if (lat_print_opts.tsv)
-        print_tsv(text, m);
-    else if (lat_print_opts.json)
-        print_json(text, m, m->config > 0 || more > 0);
-    else
-        print_text(text, m, m->config > 0 || more > 0);
-    return fflush(text) ? LAT_FAILED : LAT_DONE;
-}
-
 /* Of all files. */
 static struct {
-    outputs out;
-    lat_output *table;
+    lat_output *links, *table;
+    FILE *currents;
 } files;
 
-static int all(lat_input *in, FILE *text)
+/* One configuration: an exit code. */
+static int one(lat_field *f, lat_input *in, FILE *to, long config)
 {
-    lat_field f;
-    int rc;
-    for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
-        measured m = {.config = config, .geom = f.head.geom, .nc = f.head.nc};
-        const int code = one(&f, &files.out, text, &m, in);
-        lat_field_free(&f);
-        if (code != LAT_DONE)
-            return code;
-    }
-    return rc < 0 ? LAT_FAILED : LAT_DONE;
+    static const lat_print_kind kind = {.key = "config", .text = text, .values = values};
+    measured m = {.config = config, .geom = f->head.geom, .nc = f->head.nc};
+    projected p = {.phase = NULL};
+    int code = measure(f, &p, &m, lat_input_name(in));
+    if (code == LAT_DONE && files.currents)
+        print_currents(files.currents, &p, config);
+    if (code == LAT_DONE && files.links && write_links(files.links, f, &p, &m))
+        code = LAT_FAILED;
+    projected_free(&p);
+    return code == LAT_DONE ? lat_print_object(to, in, &kind, &m, config, 1) : code;
 }
+
+static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, false); }
 
 static int open_files(void)
 {
-    if (links && !(files.out.links = lat_output_open(links, LAT_OUTPUT_OTHER, lat_opts.comm)))
+    if (links && !(files.links = lat_output_open(links, LAT_OUTPUT_OTHER, lat_opts.comm)))
         return -1;
     if (!currents)
         return 0;
     if (!(files.table = lat_output_open(currents, LAT_OUTPUT_TEXT, lat_opts.comm))
-        || !(files.out.currents = lat_text_open(files.table)))
+        || !(files.currents = lat_text_open(files.table)))
         return -1;
-    fprintf(files.out.currents, "config\tcolour\tsite\tdirection\tcurrent%s\n",
+    fprintf(files.currents, "config\tcolour\tsite\tdirection\tcurrent%s\n",
             lat_opts.nfiles > 1 ? "\tfile" : "");
     return 0;
 }
 
 static void abort_files(void)
 {
-    if (files.out.currents)
-        fclose(files.out.currents);
+    if (files.currents)
+        fclose(files.currents);
     lat_output_abort(files.table);
-    lat_output_abort(files.out.links);
+    lat_output_abort(files.links);
 }
 
 /* After the last file. */
@@ -475,12 +431,11 @@ static int commit_files(FILE *text)
 {
     int rc = 0;
     (void)text;
-    if (files.out.currents)
-        rc = lat_text_close(files.out.currents, files.table);
-    if (files.out.links)
-        rc = lat_stream_commit(files.out.links) || rc;
-    files.out = (outputs){NULL, NULL};
-    files.table = NULL;
+    if (files.currents)
+        rc = lat_text_close(files.currents, files.table);
+    if (files.links)
+        rc = lat_stream_commit(files.links) || rc;
+    memset(&files, 0, sizeof files);
     return rc ? LAT_FAILED : LAT_DONE;
 }
 

@@ -7,12 +7,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "measure/measure.h"
-#include "measure/measure_text.h"
 #include "common/options.h"
 #include "formats/fields.h"
-#include "stream/stream.h"
-#include "common/text.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 #include "site/sun.h"
 
 enum { CHUNK = 256 }; /* matrices a partial sum: results do not depend on threads */
@@ -24,7 +21,9 @@ static const lat_option options[] = {
     {LAT_OPT_REAL, "tolerance", 0, "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T",
      true},
     {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
-     "apply --tolerance only to plaquette and Polyakov loops, not to links and link trace", true},
+     "apply --tolerance only to plaquette and Polyakov loops, not to links and link trace; without "
+     "--tolerance, print only these as text",
+     true},
     LAT_PRINT_OPTIONS("field", "field"),
     {0}};
 
@@ -43,7 +42,7 @@ static const lat_tool tool = {
 
 /* Differences B - A; NaN where a kind of field has no such quantity. */
 typedef struct difference {
-    long index;
+    const lat_header *head;
     double largest, rms; /* of the moduli of the differences of matrix elements */
     double plaquette, link_trace, polyakov[LAT_MAX_DIMS][2];
     size_t worst; /* the matrix with the largest difference */
@@ -160,58 +159,54 @@ static bool above_tolerance(const lat_field *f, const difference *d)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_text(FILE *to, const lat_field *f, const difference *d, bool several)
+static void links_text(FILE *to, const difference *d)
 {
     char position[LAT_POSITION_TEXT];
-    if (several)
-        fprintf(to, "%sfield       %ld\n", d->index ? "\n" : "", d->index);
     fprintf(to, "largest     %.6g", d->largest);
     if (d->largest > 0)
-        fprintf(to, " at %s", lat_position_text(&f->head, d->worst, position));
+        fprintf(to, " at %s", lat_position_text(d->head, d->worst, position));
     fprintf(to, "\nrms         %.6g\n", d->rms);
-    if (f->head.kind != LAT_GAUGE)
+}
+
+static void text(lat_printer *r, const void *of)
+{
+    const difference *d = of;
+    FILE *to = r->to;
+    const bool all = !invariant || lat_opt_given("tolerance");
+    if (r->several)
+        fprintf(to, "%sfield       %ld\n", r->index ? "\n" : "", r->index);
+    if (all)
+        links_text(to, d);
+    if (d->head->kind != LAT_GAUGE)
         return;
-    fprintf(to, "plaquette   %.6g\nlink trace  %.6g\n", d->plaquette, d->link_trace);
-    for (int mu = 0; mu < f->head.geom.nd; mu++) {
+    fprintf(to, "plaquette   %.6g\n", d->plaquette);
+    if (all)
+        fprintf(to, "link trace  %.6g\n", d->link_trace);
+    for (int mu = 0; mu < d->head->geom.nd; mu++) {
         const double *loop = d->polyakov[mu];
         fprintf(to, "Polyakov %c  %.6g %+.6gi\n", "xyzt"[mu], loop[0], loop[1]);
     }
 }
 
-static void print_tsv(FILE *to, const difference *d)
+static void values(lat_printer *r, const void *of)
 {
-    if (d->index == 0)
-        fprintf(to, "field\tlargest\trms\tplaquette\tlink_trace\t" LAT_POLYAKOV_COLUMNS "\n");
-    fprintf(to, "%ld\t%.17g\t%.17g\t%.17g\t%.17g", d->index, d->largest, d->rms, d->plaquette,
-            d->link_trace);
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        fprintf(to, "\t%.17g\t%.17g", d->polyakov[mu][0], d->polyakov[mu][1]);
-    fputc('\n', to);
-}
-
-static void print_json(FILE *to, const lat_field *f, const difference *d)
-{
-    fprintf(to, "{\"field\": %ld", d->index);
-    lat_json_pair(to, "largest", d->largest);
-    lat_json_pair(to, "rms", d->rms);
-    lat_json_pair(to, "plaquette", d->plaquette);
-    lat_json_pair(to, "link_trace", d->link_trace);
-    lat_json_key(to, false, "polyakov");
-    fputc('[', to);
-    for (int mu = 0; f->head.kind == LAT_GAUGE && mu < f->head.geom.nd; mu++) {
-        fputs(mu ? ", " : "", to);
-        lat_json_complex(to, d->polyakov[mu]);
-    }
-    fputs("]}\n", to);
+    const difference *d = of;
+    lat_print_real(r, "largest", d->largest);
+    lat_print_real(r, "rms", d->rms);
+    lat_print_real(r, "plaquette", d->plaquette);
+    lat_print_real(r, "link_trace", d->link_trace);
+    lat_print_loops(r, d->head->kind == LAT_GAUGE ? d->head->geom.nd : 0, d->polyakov);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* One pair of fields: an exit code. */
 static int pair(const lat_field *a, const lat_field *b, lat_input *in, const char *const name[2],
-                FILE *text, long index)
+                FILE *to, long index)
 {
-    difference d = {.index = index};
+    const lat_print_kind kind = {
+        .key = "field", .text = text, .values = values, .numbered = lat_print_opts.json};
+    difference d = {.head = &a->head};
     if (comparable(a, b, name))
         return LAT_FAILED;
     if (invariant && a->head.kind != LAT_GAUGE) {
@@ -222,16 +217,7 @@ static int pair(const lat_field *a, const lat_field *b, lat_input *in, const cha
     }
     if (compare(a, b, &d))
         return LAT_FAILED;
-    const int more = lat_fields_more(in);
-    if (more < 0)
-        return LAT_FAILED;
-    if (lat_print_opts.tsv)
-        print_tsv(text, &d);
-    else if (lat_print_opts.json)
-        print_json(text, a, &d);
-    else
-        print_text(text, a, &d, index > 0 || more > 0);
-    if (fflush(text))
+    if (lat_print_object(to, in, &kind, &d, index, 1) != LAT_DONE)
         return LAT_FAILED;
     return lat_opt_given("tolerance") && above_tolerance(a, &d) ? LAT_UNCONVERGED : LAT_DONE;
 }
@@ -277,8 +263,6 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (!strcmp(lat_opts.files[0], "-") && !strcmp(lat_opts.files[1], "-"))
         lat_usage("only one of the two can be stdin");
-    if (invariant && !lat_opt_given("tolerance"))
-        lat_usage("--invariant says what --tolerance judges, and there is no --tolerance");
     lat_opts.input = lat_opts.files[0];
     lat_print_opts.pair = true;
     return lat_print_run(all, NULL);

@@ -9,13 +9,14 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
-#include "common/text.h"
 #include "flow/flow.h"
 #include "flow/scales.h"
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
+#include "lattice/ensemble.h"
 #include "run/common/device_options.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "stream/stream.h"
 
@@ -131,8 +132,9 @@ enum { CLOVER, PLAQUETTE, KINDS };
 typedef struct measured {
     long config;
     lat_geometry geom;
-    int nc, rows, reserved;
-    double *t, *density[KINDS]; /* one array */
+    char ensemble[LAT_ENSEMBLE_TEXT];
+    int nc, rows;
+    double *t, *density[KINDS];
     lat_flow_measured *at;
     lat_flow_scales scales[KINDS];
     long steps, rejected;
@@ -141,33 +143,24 @@ typedef struct measured {
 static void measured_free(measured *m)
 {
     free(m->t);
+    free(m->density[CLOVER]);
+    free(m->density[PLAQUETTE]);
     free(m->at);
     *m = (measured){.rows = 0};
 }
 
 static int reserve(measured *m)
 {
-    const int more = 2 * m->reserved + 64;
-    if (m->rows < m->reserved)
-        return 0;
-    double *t = lat_alloc((size_t)more, (1 + KINDS) * sizeof *t, "rows");
-    lat_flow_measured *at = realloc(m->at, (size_t)more * sizeof *at);
+    double **const lists[] = {&m->t, &m->density[CLOVER], &m->density[PLAQUETTE]};
+    lat_flow_measured *at = lat_grow(m->at, m->rows, sizeof *at, "rows");
     m->at = at ? at : m->at;
-    if (!t || !at) {
-        free(t);
-        return lat_fail("out of memory: rows");
+    for (int i = 0; at && i < 1 + KINDS; i++) {
+        double *list = lat_grow(*lists[i], m->rows, sizeof *list, "rows");
+        if (!list)
+            return -1;
+        *lists[i] = list;
     }
-    for (int i = 0; i < m->rows; i++) {
-        t[i] = m->t[i];
-        for (int k = 0; k < KINDS; k++)
-            t[(k + 1) * more + i] = m->density[k][i];
-    }
-    free(m->t);
-    m->t = t;
-    for (int k = 0; k < KINDS; k++)
-        m->density[k] = t + (k + 1) * more;
-    m->reserved = more;
-    return 0;
+    return at ? 0 : -1;
 }
 
 /* The row of time t. */
@@ -318,16 +311,18 @@ static void scale_numbers(const measured *m, double v[SCALES])
     v[3] = m->scales[PLAQUETTE].w0;
 }
 
-static void print_text(FILE *to, const measured *m, bool several)
+static void text(lat_printer *r, const void *of)
 {
     static const char *const labels[SCALES] = {"t0 clover", "t0 plaquette", "w0 clover",
                                                "w0 plaquette"};
+    const measured *m = of;
+    FILE *to = r->to;
     double v[COLUMNS], s[SCALES];
-    lat_report_text(to, "configuration", m->config, several);
-    lat_lattice_text(to, &m->geom, m->nc);
+    lat_text_begin(r, "configuration");
+    lat_text_lattice(to, &m->geom, m->nc);
     fprintf(to, "flow           %s, %ld steps\n", actions[action], m->steps);
     scale_numbers(m, s);
-    lat_numbers_text(to, SCALES, labels, s);
+    lat_text_reals(to, SCALES, labels, s);
     if (isnan(s[0]) && isnan(s[1]))
         fprintf(to, "t0             is beyond t = %.4g\n", m->t[m->rows - 1]);
     if (scales_alone)
@@ -340,54 +335,31 @@ static void print_text(FILE *to, const measured *m, bool several)
     }
 }
 
-static void print_tsv(FILE *to, const measured *m)
+static void row(lat_printer *r, const void *of, long i)
 {
-    double v[COLUMNS]; /* more than SCALES */
-    if (lat_report_heading()) {
-        fprintf(to, "config");
-        if (scales_alone)
-            lat_numbers_columns(to, SCALES, scale_names);
-        else
-            lat_numbers_columns(to, COLUMNS, columns);
-        fputs("\taction\t" LAT_LATTICE_COLUMNS, to);
-        lat_report_end_heading(to);
-    }
-    for (int i = 0; i < (scales_alone ? 1 : m->rows); i++) {
-        if (scales_alone)
-            scale_numbers(m, v);
-        else
-            row_numbers(m, i, v);
-        fprintf(to, "%ld", m->config);
-        if (scales_alone)
-            lat_numbers_tsv(to, SCALES, v);
-        else
-            fprintf(to, "\t%.10g", v[0]);
-        if (!scales_alone)
-            lat_numbers_tsv(to, COLUMNS - 1, v + 1);
-        fprintf(to, "\t%s", actions[action]);
-        lat_lattice_tsv(to, &m->geom, m->nc);
-        lat_report_end_row(to);
-    }
+    double v[COLUMNS];
+    row_numbers(of, (int)i, v);
+    lat_print_digits(r, columns[0], 10, v[0]);
+    lat_print_reals(r, COLUMNS - 1, columns + 1, v + 1);
 }
 
-static void print_json(FILE *to, const measured *m, bool several)
+static void values(lat_printer *r, const void *of)
 {
-    double v[COLUMNS], s[SCALES];
-    lat_report_json(to);
-    if (several)
-        fprintf(to, "\"config\": %ld, ", m->config);
-    fprintf(to, "\"action\": \"%s\", \"steps\": %ld, \"rejected\": %ld, ", actions[action],
-            m->steps, m->rejected);
+    const measured *m = of;
+    const bool json = r->form == LAT_FORM_JSON;
+    double s[SCALES];
     scale_numbers(m, s);
-    lat_numbers_json(to, SCALES, scale_names, s);
-    lat_lattice_json(to, &m->geom, m->nc);
-    for (int i = 0; i < m->rows && !scales_alone; i++) {
-        fputs(i ? ", {" : ", \"flow\": [{", to);
-        row_numbers(m, i, v);
-        lat_numbers_json(to, COLUMNS, columns, v);
-        fputs(i + 1 < m->rows ? "}" : "}]", to);
+    if (!json && scales_alone)
+        lat_print_reals(r, SCALES, scale_names, s);
+    lat_print_word(r, "action", actions[action]);
+    if (json) {
+        lat_print_whole(r, "steps", m->steps);
+        lat_print_whole(r, "rejected", m->rejected);
+        lat_print_reals(r, SCALES, scale_names, s);
     }
-    fputs("}\n", to);
+    lat_print_lattice(r, &m->geom, m->nc);
+    if (!json)
+        lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -440,38 +412,28 @@ static int flow_one(lat_field *u, const char *name, measured *m)
     return rc;
 }
 
-static int one(lat_field *u, lat_input *in, FILE *text, long config)
+static int one(lat_field *u, lat_input *in, FILE *to, long config)
 {
+    const lat_print_kind kind = {.key = "config",
+                                 .rows = scales_alone ? NULL : "flow",
+                                 .text = text,
+                                 .values = values,
+                                 .row = scales_alone ? NULL : row};
     measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
-    int more = 0, rc = flow_one(u, lat_input_name(in), &m);
-    if (rc == 0 && (more = lat_fields_more(in)) < 0)
-        rc = -1;
+    lat_ensemble_text(&u->head, m.ensemble);
+    int code = flow_one(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
     lat_progress_end();
-    if (rc == 0) {
-        if (lat_print_opts.tsv)
-            print_tsv(text, &m);
-        else if (lat_print_opts.json)
-            print_json(text, &m, config > 0 || more > 0);
-        else
-            print_text(text, &m, config > 0 || more > 0);
-        rc = fflush(text) ? -1 : 0;
-    }
+    if (code == LAT_DONE)
+        code = lat_print_object(to, in, &kind, &m, config, m.rows);
     measured_free(&m);
-    return rc ? LAT_FAILED : LAT_DONE;
+    return code;
 }
 
-static int all(lat_input *in, FILE *text)
+static int all(lat_input *in, FILE *to)
 {
-    lat_field u;
-    int rc, code = LAT_DONE;
-    if (!files.device && !(files.device = lat_device_open(&device, lat_opts.comm)))
-        return LAT_FAILED;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &u)) != 0; config++) {
-        code = rc < 0 ? LAT_FAILED : one(&u, in, text, config);
-        if (rc > 0)
-            lat_field_free(&u);
-    }
-    return code;
+    return files.device || (files.device = lat_device_open(&device, lat_opts.comm))
+               ? lat_print_links(in, to, one, false)
+               : LAT_FAILED;
 }
 
 /* After the last file. */

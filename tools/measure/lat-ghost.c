@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "common/options.h"
 #include "common/progress.h"
-#include "formats/fields.h"
 #include "ghost/ghost.h"
 #include "grid/device.h"
 #include "lattice/anisotropy.h"
@@ -17,7 +16,7 @@
 #include "measure/measure.h"
 #include "run/common/device_options.h"
 #include "run/common/gauge_options.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 #include "ghost_measured.h"
 
 enum { ONE, ALL };
@@ -303,7 +302,7 @@ static void measured_free(lat_ghost_measured *m)
 }
 
 /* One configuration: an exit code. */
-static int one(const lat_field *f, lat_input *in, FILE *text, long config)
+static int one(lat_field *f, lat_input *in, FILE *text, long config)
 {
     lat_ghost_measured m = {.momenta = momenta,
                             .point = point,
@@ -311,35 +310,21 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
                             .modes = modes,
                             .f = f,
                             .config = config};
-    int more;
-    if (lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in))
-        || lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
-        return LAT_FAILED;
-    int code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
+    int code = lat_gauge_condition_linear(&f->head, &m.c, lat_input_name(in));
+    if (code == LAT_DONE && lat_measure_gauge(f, &m.c, &m.state, NULL, NULL))
+        code = LAT_FAILED;
+    if (code == LAT_DONE)
+        code = lat_require_gauge(&f->head, &m.c, &m.state, lat_input_name(in), config);
     if (code == LAT_DONE)
         code = compute(&m, lat_input_name(in));
     lat_progress_end();
-    if (code == LAT_DONE && (more = lat_fields_more(in)) < 0)
-        code = LAT_FAILED;
-    if (code == LAT_DONE) {
-        m.several = config > 0 || more > 0;
-        code = lat_ghost_print(text, &m);
-    }
+    if (code == LAT_DONE)
+        code = lat_ghost_print(text, in, &m);
     measured_free(&m);
     return code;
 }
 
-static int all(lat_input *in, FILE *text)
-{
-    lat_field f;
-    int rc, code = LAT_DONE;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &f)) != 0; config++) {
-        code = rc < 0 ? LAT_FAILED : one(&f, in, text, config);
-        if (rc > 0)
-            lat_field_free(&f);
-    }
-    return code;
-}
+static int all(lat_input *in, FILE *text) { return lat_print_links(in, text, one, false); }
 
 int main(int argc, char **argv)
 {

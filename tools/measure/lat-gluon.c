@@ -9,13 +9,13 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "lattice/ensemble.h"
 #include "measure/abelian.h"
 #include "gluon/vertices.h"
 #include "measure/measure.h"
 #include "common/options.h"
-#include "formats/fields.h"
 #include "run/common/gauge_options.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 #include "gluon_print.h"
 
 enum { ORBITS, NONE };
@@ -204,7 +204,7 @@ static int require_residual(const lat_field *f, const char *name, long config, d
 
 /* Colours in one table: measures them, and prints or sums. `r` is what all tables of the
  * configuration share. An exit code. */
-static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
+static int measure_colours(const lat_field *f, lat_input *in, FILE *text, lat_gluon_report r)
 {
     lat_gluon_momenta *m = &sum.m;
     lat_gluon_vertices *v = &sum.v;
@@ -219,20 +219,48 @@ static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
     r.link_trace = s.link_trace;
     sum.r[which] = r;
     if (!mean)
-        return lat_gluon_print(text, &r) ? LAT_FAILED : LAT_DONE;
+        return lat_gluon_print(text, in, &r);
     return (vertex && lat_gluon_vertices_keep(v)) || totals_add(&sum.t[which], m, &s, &r)
                ? LAT_FAILED
                : LAT_DONE;
 }
 
-/* One configuration: an exit code. */
-static int one(const lat_field *f, lat_input *in, FILE *text, long config)
+/* A mean is of one ensemble. Its error takes configurations as independent: one that comes twice is
+ * said, once. */
+static int note_again(const lat_header *head, const char *name)
 {
-    static char called[16]; /* the mean has it of the last one */
+    static char(*seen)[sizeof head->read_crc];
+    static char ensemble[LAT_ENSEMBLE_TEXT];
+    static long count;
+    static bool warned;
+    if (lat_ensemble_differs(head, ensemble, "--mean: ", name))
+        return -1;
+    for (long i = 0; i < count && *head->read_crc && !warned; i++)
+        if ((warned = !strcmp(seen[i], head->read_crc)))
+            lat_warn("%s: --mean: configuration %ld is number %ld again, with the same links: it "
+                     "counts as an independent one",
+                     name, count, i);
+    void *more = lat_grow(seen, count, sizeof *seen, "CRCs of configurations");
+    if (!more)
+        return -1;
+    seen = more;
+    strcpy(seen[count++], head->read_crc);
+    return 0;
+}
+
+/* One configuration: an exit code. */
+static int one(lat_field *f, lat_input *in, FILE *text, long config)
+{
+    static char called[16], ensemble[LAT_ENSEMBLE_TEXT]; /* the mean has them of the last one */
     lat_condition c;
     lat_gauge_state state;
     double residual = 0;
-    int more, code;
+    int code;
+    if (mean) {
+        config = sum.configs;
+        if (note_again(&f->head, lat_input_name(in)))
+            return LAT_FAILED;
+    }
     if (choose(&f->head, &c, called, lat_input_name(in))
         || ((c.time < 0 || c.time != lat_anisotropy_axis(&f->head))
             && lat_anisotropy_none(&f->head, lat_input_name(in)))
@@ -250,15 +278,14 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
                  lat_input_name(in));
         return LAT_FAILED;
     }
-    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in))
-        || (more = lat_fields_more(in)) < 0)
+    if (prepare(&sum.m, &sum.v, &c, &f->head, sum.r[0].nc, config, lat_input_name(in)))
         return LAT_FAILED;
     lat_gluon_report r = {.config = config,
-                          .several = config > 0 || more > 0 || mag,
                           .mean = mean,
                           .m = &sum.m,
                           .cuts = &cuts,
                           .gauge = called,
+                          .ensemble = lat_ensemble_text(&f->head, ensemble),
                           .nc = f->head.nc,
                           .theta = state.theta,
                           .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
@@ -266,43 +293,12 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
                           .residual = residual};
     for (r.colours = mag ? LAT_GLUON_DIAGONAL : LAT_GLUON_ALL;
          code == LAT_DONE && r.colours <= (mag ? LAT_GLUON_OFF_DIAGONAL : 0); r.colours++)
-        code = measure_colours(f, text, r);
+        code = measure_colours(f, in, text, r);
+    sum.configs += code == LAT_DONE;
     return code;
 }
 
-/* The error of a mean takes configurations as independent: one that comes twice is said, once. */
-static int note_again(const lat_header *head, const char *name)
-{
-    static char(*seen)[sizeof head->read_crc];
-    static long count;
-    static bool warned;
-    for (long i = 0; i < count && *head->read_crc && !warned; i++)
-        if ((warned = !strcmp(seen[i], head->read_crc)))
-            lat_warn("%s: --mean: configuration %ld is number %ld again, with the same links: it "
-                     "counts as an independent one",
-                     name, count, i);
-    void *more = lat_grow(seen, count, sizeof *seen, "CRCs of configurations");
-    if (!more)
-        return -1;
-    seen = more;
-    strcpy(seen[count++], head->read_crc);
-    return 0;
-}
-
-static int all(lat_input *in, FILE *text)
-{
-    lat_field f;
-    int rc, code = LAT_DONE;
-    for (long config = 0; code == LAT_DONE && (rc = lat_fields_read_links(in, &f)) != 0; config++) {
-        code = rc < 0 || (mean && note_again(&f.head, lat_input_name(in)))
-                   ? LAT_FAILED
-                   : one(&f, in, text, mean ? sum.configs : config);
-        sum.configs += code == LAT_DONE;
-        if (rc > 0)
-            lat_field_free(&f);
-    }
-    return code;
-}
+static int all(lat_input *in, FILE *text) { return lat_print_links(in, text, one, false); }
 
 static int print_mean(FILE *text)
 {
@@ -311,7 +307,7 @@ static int print_mean(FILE *text)
         sum.r[i] = totals_mean(&sum.t[i], &sum.m, sum.configs, sum.r[i]);
         if (vertex)
             lat_gluon_vertices_mean(&sum.v);
-        code = lat_gluon_print(text, &sum.r[i]) ? LAT_FAILED : LAT_DONE;
+        code = lat_gluon_print(text, NULL, &sum.r[i]);
     }
     return code;
 }

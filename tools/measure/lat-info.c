@@ -8,9 +8,10 @@
 #include "common/options.h"
 #include "formats/fields.h"
 #include "formats/file_reader.h"
+#include "lattice/fermion_numbers.h"
 #include "stream/stream.h"
 #include "common/text.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 
 static bool check;
 static const char *foreign; /* the format of a foreign file; NULL: a stream */
@@ -30,6 +31,12 @@ static const lat_tool tool = {
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
 };
+
+/* What is printed of a field. */
+typedef struct field {
+    const lat_header *head;
+    const lat_stream_form *form;
+} field;
 
 /* Raw bytes over stored bytes; the stored ones include header and frames. */
 static double ratio(const lat_header *head, const lat_stream_form *form)
@@ -78,31 +85,24 @@ static void print_numbers(FILE *to, const char *name, const double *numbers, int
         fprintf(to, "%-11s %d numbers, the largest %.6g\n", name, n, largest);
 }
 
-static void print_unless(FILE *to, const char *name, double value, double usual)
-{
-    if (value != usual)
-        fprintf(to, ", %s %.15g", name, value);
-}
-
 static void print_quark(FILE *to, const lat_quark *q)
 {
-    const lat_fermion *f = &q->fermion;
+    lat_fermion f = q->fermion;
     char boundary[LAT_BOUNDARY_TEXT];
     fprintf(to, "columns     %d, basis %s\n", q->columns, q->basis);
     if (q->source)
         fprintf(to, "source      %s\n", q->source);
-    if (lat_fermion_known(f)) {
-        fprintf(to, "operator    %s, mass %.15g", f->name, f->mass);
-        if (strcmp(f->name, "overlap") != 0)
-            print_unless(to, "kappa", lat_kappa_of_mass(f->mass), INFINITY);
-        print_unless(to, "csw", f->csw, 0);
-        print_unless(to, "csw_t", f->csw_t, f->csw);
-        print_unless(to, "xi", f->xi, 1);
-        print_unless(to, "nu", f->nu, 1);
-        print_unless(to, "twist", f->twist, 0);
-        print_unless(to, "m0", f->m0, 0);
-        fprintf(to, ", boundary %s\n", lat_boundary_text(f->boundary, boundary));
+    if (lat_fermion_known(&f)) {
+        fprintf(to, "operator    %s, mass %.15g", f.name, f.mass);
+        if (strcmp(f.name, "overlap") != 0)
+            fprintf(to, ", kappa %.15g", lat_kappa_of_mass(f.mass));
+        for (int i = LAT_FERMION_CSW; i < LAT_FERMION_NUMBERS; i++)
+            if (lat_fermion_unusual(&f, i))
+                fprintf(to, ", %s %.15g", lat_fermion_names[i], *lat_fermion_number(&f, i));
     }
+    if (lat_fermion_bounded(&f))
+        fprintf(to, "%sboundary %s\n", lat_fermion_known(&f) ? ", " : "operator    unknown, ",
+                lat_boundary_text(f.boundary, boundary));
     print_numbers(to, "residuals", q->residual, q->columns);
     print_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
     if (q->links[0])
@@ -117,11 +117,15 @@ static const char *weights_text(const lat_header *head, int digits, char text[LA
                : lat_weights_text(head->weight, head->geom.nd, digits, text);
 }
 
-static void print_text(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
+static void text(lat_printer *r, const void *of)
 {
+    const field *f = of;
+    const lat_header *head = f->head;
+    const lat_stream_form *form = f->form;
+    FILE *to = r->to;
     char dims[64], sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT], weights[LAT_WEIGHTS_TEXT];
-    lat_report_text(to, NULL, index, index > 0);
-    fprintf(to, "field       %ld: %s\n", index, strchr(lat_kind_text(head->kind), ' ') + 1);
+    lat_text_begin(r, NULL);
+    fprintf(to, "field       %ld: %s\n", r->index, strchr(lat_kind_text(head->kind), ' ') + 1);
     fprintf(to, "lattice     %s, SU(%d)\n", lat_dims_text(&head->geom, dims), head->nc);
     fprintf(to, "numbers     f%d, %d reals a %s\n", 8 * (int)head->real, head->reals,
             lat_header_spinors(head) ? "spinor" : "matrix");
@@ -166,36 +170,26 @@ static void json_numbers(FILE *to, const char *name, const double *numbers, int 
     fputc(']', to);
 }
 
-static void json_text(FILE *to, const char *name, const char *text)
-{
-    lat_json_key(to, false, name);
-    lat_json_string(to, text);
-}
-
 /* What is known of spinors. */
-static void json_quark(FILE *to, const lat_quark *q)
+static void quark_values(lat_printer *r, const lat_quark *q)
 {
-    const lat_fermion *f = &q->fermion;
+    lat_fermion f = q->fermion;
     char boundary[LAT_BOUNDARY_TEXT];
-    fprintf(to, ", \"columns\": %d", q->columns);
-    json_text(to, "basis", q->basis);
+    lat_print_whole(r, "columns", q->columns);
+    lat_print_word(r, "basis", q->basis);
     if (q->source)
-        json_text(to, "source", q->source);
-    if (lat_fermion_known(f)) {
-        json_text(to, "operator", f->name);
-        lat_json_pair(to, "mass", f->mass);
-        lat_json_pair(to, "csw", f->csw);
-        lat_json_pair(to, "csw_t", f->csw_t);
-        lat_json_pair(to, "xi", f->xi);
-        lat_json_pair(to, "nu", f->nu);
-        lat_json_pair(to, "twist", f->twist);
-        lat_json_pair(to, "m0", f->m0);
-        json_text(to, "boundary", lat_boundary_text(f->boundary, boundary));
+        lat_print_word(r, "source", q->source);
+    if (lat_fermion_known(&f)) {
+        lat_print_word(r, "operator", f.name);
+        for (int i = 0; i < LAT_FERMION_NUMBERS; i++)
+            lat_print_real(r, lat_fermion_names[i], *lat_fermion_number(&f, i));
     }
-    json_numbers(to, "residuals", q->residual, q->columns);
-    json_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
+    if (lat_fermion_bounded(&f))
+        lat_print_word(r, "boundary", lat_boundary_text(f.boundary, boundary));
+    json_numbers(r->to, "residuals", q->residual, q->columns);
+    json_numbers(r->to, "eigenvalues", q->eigenvalue, q->columns);
     if (q->links[0])
-        json_text(to, "links_crc", q->links);
+        lat_print_word(r, "links_crc", q->links);
 }
 
 /* The info lines as an object: what stands before " = " is the key. */
@@ -215,144 +209,150 @@ static void json_info(FILE *to, const lat_lines *info)
     fputc('}', to);
 }
 
-static void print_json(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
+static void json_history(FILE *to, const lat_lines *history)
 {
-    char order[LAT_ORDER_TEXT], weights[LAT_WEIGHTS_TEXT];
-    lat_report_json(to);
-    fprintf(to, "\"field\": %ld, \"kind\": \"%s\", \"dims\": [", index, lat_kind_word(head->kind));
-    for (int mu = 0; mu < head->geom.nd; mu++)
-        fprintf(to, "%s%d", mu ? ", " : "", head->geom.dims[mu]);
-    fprintf(to, "], \"group\": \"SU(%d)\", \"real\": \"f%d\", \"reals\": %d", head->nc,
-            8 * (int)head->real, head->reals);
-    fprintf(to, ", \"sites\": \"%s\"", sites_text(head, form, order));
-    if (head->kind == LAT_GAUGE)
-        fprintf(to, ", \"links\": \"%s\"", links_text(head, form, order));
-    if (lat_header_spinors(head))
-        json_quark(to, &head->quark);
-    lat_json_pair(to, "plaquette", head->plaquette);
-    lat_json_pair(to, "link_trace", head->link_trace);
-    lat_json_key(to, false, "gauge");
-    lat_json_string(to, head->gauge);
-    if (*weights_text(head, 17, weights))
-        fprintf(to, ", \"weights\": [%s]", weights);
-    lat_json_pair(to, "functional", head->functional);
-    lat_json_pair(to, "theta", head->theta);
-    fprintf(
-        to,
-        ", \"sweeps\": %ld, \"compressed\": %s, \"block\": %zu, \"blocks\": %u, \"stored\": %llu",
-        head->sweeps, form->compressed ? "true" : "false", form->block, form->blocks, form->stored);
-    fprintf(to, ", \"copies\": %ld", head->copies);
-    lat_json_pair(to, "ratio", ratio(head, form));
-    fprintf(to, ", \"crc32\": \"%08x\", \"verified\": %s", form->crc, check ? "true" : "false");
-    json_info(to, &head->info);
     lat_json_key(to, false, "history");
     fputc('[', to);
-    for (int i = 0; i < head->history.count; i++) {
+    for (int i = 0; i < history->count; i++) {
         fputs(i ? ", " : "", to);
-        lat_json_string(to, head->history.line[i]);
+        lat_json_string(to, history->line[i]);
     }
-    fputs("]}\n", to);
+    fputc(']', to);
 }
 
-static void print_tsv(FILE *to, const lat_header *head, const lat_stream_form *form, long index)
+static void order_values(lat_printer *r, const lat_header *head, const lat_stream_form *form)
 {
-    char sites[LAT_ORDER_TEXT], links[LAT_ORDER_TEXT];
-    if (lat_report_heading()) {
-        fprintf(to,
-                "field\tkind\tdims\tgroup\treal\treals\tplaquette\tlink_trace\tgauge\tfunctional\t"
-                "theta\tsweeps\tcompressed\tblocks\tstored\tratio\tcrc32\tverified\tsites\tlinks\tf"
-                "ormat");
-        lat_report_end_heading(to);
+    char text[LAT_ORDER_TEXT];
+    lat_print_word(r, "sites", sites_text(head, form, text));
+    if (r->form != LAT_FORM_JSON || head->kind == LAT_GAUGE)
+        lat_print_word(r, "links", links_text(head, form, text));
+}
+
+static void values(lat_printer *r, const void *of)
+{
+    const field *f = of;
+    const lat_header *head = f->head;
+    const lat_stream_form *form = f->form;
+    const bool json = r->form == LAT_FORM_JSON;
+    char weights[LAT_WEIGHTS_TEXT], crc[16];
+    lat_print_word(r, "kind", lat_kind_word(head->kind));
+    lat_print_lattice(r, &head->geom, head->nc);
+    lat_print_word(r, "real", head->real == LAT_F32 ? "f32" : "f64");
+    lat_print_whole(r, "reals", head->reals);
+    if (json)
+        order_values(r, head, form);
+    if (json && lat_header_spinors(head))
+        quark_values(r, &head->quark);
+    lat_print_real(r, "plaquette", head->plaquette);
+    lat_print_real(r, "link_trace", head->link_trace);
+    lat_print_word(r, "gauge", head->gauge);
+    if (json && *weights_text(head, 17, weights))
+        fprintf(r->to, ", \"weights\": [%s]", weights);
+    lat_print_real(r, "functional", head->functional);
+    lat_print_real(r, "theta", head->theta);
+    lat_print_whole(r, "sweeps", head->sweeps);
+    lat_print_flag(r, "compressed", form->compressed);
+    if (json)
+        lat_print_whole(r, "block", (long)form->block);
+    lat_print_whole(r, "blocks", form->blocks);
+    lat_print_whole(r, "stored", (long)form->stored);
+    if (json)
+        lat_print_whole(r, "copies", head->copies);
+    lat_print_digits(r, "ratio", 6, ratio(head, form));
+    snprintf(crc, sizeof crc, "%08x", form->crc);
+    lat_print_word(r, "crc32", crc);
+    lat_print_flag(r, "verified", check);
+    if (json) {
+        json_info(r->to, &head->info);
+        json_history(r->to, &head->history);
+    } else {
+        order_values(r, head, form);
+        lat_print_word(r, "format", foreign ? foreign : "lat");
     }
-    fprintf(to, "%ld\t%s", index, lat_kind_word(head->kind));
-    for (int mu = 0; mu < head->geom.nd; mu++)
-        fprintf(to, "%c%d", mu ? ',' : '\t', head->geom.dims[mu]);
-    fprintf(to,
-            "\tSU(%d)\tf%d\t%d\t%.17g\t%.17g\t%s\t%.17g\t%.17g\t%ld\t%d\t%u\t%llu\t%.6g\t%08x\t%"
-            "d\t%s\t%s\t%s",
-            head->nc, 8 * (int)head->real, head->reals, head->plaquette, head->link_trace,
-            head->gauge, head->functional, head->theta, head->sweeps, form->compressed,
-            form->blocks, form->stored, ratio(head, form), form->crc, check,
-            sites_text(head, form, sites), links_text(head, form, links),
-            foreign ? foreign : "lat");
-    lat_report_end_row(to);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static void print(lat_input *in, FILE *to, const lat_header *head, const lat_stream_form *form,
-                  long index)
+static void print_check(lat_input *in, FILE *to, const lat_header *head,
+                        const lat_stream_form *form, long index)
 {
     char dims[64], name[4096];
-    if (lat_print_opts.json)
-        print_json(to, head, form, index);
-    else if (lat_print_opts.tsv)
-        print_tsv(to, head, form, index);
-    else if (check) {
-        snprintf(name, sizeof name, "%s", lat_input_name(in));
-        lat_make_plain(name);
-        fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, ", name, index, lat_kind_word(head->kind),
-                head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real);
-        if (foreign)
-            fprintf(to, "format %s\n", foreign);
-        else
-            fprintf(to, "crc-32 %08x\n", form->crc);
-    } else
-        print_text(to, head, form, index);
+    snprintf(name, sizeof name, "%s", lat_input_name(in));
+    lat_make_plain(name);
+    fprintf(to, "%s: field %ld: OK: %s SU(%d) %s f%d, ", name, index, lat_kind_word(head->kind),
+            head->nc, lat_dims_text(&head->geom, dims), 8 * (int)head->real);
+    if (foreign)
+        fprintf(to, "format %s\n", foreign);
+    else
+        fprintf(to, "crc-32 %08x\n", form->crc);
 }
 
-static void print_foreign(lat_input *in, FILE *text, const lat_format *format,
-                          const lat_header *head, uint64_t bytes)
+/* An exit code. */
+static int print(lat_input *in, FILE *to, const lat_header *head, const lat_stream_form *form,
+                 long index)
+{
+    const lat_print_kind kind = {
+        .key = "field", .text = text, .values = values, .numbered = lat_print_opts.json};
+    const field f = {head, form};
+    if (!check || lat_print_opts.json || lat_print_opts.tsv)
+        return lat_print_object(to, NULL, &kind, &f, index, 1);
+    print_check(in, to, head, form, index);
+    return fflush(to) ? LAT_FAILED : LAT_DONE;
+}
+
+static int print_foreign(lat_input *in, FILE *to, const lat_format *format, const lat_header *head,
+                         uint64_t bytes)
 {
     const int64_t size = lat_input_size(in);
     const lat_stream_form form = {.stored = size >= 0 ? (uint64_t)size : bytes};
     foreign = format->name;
-    print(in, text, head, &form, 0);
+    const int code = print(in, to, head, &form, 0);
     foreign = NULL;
+    return code;
 }
 
 /* Spinors of a foreign file are read as a whole, and so verified; what M^-1 is divided by there
  * does not matter. */
-static int all_quarks(lat_input *in, FILE *text, const lat_format *format)
+static int all_quarks(lat_input *in, FILE *to, const lat_format *format)
 {
     const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
     lat_field f;
     if (lat_fields_read_as(in, &f, &h) <= 0)
         return LAT_FAILED;
-    print_foreign(in, text, format, &f.head, lat_header_bytes(&f.head));
+    const int code = print_foreign(in, to, format, &f.head, lat_header_bytes(&f.head));
     lat_field_free(&f);
-    return fflush(text) ? LAT_FAILED : LAT_DONE;
+    return code;
 }
 
 /* A foreign file states plaquette and link trace, or they are measured with --check. */
-static int all_foreign(lat_input *in, FILE *text, const lat_format *format)
+static int all_foreign(lat_input *in, FILE *to, const lat_format *format)
 {
     const lat_read_context r = lat_fields_context();
     lat_file_reader s;
     if (lat_file_reader_open(&s, in, format, &r, false) <= 0)
         return LAT_FAILED;
-    const int rc = check ? lat_file_reader_first(&s, false, NULL, NULL, NULL) : 0;
-    if (rc == 0 && !check) {
+    int code = check && lat_file_reader_first(&s, false, NULL, NULL, NULL) ? LAT_FAILED : LAT_DONE;
+    if (!check) {
         s.f.head.plaquette = s.r.plaquette;
         s.f.head.link_trace = s.r.link_trace;
     }
-    if (rc == 0)
-        print_foreign(in, text, format, &s.f.head, lat_payload_bytes(&s.f.head, s.p.rows));
+    if (code == LAT_DONE)
+        code = print_foreign(in, to, format, &s.f.head, lat_payload_bytes(&s.f.head, s.p.rows));
     lat_file_reader_close(&s);
-    return rc || fflush(text) ? LAT_FAILED : LAT_DONE;
+    return code;
 }
 
 /* Header by header; the blocks are read only if they are to be checked. */
-static int all(lat_input *in, FILE *text)
+static int all(lat_input *in, FILE *to)
 {
     const lat_format *format = lat_fields_format(in);
     int rc;
     if (!format)
         return LAT_FAILED;
     if (format->quarks)
-        return all_quarks(in, text, format);
+        return all_quarks(in, to, format);
     if (!format->stream)
-        return all_foreign(in, text, format);
+        return all_foreign(in, to, format);
     for (long index = 0;; index++) {
         lat_field f = {.data = NULL};
         rc = lat_stream_head(in, &f.head);
@@ -360,12 +360,12 @@ static int all(lat_input *in, FILE *text)
             return rc < 0 ? LAT_FAILED : LAT_DONE;
         rc = check ? lat_stream_body(in, &f) : lat_stream_skip(in, &f.head);
         if (rc >= 0)
-            print(in, text, &f.head, lat_stream_last(in), index);
-        if (check && rc >= 0)
+            rc = print(in, to, &f.head, lat_stream_last(in), index) == LAT_DONE ? 0 : -1;
+        if (f.data)
             lat_field_free(&f);
         else
             lat_header_free(&f.head);
-        if (rc < 0 || fflush(text))
+        if (rc < 0)
             return LAT_FAILED;
     }
 }

@@ -3,17 +3,12 @@
  * density, topological charge, beta by the Schwinger-Dyson equation. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "measure/measure.h"
-#include "measure/measure_text.h"
 #include "common/options.h"
-#include "formats/fields.h"
-#include "stream/stream.h"
-#include "common/text.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 
 static bool schwinger_dyson;
 static double xi = 1;
@@ -62,20 +57,19 @@ static const char *const labels[NUMBERS] = {
     "  clover",  "charge",    "Re tr U S^+", "|F|^2",      "beta by these"};
 
 typedef struct measured {
-    long config;
     lat_geometry geom;
     int nc;
     double number[NUMBERS]; /* NaN where there is none */
     double polyakov[LAT_MAX_DIMS][2];
 } measured;
 
-static int measure(const lat_field *f, long config, measured *m, const char *name)
+static int measure(const lat_field *f, measured *m, const char *name)
 {
     const int nd = f->head.geom.nd;
-    double anisotropy = xi; /* of the option, else of the header */
+    double anisotropy = 1; /* of the option, else of the header */
     lat_schwinger_dyson sd;
     lat_clover clover;
-    *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
+    *m = (measured){.geom = f->head.geom, .nc = f->head.nc};
     for (int i = 0; i < NUMBERS; i++)
         m->number[i] = NAN;
     if (lat_measure_plaquette(f, &m->number[PLAQUETTE], &m->number[LINK_TRACE])
@@ -88,7 +82,7 @@ static int measure(const lat_field *f, long config, measured *m, const char *nam
     m->number[DENSITY] = nd * (nd - 1) * m->nc
                          * (lat_boundary_plaquettes(&f->head) - m->number[PLAQUETTE]);
     /* The clover needs all four plaquettes around a site. */
-    if (nd == 4 && !lat_boundary_open(&f->head)) {
+    if (nd > 1 && !lat_boundary_open(&f->head)) {
         if (lat_measure_clover(f, &clover))
             return -1;
         m->number[CLOVER] = clover.density;
@@ -96,8 +90,13 @@ static int measure(const lat_field *f, long config, measured *m, const char *nam
     }
     if (schwinger_dyson
         && (lat_boundary_closed(&f->head, -1, "--sd", name)
-            || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
+            || lat_anisotropy(&f->head, &anisotropy)))
         return -1;
+    if (schwinger_dyson && lat_opt_given("xi") && lat_info_get(&f->head, "xi") && anisotropy != xi)
+        return lat_fail("%s: expected --xi %g, as the header says, found --xi %g", name, anisotropy,
+                        xi);
+    if (lat_opt_given("xi"))
+        anisotropy = xi;
     if (schwinger_dyson && lat_measure_schwinger_dyson(f, anisotropy, &sd))
         return -1;
     if (schwinger_dyson) {
@@ -110,63 +109,34 @@ static int measure(const lat_field *f, long config, measured *m, const char *nam
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_text(FILE *to, const measured *m, bool several)
+static void text(lat_printer *r, const void *of)
 {
-    lat_report_text(to, "configuration", m->config, several);
-    lat_lattice_text(to, &m->geom, m->nc);
-    lat_numbers_text(to, NUMBERS, labels, m->number);
-    lat_polyakov_text(to, &m->geom, m->polyakov);
+    const measured *m = of;
+    lat_text_begin(r, "configuration");
+    lat_text_lattice(r->to, &m->geom, m->nc);
+    lat_text_reals(r->to, NUMBERS, labels, m->number);
+    lat_text_loops(r->to, m->geom.nd, m->polyakov);
 }
 
-static void print_tsv(FILE *to, const measured *m)
+static void values(lat_printer *r, const void *of)
 {
-    if (lat_report_heading()) {
-        fprintf(to, "config");
-        lat_numbers_columns(to, NUMBERS, names);
-        fprintf(to, "\t" LAT_POLYAKOV_COLUMNS "\t" LAT_LATTICE_COLUMNS);
-        lat_report_end_heading(to);
-    }
-    fprintf(to, "%ld", m->config);
-    lat_numbers_tsv(to, NUMBERS, m->number);
-    lat_polyakov_tsv(to, &m->geom, m->polyakov);
-    lat_lattice_tsv(to, &m->geom, m->nc);
-    lat_report_end_row(to);
-}
-
-static void print_json(FILE *to, const measured *m, bool several)
-{
-    lat_report_json(to);
-    if (several)
-        fprintf(to, "\"config\": %ld, ", m->config);
-    lat_numbers_json(to, NUMBERS, names, m->number);
-    lat_polyakov_json(to, &m->geom, m->polyakov);
-    lat_lattice_json(to, &m->geom, m->nc);
-    fputs("}\n", to);
+    const measured *m = of;
+    lat_print_reals(r, NUMBERS, names, m->number);
+    lat_print_loops(r, m->geom.nd, m->polyakov);
+    lat_print_lattice(r, &m->geom, m->nc);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static int all(lat_input *in, FILE *text)
+static int one(lat_field *f, lat_input *in, FILE *to, long config)
 {
-    int rc, more;
-    lat_field f;
+    static const lat_print_kind kind = {.key = "config", .text = text, .values = values};
     measured m;
-    for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
-        rc = measure(&f, config, &m, lat_input_name(in));
-        lat_field_free(&f);
-        if (rc || (more = lat_fields_more(in)) < 0)
-            return LAT_FAILED;
-        if (lat_print_opts.tsv)
-            print_tsv(text, &m);
-        else if (lat_print_opts.json)
-            print_json(text, &m, config > 0 || more > 0);
-        else
-            print_text(text, &m, config > 0 || more > 0);
-        if (fflush(text))
-            return LAT_FAILED;
-    }
-    return rc < 0 ? LAT_FAILED : LAT_DONE;
+    return measure(f, &m, lat_input_name(in)) ? LAT_FAILED
+                                              : lat_print_object(to, in, &kind, &m, config, 1);
 }
+
+static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, false); }
 
 int main(int argc, char **argv)
 {

@@ -8,14 +8,10 @@
 #include "base/memory.h"
 #include "measure/abelian.h"
 #include "measure/measure.h"
-#include "measure/measure_text.h"
 #include "common/options.h"
-#include "formats/fields.h"
 #include "ghost/ghost.h"
-#include "stream/stream.h"
-#include "common/text.h"
 #include "run/common/gauge_options.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 
 static bool conventions, slices, fp_min, residual;
 static double require = NAN, fp_accuracy = 1e-6;
@@ -158,10 +154,12 @@ static double converted(const convention *c, const measured *m)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_text(FILE *to, const measured *m, bool several)
+static void text(lat_printer *r, const void *of)
 {
-    lat_report_text(to, "configuration", m->config, several);
-    lat_lattice_text(to, &m->geom, m->nc);
+    const measured *m = of;
+    FILE *to = r->to;
+    lat_text_begin(r, "configuration");
+    lat_text_lattice(to, &m->geom, m->nc);
     fprintf(to, "gauge          %s", m->gauge);
     if (!strcmp(m->stated, "none"))
         fprintf(to, " (the header names none)\n");
@@ -191,7 +189,7 @@ static void print_text(FILE *to, const measured *m, bool several)
     fprintf(to, "|1 - det U|    mean %.6g, maximum %.6g\n", m->off.det_mean, m->off.det_max);
     fprintf(to, "|U U^+ - 1|    mean %.6g, maximum %.6g\n", m->off.unitarity_mean,
             m->off.unitarity_max);
-    lat_polyakov_text(to, &m->geom, m->polyakov);
+    lat_text_loops(to, m->geom.nd, m->polyakov);
     if (conventions)
         fprintf(to, "theta as defined by\n");
     for (int i = 0; conventions && i < CONVENTIONS; i++) {
@@ -203,85 +201,73 @@ static void print_text(FILE *to, const measured *m, bool several)
     }
 }
 
-static void print_tsv(FILE *to, const measured *m)
+static void fp_values(lat_printer *r, const measured *m)
 {
-    const bool heading = lat_report_heading();
-    if (heading && conventions)
-        fprintf(to, "config\tgauge\tconvention\ttheta\tdefinition");
-    else if (heading)
-        fprintf(to,
-                "config\tgauge\tfunctional\ttheta\ttheta_max\tplaquette\tlink_trace\t"
-                "det_error_mean\tdet_error_max\tunitarity_max\t" LAT_POLYAKOV_COLUMNS
-                "\t" LAT_LATTICE_COLUMNS "%s%s",
-                fp_min ? "\tfp_min\tfp_min_residual" : "",
-                residual ? "\tresidual_theta\tresidual_functional" : "");
-    if (heading)
-        lat_report_end_heading(to);
-    if (conventions) {
-        for (int i = 0; i < CONVENTIONS; i++)
-            fprintf(to, "%ld\t%s\t%s\t%.17g\t%s", m->config, m->gauge, list[i].name,
-                    converted(&list[i], m), list[i].definition),
-                lat_report_end_row(to);
+    if (!fp_min)
         return;
-    }
-    fprintf(to, "%ld\t%s\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g\t%.17g", m->config,
-            m->gauge, m->state.functional, m->state.theta, m->state.theta_max, m->plaquette,
-            m->link_trace, m->off.det_mean, m->off.det_max, m->off.unitarity_max);
-    lat_polyakov_tsv(to, &m->geom, m->polyakov);
-    lat_lattice_tsv(to, &m->geom, m->nc);
-    if (fp_min)
-        fprintf(to, "\t%.17g\t%.3g", m->fp.value, m->fp.residual);
-    if (residual)
-        fprintf(to, "\t%.17g\t%.17g", m->residual.worst, m->residual.functional);
-    lat_report_end_row(to);
+    lat_print_real(r, "fp_min", m->fp.value);
+    lat_print_digits(r, "fp_min_residual", 3, m->fp.residual);
 }
 
-static void json_numbers(FILE *to, const char *key, const double *of, int n)
+/* theta of all phases, or in columns of the worst. */
+static void residual_values(lat_printer *r, const measured *m)
 {
-    fprintf(to, ", \"%s\": [", key);
-    for (int i = 0; i < n; i++) {
-        fputs(i ? ", " : "", to);
-        lat_json_number(to, of[i]);
-    }
-    fputs("]", to);
+    if (!residual)
+        return;
+    if (r->form == LAT_FORM_JSON)
+        lat_print_array(r, "residual_theta", m->nc, m->residual.sector);
+    else
+        lat_print_real(r, "residual_theta", m->residual.worst);
+    lat_print_real(r, "residual_functional", m->residual.functional);
 }
 
-static void print_json(FILE *to, const measured *m, bool several)
+static void convention_values(lat_printer *r, const measured *m)
 {
-    lat_report_json(to);
-    if (several)
-        fprintf(to, "\"config\": %ld, ", m->config);
-    lat_json_key(to, true, "gauge");
-    lat_json_string(to, m->gauge);
-    lat_json_pair(to, "functional", m->state.functional);
-    lat_json_pair(to, "theta", m->state.theta);
-    lat_json_pair(to, "theta_max", m->state.theta_max);
-    if (fp_min) {
-        lat_json_pair(to, "fp_min", m->fp.value);
-        lat_json_pair(to, "fp_min_residual", m->fp.residual);
+    fputs(", \"conventions\": {", r->to);
+    r->first = true;
+    for (int i = 0; i < CONVENTIONS; i++)
+        lat_print_real(r, list[i].name, converted(&list[i], m));
+    fputc('}', r->to);
+}
+
+static void values(lat_printer *r, const void *of)
+{
+    const measured *m = of;
+    const bool json = r->form == LAT_FORM_JSON;
+    lat_print_word(r, "gauge", m->gauge);
+    lat_print_real(r, "functional", m->state.functional);
+    lat_print_real(r, "theta", m->state.theta);
+    lat_print_real(r, "theta_max", m->state.theta_max);
+    if (json) {
+        fp_values(r, m);
+        residual_values(r, m);
     }
-    if (residual) {
-        json_numbers(to, "residual_theta", m->residual.sector, m->nc);
-        lat_json_pair(to, "residual_functional", m->residual.functional);
+    lat_print_real(r, "plaquette", m->plaquette);
+    lat_print_real(r, "link_trace", m->link_trace);
+    lat_print_real(r, "det_error_mean", m->off.det_mean);
+    lat_print_real(r, "det_error_max", m->off.det_max);
+    lat_print_real(r, "unitarity_max", m->off.unitarity_max);
+    lat_print_loops(r, m->geom.nd, m->polyakov);
+    lat_print_lattice(r, &m->geom, m->nc);
+    if (!json) {
+        fp_values(r, m);
+        residual_values(r, m);
     }
-    lat_json_pair(to, "plaquette", m->plaquette);
-    lat_json_pair(to, "link_trace", m->link_trace);
-    lat_json_pair(to, "det_error_mean", m->off.det_mean);
-    lat_json_pair(to, "det_error_max", m->off.det_max);
-    lat_json_pair(to, "unitarity_max", m->off.unitarity_max);
-    lat_polyakov_json(to, &m->geom, m->polyakov);
-    lat_lattice_json(to, &m->geom, m->nc);
     if (slices && m->nslices > 1) {
-        json_numbers(to, "slices", m->slice, m->nslices);
-        json_numbers(to, "slice_functionals", m->slice_functional, m->nslices);
+        lat_print_array(r, "slices", m->nslices, m->slice);
+        lat_print_array(r, "slice_functionals", m->nslices, m->slice_functional);
     }
-    if (conventions)
-        fputs(", \"conventions\": {", to);
-    for (int i = 0; conventions && i < CONVENTIONS; i++) {
-        lat_json_key(to, i == 0, list[i].name);
-        lat_json_number(to, converted(&list[i], m));
-    }
-    fputs(conventions ? "}}\n" : "}\n", to);
+    if (json && conventions)
+        convention_values(r, m);
+}
+
+static void convention_row(lat_printer *r, const void *of, long i)
+{
+    const measured *m = of;
+    lat_print_word(r, "gauge", m->gauge);
+    lat_print_word(r, "convention", list[i].name);
+    lat_print_real(r, "theta", converted(&list[i], m));
+    lat_print_word(r, "definition", list[i].definition);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -303,45 +289,25 @@ static int check_require(const measured *m, const char *name)
     return LAT_UNCONVERGED;
 }
 
-static int one(lat_input *in, FILE *text, lat_field *f, long config)
+static int one(lat_field *f, lat_input *in, FILE *to, long config)
 {
+    lat_print_kind kind = {.key = "config", .text = text, .values = values};
     measured m;
-    int more = 0;
     const char *name = lat_input_name(in);
     int code = measure(f, name, config, &m) ? LAT_FAILED : measure_fp_min(f, name, &m);
-    if (code == LAT_DONE && (more = lat_fields_more(in)) < 0)
-        code = LAT_FAILED;
-    if (code != LAT_DONE) {
-        free(m.slice);
-        return code;
+    if (conventions && lat_print_opts.tsv) {
+        kind.values = NULL;
+        kind.row = convention_row;
     }
-    const bool several = config > 0 || more > 0;
-    if (lat_print_opts.tsv)
-        print_tsv(text, &m);
-    else if (lat_print_opts.json)
-        print_json(text, &m, several);
-    else
-        print_text(text, &m, several);
+    if (code == LAT_DONE)
+        code = lat_print_object(to, in, &kind, &m, config, CONVENTIONS);
+    if (code == LAT_DONE)
+        code = check_require(&m, name);
     free(m.slice);
-    return check_require(&m, name);
+    return code;
 }
 
-static int all(lat_input *in, FILE *text)
-{
-    int rc, code = LAT_DONE;
-    lat_field f;
-    for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
-        const int this = one(in, text, &f, config);
-        lat_field_free(&f);
-        if (this == LAT_FAILED)
-            return LAT_FAILED;
-        if (this != LAT_DONE)
-            code = this;
-        if (fflush(text))
-            return LAT_FAILED;
-    }
-    return rc < 0 ? LAT_FAILED : code;
-}
+static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, true); }
 
 int main(int argc, char **argv)
 {

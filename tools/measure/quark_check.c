@@ -9,7 +9,9 @@
 #include "common/options.h"
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
+#include "lattice/fermion_numbers.h"
 #include "quark/source.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
 
@@ -37,7 +39,7 @@ int lat_quark_check_boundary(const lat_header *head, const char *name, const dou
 }
 
 /* Landau gauge, of weights that are equal; on anisotropic lattices that of the last direction may
- * be another one, above 0. */
+ * be another one, above 0. An exit code. */
 static int check_condition(const lat_header *head, const char *name)
 {
     const int last = head->geom.nd - 1;
@@ -47,29 +49,30 @@ static int check_condition(const lat_header *head, const char *name)
         return lat_mismatch(lat_opts.force,
                             "%s: expected a propagator of links in Landau gauge, found gauge %s "
                             "(--force takes it)",
-                            name, head->gauge);
+                            name, head->gauge)
+                   ? LAT_UNCONVERGED
+                   : LAT_DONE;
     if (lat_anisotropy(head, &xi)) {
         lat_error_name(name, NULL);
-        return -1;
+        return LAT_FAILED;
     }
     for (int mu = 0; mu <= last; mu++)
         if (!(w[mu] > 0) || (w[mu] != w[0] && (mu != last || xi == 1)))
             return lat_mismatch(lat_opts.force,
                                 "%s: expected Landau gauge with equal weights, found weight %g of "
                                 "direction %c for %g of x (--force takes it)",
-                                name, w[mu], "xyzt"[mu], w[0]);
-    return 0;
+                                name, w[mu], "xyzt"[mu], w[0])
+                       ? LAT_UNCONVERGED
+                       : LAT_DONE;
+    return LAT_DONE;
 }
 
 int lat_quark_check_gauge(const lat_header *head, const char *name)
 {
     const lat_gauge_state s = {.theta = head->theta, .theta_slice = head->theta};
-    if (check_condition(head, name))
-        return LAT_FAILED;
-    if (strcmp(head->gauge, "landau"))
-        return LAT_DONE; /* --force */
-    if (!lat_gauge_is_off(&s))
-        return LAT_DONE;
+    const int code = check_condition(head, name);
+    if (code != LAT_DONE || strcmp(head->gauge, "landau") /* --force */ || !lat_gauge_is_off(&s))
+        return code;
     if (lat_opts.force) {
         lat_warn("%s: measured although theta of the links is %.3g, above %g (--force)", name,
                  head->theta, lat_require_theta);
@@ -82,6 +85,8 @@ int lat_quark_check_gauge(const lat_header *head, const char *name)
 
 int lat_quark_source(const lat_header *head, const char *name, const char *asked, double v[4])
 {
+    static bool said;
+    const lat_fermion *fermion = &head->quark.fermion;
     const char *text = head->quark.source ? head->quark.source : asked;
     if (!text)
         return lat_fail("%s: expected a source in the header, found none (--source says it)", name);
@@ -91,12 +96,18 @@ int lat_quark_source(const lat_header *head, const char *name, const char *asked
                         "takes the one in the header)",
                         name, asked, text))
         return -1;
-    if (!lat_fermion_known(&head->quark.fermion)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected an operator in the header, found none (--force goes on, with "
-                        "periodic boundaries)",
-                        name))
+    if (!lat_fermion_bounded(fermion)
+        && lat_mismatch(
+            lat_opts.force,
+            "%s: expected an operator in the header, found none (--boundary p,p,p,a "
+            "states that of isotropic quarks; --force goes on, with periodic boundaries)",
+            name))
         return -1;
+    if (fermion->bounded && !lat_fermion_known(fermion) && !said) {
+        lat_warn("%s: the operator is not known: quarks are taken as isotropic, without a mass",
+                 name);
+        said = true;
+    }
     if (lat_source_numbers(text, "momentum", v)) {
         if (lat_quark_check_boundary(head, name, v))
             return -1;
@@ -116,24 +127,16 @@ int lat_quark_source(const lat_header *head, const char *name, const char *asked
 /* An operator as in sentences: its first difference from `than`, or its name. */
 static const char *quark_text(const lat_header *head, const lat_header *than, char text[160])
 {
-    const lat_fermion *f = &head->quark.fermion, *g = &than->quark.fermion;
+    lat_fermion f = head->quark.fermion, g = than->quark.fermion;
     const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS),
                *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
-    const struct {
-        const char *name;
-        double mine, its;
-    } numbers[] = {{"mass", f->mass, g->mass},    {"csw", f->csw, g->csw},
-                   {"csw_t", f->csw_t, g->csw_t}, {"twist", f->twist, g->twist},
-                   {"xi", f->xi, g->xi},          {"nu", f->nu, g->nu},
-                   {"m0", f->m0, g->m0}};
-    const size_t count = sizeof numbers / sizeof *numbers;
-    size_t i = 0;
-    while (i < count && numbers[i].mine == numbers[i].its)
+    int i = 0;
+    while (i < LAT_FERMION_NUMBERS && *lat_fermion_number(&f, i) == *lat_fermion_number(&g, i))
         i++;
-    if (strcmp(f->name, g->name))
-        snprintf(text, 160, "%s", *f->name ? f->name : "no operator");
-    else if (i < count)
-        snprintf(text, 160, "%s %.15g", numbers[i].name, numbers[i].mine);
+    if (strcmp(f.name, g.name))
+        snprintf(text, 160, "%s", *f.name ? f.name : "no operator");
+    else if (i < LAT_FERMION_NUMBERS)
+        snprintf(text, 160, "%s %.15g", lat_fermion_names[i], *lat_fermion_number(&f, i));
     else
         snprintf(text, 160, "links smeared by '%.60s', columns '%.30s'", smeared ? smeared : "",
                  form ? form : "");

@@ -4,127 +4,112 @@
 
 #include "common/text.h"
 #include "quark/values.h"
-#include "run/common/tool.h"
+#include "run/common/print.h"
 
-static const char *mu_names[2] = {"p", "k"};
-
-static void print_heading(FILE *to)
+static void json_momentum(lat_printer *r, const char *name, const double n[4])
 {
-    const int n = lat_values_columns(lat_quark_what.kind);
-    if (!lat_report_heading())
-        return;
-    fputs(lat_quark_what.mean ? "configurations" : "configuration", to);
-    for (int i = 0; i < (lat_quark_opts.vertex ? 8 : 4); i++)
-        fprintf(to, "\t%s%c", mu_names[i / 4], "xyzt"[i % 4]);
-    fputs(!lat_quark_opts.vertex    ? "\tp2\tpbar2\tphat2\tcylinder"
-          : lat_quark_has_current() ? "\tp2\tk2\tq2\tward\tgamma"
-                                    : "\tp2\tk2\tq2\tgamma",
-          to);
-    for (int i = 0; i < n; i++) {
-        const char *name = lat_values_column(lat_quark_what.kind, i);
-        fprintf(to, "\t%s", name);
-        if (lat_quark_what.mean)
-            fprintf(to, "\t%s_error", name);
+    lat_json_key(r->to, r->first, name);
+    r->first = false;
+    for (int mu = 0; mu < 4; mu++)
+        fprintf(r->to, "%s%.15g", mu ? ", " : "[", n[mu]);
+    fputc(']', r->to);
+}
+
+/* Momenta, and what follows from them. */
+static void kinematics(lat_printer *r, const lat_kinematics *k, double ward)
+{
+    for (int i = 0; i < (lat_quark_opts.vertex ? 2 : 1); i++) {
+        const char p = "pk"[i], name[] = {p, '\0'};
+        if (r->form == LAT_FORM_JSON)
+            json_momentum(r, name, k->n[i]);
+        for (int mu = 0; r->form != LAT_FORM_JSON && mu < 4; mu++)
+            lat_print_digits(r, (char[]){p, "xyzt"[mu], '\0'}, 15, k->n[i][mu]);
     }
-    lat_report_end_heading(to);
+    lat_print_real(r, "p2", k->square[0]);
+    if (lat_quark_opts.vertex) {
+        lat_print_real(r, "k2", k->square[1]);
+        lat_print_real(r, "q2", k->q2);
+        if (lat_quark_has_current())
+            lat_print_real(r, "ward", ward);
+        return;
+    }
+    lat_print_real(r, "pbar2", k->pbar2);
+    lat_print_real(r, "phat2", k->phat2);
+    lat_print_real(r, "cylinder", k->distance);
+}
+
+/* Of one row, each with its error if there are errors. */
+static void numbers(lat_printer *r, int row, const double *v, const double *e)
+{
+    for (int i = 0; i < lat_values_columns(lat_quark_what.kind); i++) {
+        const char *name = lat_values_column(lat_quark_what.kind, i);
+        const int at = row * LAT_VALUES_STRIDE + i;
+        char error[40];
+        snprintf(error, sizeof error, "%s_error", name);
+        lat_print_real(r, name, v[at]);
+        if (e)
+            lat_print_real(r, error, e[at]);
+    }
+}
+
+static void tsv_row(lat_printer *r, const lat_kinematics *k, int row, const double *v,
+                    const double *e)
+{
+    r->first = true;
+    lat_print_whole(r, lat_quark_what.mean ? "configurations" : "configuration", r->index);
+    kinematics(r, k, v[LAT_VALUES_WARD]);
+    if (lat_quark_opts.vertex)
+        lat_print_word(r, "gamma", lat_values_row(row));
+    numbers(r, row, v, e);
 }
 
 void lat_quark_tsv(FILE *to, long config, const lat_kinematics *k, const double *v, const double *e)
 {
-    const int n = lat_values_columns(lat_quark_what.kind);
-    print_heading(to);
+    lat_printer r = {.to = to, .form = LAT_FORM_NAMES, .index = config};
+    if (lat_report_heading()) {
+        tsv_row(&r, k, 0, v, e);
+        lat_report_end_heading(to);
+    }
+    r.form = LAT_FORM_TSV;
     for (int row = 0; row < lat_values_rows(lat_quark_what.kind); row++) {
-        fprintf(to, "%ld", config);
-        for (int i = 0; i < (lat_quark_opts.vertex ? 8 : 4); i++)
-            fprintf(to, "\t%.15g", k->n[i / 4][i % 4]);
-        if (lat_quark_opts.vertex) {
-            lat_numbers_tsv(to, lat_quark_has_current() ? 4 : 3,
-                            (double[]){k->square[0], k->square[1], k->q2, v[LAT_VALUES_WARD]});
-            fprintf(to, "\t%s", lat_values_row(row));
-        } else {
-            lat_numbers_tsv(to, 4, (double[]){k->square[0], k->pbar2, k->phat2, k->distance});
-        }
-        for (int i = 0; i < n; i++) {
-            lat_numbers_tsv(to, 1, v + row * LAT_VALUES_STRIDE + i);
-            if (e)
-                lat_numbers_tsv(to, 1, e + row * LAT_VALUES_STRIDE + i);
-        }
+        tsv_row(&r, k, row, v, e);
         lat_report_end_row(to);
     }
 }
 
-static void json_value(FILE *to, const char *name, bool first, double v, const double *e)
-{
-    lat_json_key(to, first, name);
-    lat_json_number(to, v);
-    if (e) {
-        char text[40];
-        snprintf(text, sizeof text, "%s_error", name);
-        lat_json_pair(to, text, *e);
-    }
-}
-
-static void json_momentum(FILE *to, bool first, const char *name, const double n[4])
-{
-    lat_json_key(to, first, name);
-    for (int mu = 0; mu < 4; mu++)
-        fprintf(to, "%s%.15g", mu ? ", " : "[", n[mu]);
-    fputc(']', to);
-}
-
 void lat_quark_json(FILE *to, const lat_kinematics *k, const double *v, const double *e)
 {
+    lat_printer r = {.to = to, .form = LAT_FORM_JSON, .first = true};
     fputc('{', to);
-    json_momentum(to, true, "p", k->n[0]);
-    if (lat_quark_opts.vertex)
-        json_momentum(to, false, "k", k->n[1]);
-    lat_json_pair(to, "p2", k->square[0]);
-    if (lat_quark_opts.vertex) {
-        lat_json_pair(to, "k2", k->square[1]);
-        lat_json_pair(to, "q2", k->q2);
-        if (lat_quark_has_current())
-            lat_json_pair(to, "ward", v[LAT_VALUES_WARD]);
-        lat_json_key(to, false, "vertices");
-        fputc('{', to);
-        for (int row = 0; row < lat_values_rows(lat_quark_what.kind); row++) {
-            lat_json_key(to, row == 0, lat_values_row(row));
-            fputc('{', to);
-            for (int i = 0; i < lat_values_columns(lat_quark_what.kind); i++)
-                json_value(to, lat_values_column(lat_quark_what.kind, i), i == 0,
-                           v[row * LAT_VALUES_STRIDE + i],
-                           e ? e + row * LAT_VALUES_STRIDE + i : NULL);
-            fputc('}', to);
-        }
-        fputs("}}", to);
-        return;
+    kinematics(&r, k, v[LAT_VALUES_WARD]);
+    if (!lat_quark_opts.vertex)
+        numbers(&r, 0, v, e);
+    for (int row = 0; lat_quark_opts.vertex && row < lat_values_rows(lat_quark_what.kind); row++) {
+        fputs(row ? ", " : ", \"vertices\": {", to);
+        lat_json_string(to, lat_values_row(row));
+        fputs(": {", to);
+        r.first = true;
+        numbers(&r, row, v, e);
+        fputc('}', to);
     }
-    lat_json_pair(to, "pbar2", k->pbar2);
-    lat_json_pair(to, "phat2", k->phat2);
-    lat_json_pair(to, "cylinder", k->distance);
-    for (int i = 0; i < lat_values_columns(lat_quark_what.kind); i++)
-        json_value(to, lat_values_column(lat_quark_what.kind, i), false, v[i], e ? e + i : NULL);
-    fputc('}', to);
+    fputs(lat_quark_opts.vertex ? "}}" : "}", to);
 }
 
 void lat_quark_json_begin(FILE *to, const lat_header *head, long config)
 {
+    lat_printer r = {.to = to, .form = LAT_FORM_JSON, .first = true};
+    const bool mean = lat_quark_what.mean;
     lat_report_json(to);
-    fprintf(to, "\"%s\": %ld", lat_quark_what.mean ? "configurations" : "configuration", config);
-    if (!lat_quark_what.mean && head->quark.source) {
-        lat_json_key(to, false, "source");
-        lat_json_string(to, head->quark.source);
-    }
+    lat_print_whole(&r, mean ? "configurations" : "configuration", config);
+    if (!mean && head->quark.source)
+        lat_print_word(&r, "source", head->quark.source);
     if (lat_fermion_known(&head->quark.fermion))
-        lat_json_pair(to, "mass", head->quark.fermion.mass);
-    if (!lat_quark_what.mean && *head->quark.links) {
-        lat_json_key(to, false, "links_crc");
-        lat_json_string(to, head->quark.links);
-    }
-    lat_json_key(to, false, "gauge");
-    lat_json_string(to, head->gauge);
-    if (!lat_quark_what.mean)
-        lat_json_pair(to, "theta", head->theta);
-    lat_lattice_json(to, &head->geom, head->nc);
-    lat_json_key(to, false, "momenta");
-    fputc('[', to);
+        lat_print_real(&r, "mass", head->quark.fermion.mass);
+    if (!mean && *head->quark.links)
+        lat_print_word(&r, "links_crc", head->quark.links);
+    lat_print_word(&r, "gauge", head->gauge);
+    if (!mean)
+        lat_print_real(&r, "theta", head->theta);
+    lat_print_lattice(&r, &head->geom, head->nc);
+    fputs(", \"momenta\": [", to);
 }

@@ -36,10 +36,10 @@ static int make_source(lat_dirac_tool_run *r, const char *text, lat_field *b)
     r->counted = s && lat_source_counts(s);
     if (s && columns == lat_header_objects(&b->head))
         rc = fill_source(r, s, field, column, b) ? -1 : 1;
-    else if (s && lat_dirac_tool_opts.source_text)
+    else if (s && r->o.source_text)
         rc = lat_fail("--source %s: expected one of %zu columns, as the solution has, found %zu",
                       text, lat_header_objects(&b->head), columns);
-    else if (lat_dirac_tool_opts.source_text)
+    else if (r->o.source_text)
         rc = -1;
     else
         lat_error_clear();
@@ -56,15 +56,15 @@ static int find_source(lat_dirac_tool_run *r, const lat_field *x, lat_field *b)
         const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
         const int rc = lat_fields_read_as(r->sources, b, &h);
         if (rc == 0)
-            return lat_fail("%s: expected a source for each solution, found %ld",
-                            lat_dirac_tool_opts.source_file, r->field);
+            return lat_fail("%s: expected a source for each solution, found %ld", r->o.source_file,
+                            r->field);
         if (rc < 0)
             return -1;
         if (!lat_header_spinors(&b->head) || !lat_header_alike(&b->head, &x->head)
             || lat_header_objects(&b->head) != lat_header_objects(&x->head))
             return lat_fail("%s: field %ld: expected a source with the lattice and columns of the "
                             "solution, found %s",
-                            lat_dirac_tool_opts.source_file, r->field, lat_kind_text(b->head.kind));
+                            r->o.source_file, r->field, lat_kind_text(b->head.kind));
         return 1;
     }
     if (lat_header_copy(&b->head, &x->head))
@@ -72,9 +72,7 @@ static int find_source(lat_dirac_tool_run *r, const lat_field *x, lat_field *b)
     b->head.real = LAT_F64;
     if (lat_field_alloc(b, x->comm))
         return -1;
-    return make_source(
-        r, lat_dirac_tool_opts.source_text ? lat_dirac_tool_opts.source_text : x->head.quark.source,
-        b);
+    return make_source(r, r->o.source_text ? r->o.source_text : x->head.quark.source, b);
 }
 
 /* |M x| of each slice, all columns, for an equation without source. */
@@ -123,16 +121,16 @@ static int check_away(const lat_field *y, int columns, away *to)
     return rc;
 }
 
-bool lat_dirac_tool_stated(void)
+bool lat_dirac_tool_stated(const lat_dirac_tool_run *r)
 {
-    return !lat_dirac_tool_opts.identify
+    return !r->o.identify
            && (lat_opt_given("kappa") || lat_opt_given("mass") || lat_opt_given("mu"));
 }
 
 /* The operator of the options where they name one, else that of the header. */
 static int choose_fermion(const lat_dirac_tool_run *r, const lat_field *x, lat_fermion *f)
 {
-    *f = lat_dirac_tool_stated() ? r->fermion : x->head.quark.fermion;
+    *f = lat_dirac_tool_stated(r) ? r->fermion : x->head.quark.fermion;
     if (!lat_fermion_known(f))
         return lat_fail("%s: field %ld: the header names no operator: --kappa or --mass is needed",
                         lat_dirac_tool_name(r), r->field);
@@ -162,10 +160,10 @@ static int print_residuals(const lat_dirac_tool_run *r, const lat_field *x, int 
             fprintf(r->text, "without slice %d\n", without);
         worst = found[c] > found[worst] || found[c] != found[c] ? c : worst;
     }
-    if (found[worst] <= lat_dirac_tool_opts.residual)
+    if (found[worst] <= r->o.residual)
         return LAT_DONE;
     lat_fail("%s: field %ld: expected residuals below %.3g, found %.3g in column %d",
-             lat_dirac_tool_name(r), r->field, lat_dirac_tool_opts.residual, found[worst], worst);
+             lat_dirac_tool_name(r), r->field, r->o.residual, found[worst], worst);
     return LAT_UNCONVERGED;
 }
 
@@ -200,10 +198,10 @@ static int find_residuals(lat_dirac_tool_run *r, lat_field *x, const lat_fermion
     return rc ? -1 : 0;
 }
 
-static bool all_good(int columns, const double *found)
+static bool all_good(const lat_dirac_tool_run *r, int columns, const double *found)
 {
     for (int c = 0; c < columns; c++)
-        if (!(found[c] <= lat_dirac_tool_opts.residual))
+        if (!(found[c] <= r->o.residual))
             return false;
     return true;
 }
@@ -218,7 +216,8 @@ int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x)
     if (choose_fermion(r, x, &f) || lat_field_exchange(x)
         || find_residuals(r, x, &f, found, &without))
         return LAT_FAILED;
-    if (r->counted && r->config > 0 && !all_good(n, found)) { /* of links in a file of their own */
+    if (r->counted && r->config > 0
+        && !all_good(r, n, found)) { /* of links in a file of their own */
         r->config = 0;
         if (find_residuals(r, x, &f, found, &without))
             return LAT_FAILED;

@@ -16,9 +16,9 @@ typedef struct lat_dirac_tool_options {
     const char *source_text;
     const char *source_file;
 } lat_dirac_tool_options;
-extern lat_dirac_tool_options lat_dirac_tool_opts;
 
 typedef struct lat_dirac_tool_run {
+    lat_dirac_tool_options o;
     lat_input *in, *sources;
     lat_output *out;
     FILE *text;
@@ -56,7 +56,7 @@ int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, cons
 /* ---- dirac_check.c --------------------------------------------------------------------------- */
 
 /* Do the options name an operator? */
-bool lat_dirac_tool_stated(void);
+bool lat_dirac_tool_stated(const lat_dirac_tool_run *r);
 
 /* Prints the residuals of x: an exit code. */
 int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "common/text.h"
 #include "formats/fields.h"
@@ -15,8 +16,9 @@
 #include "run/quark/fermion_options.h"
 #include "run/quark/links.h"
 #include "run/quark/overlap.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "stream/stream.h"
 #include "dirac_run.h"
 
@@ -28,7 +30,7 @@ static const char *gauge_file, *smear_text;
 static int apply = -1, code_of = FAST, even_odd = SYMMETRIC;
 static bool check;
 
-lat_dirac_tool_options lat_dirac_tool_opts = {.residual = 1e-10};
+static lat_dirac_tool_run run = {.o = {.residual = 1e-10}};
 
 static const lat_option options[] = {
     LAT_HEADING("What to do"),
@@ -43,15 +45,15 @@ static const lat_option options[] = {
      "plain: use the code that certifies solutions (M and Mdag; overlap: M)", false},
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
      "print the residual of each column of the input; exit 3 if one is above --residual", false},
-    {LAT_OPT_REAL, "residual", 0, "R", &lat_dirac_tool_opts.residual, 0, 1e300,
+    {LAT_OPT_REAL, "residual", 0, "R", &run.o.residual, 0, 1e300,
      "largest residual that --check accepts; an overlap operator is applied as exactly as this "
      "needs",
      false},
-    {LAT_OPT_TEXT, "source", 0, "SOURCE", &lat_dirac_tool_opts.source_text, 0, 0,
+    {LAT_OPT_TEXT, "source", 0, "SOURCE", &run.o.source_text, 0, 0,
      "source for --check, by name (default: the source that the header names)", false},
-    {LAT_OPT_TEXT, "source-file", 0, "FILE", &lat_dirac_tool_opts.source_file, 0, 0,
+    {LAT_OPT_TEXT, "source-file", 0, "FILE", &run.o.source_file, 0, 0,
      "sources for --check, field by field", false},
-    {LAT_OPT_FLAG, "identify", 0, NULL, &lat_dirac_tool_opts.identify, 0, 0,
+    {LAT_OPT_FLAG, "identify", 0, NULL, &run.o.identify, 0, 0,
      "find kappa, csw, boundary, spin basis and norm of the input", false},
     LAT_HEADING("Operator"),
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
@@ -112,8 +114,8 @@ static int apply_plain(lat_dirac_tool_run *r, const lat_field *x, lat_field *y)
 static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
 {
     lat_dirac *d = with;
-    const lat_spinor_part both = {LAT_BOTH, columns, lat_spinor_numbers},
-                          odd = {LAT_ODD, columns, lat_spinor_numbers};
+    const lat_part both = {LAT_BOTH, columns, lat_column_numbers},
+                   odd = {LAT_ODD, columns, lat_column_numbers};
     const lat_dirac_form form = even_odd == SYMMETRIC ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
     static const lat_dirac_kind kinds[] = {LAT_PLAIN, LAT_DAGGER, LAT_NORMAL, LAT_GAMMA5};
     switch (apply) {
@@ -129,17 +131,17 @@ static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
 }
 
 /* Some columns at a time. */
-static int in_batches(lat_spinor_space *s, int most, const lat_field *x, lat_field *y,
+static int in_batches(lat_space *s, int most, const lat_field *x, lat_field *y,
                       int (*batch)(void *with, lat_dfield *in, lat_dfield *out, int columns),
                       void *with)
 {
     const int objects = (int)lat_header_objects(&x->head);
-    lat_dfield *in = lat_spinor_new(s, "spinors"), *out = in ? lat_spinor_new(s, "spinors") : NULL;
+    lat_dfield *in = lat_vector_new(s, "spinors"), *out = in ? lat_vector_new(s, "spinors") : NULL;
     int rc = out ? 0 : -1;
     for (int first = 0; first < objects && rc == 0; first += most) {
         const int n = objects - first < most ? objects - first : most;
-        int column[LAT_SPINOR_COLUMNS], object[LAT_SPINOR_COLUMNS];
-        const lat_spinor_part p = {LAT_BOTH, n, column};
+        int column[LAT_VECTOR_COLUMNS], object[LAT_VECTOR_COLUMNS];
+        const lat_part p = {LAT_BOTH, n, column};
         for (int c = 0; c < n; c++) {
             column[c] = c;
             object[c] = first + c;
@@ -184,7 +186,7 @@ static int open_overlap(lat_dirac_tool_run *r, const lat_field *x, const lat_fer
                    && lat_overlap_known_find(&r->known, r->links.number, &r->links.u, f, smearing)
                           == 0
                ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x), false,
-                                       fmin(lat_dirac_tool_opts.residual, 1e-6), &r->known)
+                                       fmin(r->o.residual, 1e-6), &r->known)
                : -1;
 }
 
@@ -200,7 +202,7 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
     static const lat_overlap_kind kinds[] = {LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL,
                                              LAT_OVERLAP_D};
     lat_overlap *o = with;
-    const lat_spinor_part p = {LAT_BOTH, columns, lat_spinor_numbers};
+    const lat_part p = {LAT_BOTH, columns, lat_column_numbers};
     if (apply == SIGN)
         return lat_sign_apply(o->sign, 0, &p, out, in);
     return lat_overlap_apply(o, kinds[apply], 0, &p, out, in)
@@ -250,14 +252,11 @@ int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, cons
 static int name_source(const lat_field *x, const char *word, lat_header *head)
 {
     const char *source = x->head.quark.source;
-    char *text = NULL;
     if (x->head.kind == LAT_MODES)
         return 0;
-    if (asprintf(&text, "%s of %s of %s", word, lat_kind_text(x->head.kind),
-                 source ? source : "unknown origin")
-        < 0)
-        return lat_fail("out of memory: the text of a source");
-    const int rc = lat_quark_set_source(&head->quark, text);
+    char *text = lat_text_new("%s of %s of %s", word, lat_kind_text(x->head.kind),
+                              source ? source : "unknown origin");
+    const int rc = text ? lat_quark_set_source(&head->quark, text) : -1;
     free(text);
     return rc;
 }
@@ -307,7 +306,7 @@ static int find_links(lat_dirac_tool_run *r, const lat_field *x)
     if (r->links.number == before)
         return 0;
     return lat_fermion_check_gauge(&r->links.u.head, gauge_file)
-                   || ((apply >= 0 || lat_dirac_tool_stated())
+                   || ((apply >= 0 || lat_dirac_tool_stated(r))
                        && lat_fermion_check_links(&r->fermion, &r->links.u.head, gauge_file))
                ? -1
                : 0;
@@ -317,8 +316,7 @@ static int find_links(lat_dirac_tool_run *r, const lat_field *x)
 static int read_field(lat_dirac_tool_run *r, lat_field *x)
 {
     const lat_quark_hints h = {.kappa = lat_opt_given("kappa") ? lat_fermion_opts.kappa : NAN,
-                               .norm = lat_dirac_tool_opts.identify ? LAT_NORM_MASS
-                                                                    : LAT_NORM_FORMAT,
+                               .norm = r->o.identify ? LAT_NORM_MASS : LAT_NORM_FORMAT,
                                .force = lat_opts.force};
     return lat_fields_read_as(r->in, x, &h);
 }
@@ -328,7 +326,7 @@ static int surplus(lat_dirac_tool_run *r)
 {
     const int more = r->sources ? lat_fields_more(r->sources) : 0;
     return more > 0 ? lat_fail("%s: expected as many sources as solutions, %ld, found more",
-                               lat_dirac_tool_opts.source_file, r->field)
+                               r->o.source_file, r->field)
                     : more;
 }
 
@@ -341,10 +339,9 @@ static int each(lat_dirac_tool_run *r)
             return rc < 0 || surplus(r) ? LAT_FAILED : code;
         int now = LAT_FAILED;
         if (find_links(r, &x) == 0)
-            now = check ? lat_dirac_tool_check_one(r, &x)
-                  : lat_dirac_tool_opts.identify
-                      ? (lat_dirac_tool_identify_one(r, &x) ? LAT_FAILED : LAT_DONE)
-                      : apply_one(r, &x);
+            now = check           ? lat_dirac_tool_check_one(r, &x)
+                  : r->o.identify ? (lat_dirac_tool_identify_one(r, &x) ? LAT_FAILED : LAT_DONE)
+                                  : apply_one(r, &x);
         code = now == LAT_DONE ? code : now;
         lat_field_free(&x);
     }
@@ -352,15 +349,15 @@ static int each(lat_dirac_tool_run *r)
 }
 
 /* The operator comes from options or from the header, not from a mixture. */
-static void check_operator(void)
+static void check_operator(const lat_dirac_tool_run *r)
 {
-    if (lat_dirac_tool_opts.identify && lat_opt_given("kappa"))
+    if (r->o.identify && lat_opt_given("kappa"))
         lat_usage("--identify finds the operator: expected no --kappa");
     static const char *const names[] = {"csw",      "csw-t", "xi",   "nu", "twist",
                                         "boundary", "m0",    "mass", "mu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (lat_opt_given(names[i]) && !lat_dirac_tool_stated())
-            lat_usage(lat_dirac_tool_opts.identify
+        if (lat_opt_given(names[i]) && !lat_dirac_tool_stated(r))
+            lat_usage(r->o.identify
                           ? "--identify finds the operator: expected no --%s"
                           : "--%s: expected --kappa or --mass with it, because without them "
                             "the operator of the header is used",
@@ -369,37 +366,36 @@ static void check_operator(void)
 
 static void check_usage(lat_dirac_tool_run *r)
 {
-    if ((apply >= 0) + check + lat_dirac_tool_opts.identify != 1)
+    if ((apply >= 0) + check + r->o.identify != 1)
         lat_usage("expected one of --apply, --check and --identify");
     if (!gauge_file)
         lat_usage("--gauge-file is needed: the links");
-    if ((lat_dirac_tool_opts.source_file || lat_dirac_tool_opts.source_text) && !check)
+    if ((r->o.source_file || r->o.source_text) && !check)
         lat_usage("--source and --source-file are for --check");
     if (lat_opt_given("code") && apply < 0)
         lat_usage("--code is for --apply");
     lat_smear s;
     if (smear_text && lat_smear_parse(smear_text, &s))
         lat_usage("--smear-links: %s", lat_error());
-    if (smear_text && lat_dirac_tool_opts.identify)
+    if (smear_text && r->o.identify)
         lat_usage("--smear-links is for --apply and --check");
     lat_usage_if_stdin_twice(
-        (const char *const[]){gauge_file, lat_dirac_tool_opts.source_file, lat_overlap_opts.modes},
-        3);
-    if (lat_dirac_tool_opts.source_file && lat_dirac_tool_opts.source_text)
+        (const char *const[]){gauge_file, r->o.source_file, lat_overlap_opts.modes}, 3);
+    if (r->o.source_file && r->o.source_text)
         lat_usage("--source and --source-file exclude each other");
     if (lat_opt_given("even-odd") && apply != SCHUR)
         lat_usage("--even-odd is for --apply schur");
     if (code_of == PLAIN && apply > M_DAGGER)
         lat_usage("--code plain applies M and Mdag alone");
-    if (check || lat_dirac_tool_opts.identify)
-        check_operator();
-    lat_operator_of_options(&r->fermion, check || lat_dirac_tool_opts.identify || apply == SIGN);
+    if (check || r->o.identify)
+        check_operator(r);
+    lat_operator_of_options(&r->fermion, check || r->o.identify || apply == SIGN);
     const bool overlap = lat_dirac_tool_overlap(&r->fermion);
     if (lat_opt_given("residual") && !check && !overlap) /* whose accuracy follows it */
         lat_usage("--residual is for --check");
     if (apply == SIGN && !overlap)
         lat_usage("--apply sign is for --operator overlap");
-    if (overlap && (lat_dirac_tool_opts.identify || (apply > GAMMA5 && apply != SIGN)))
+    if (overlap && (r->o.identify || (apply > GAMMA5 && apply != SIGN)))
         lat_usage("--operator overlap is for --check and --apply M, Mdag, MdagM, g5M and sign");
     if (overlap && code_of == PLAIN && apply != M)
         lat_usage("--code plain applies M of the overlap operator alone");
@@ -412,8 +408,7 @@ static int open_all(lat_dirac_tool_run *r)
     const unsigned flags = lat_output_flags() | (apply >= 0 ? LAT_OUTPUT_OTHER : LAT_OUTPUT_TEXT);
     if (!(r->in = lat_input_open(lat_opts.input, comm))
         || !(r->links.in = lat_input_open(gauge_file, comm))
-        || (lat_dirac_tool_opts.source_file
-            && !(r->sources = lat_input_open(lat_dirac_tool_opts.source_file, comm)))
+        || (r->o.source_file && !(r->sources = lat_input_open(r->o.source_file, comm)))
         || lat_overlap_known_open(&r->known, comm)
         || !(r->out = lat_output_open(lat_opts.output, flags, comm))
         || (apply < 0 && !(r->text = lat_text_open(r->out)))
@@ -424,27 +419,19 @@ static int open_all(lat_dirac_tool_run *r)
 
 int main(int argc, char **argv)
 {
-    lat_dirac_tool_run r = {.field = 0};
+    lat_dirac_tool_run *r = &run;
     lat_options_parse(&tool, argc, argv);
-    check_usage(&r);
-    int code = open_all(&r) ? LAT_FAILED : each(&r);
-    lat_links_free(&r.links);
-    lat_device_close(r.device);
+    check_usage(r);
+    int code = open_all(r) ? LAT_FAILED : each(r);
+    lat_links_free(&r->links);
+    lat_device_close(r->device);
     lat_device_end();
-    lat_input_close(r.in);
-    lat_input_close(r.sources);
-    lat_overlap_known_close(&r.known);
-    if (r.text) { /* what was measured is printed, whatever it says */
-        if (code == LAT_FAILED) {
-            fclose(r.text);
-            lat_output_abort(r.out);
-        } else if (lat_text_close(r.text, r.out)) {
-            code = LAT_FAILED;
-        }
-    } else if (code != LAT_DONE) {
-        lat_output_abort(r.out);
-    } else if (lat_stream_commit(r.out)) {
-        code = LAT_FAILED;
-    }
+    lat_input_close(r->in);
+    lat_input_close(r->sources);
+    lat_overlap_known_close(&r->known);
+    /* What was measured is printed, whatever it says. */
+    const bool printed = r->text && code == LAT_UNCONVERGED;
+    const int end = lat_output_end(r->out, r->text, printed ? LAT_DONE : code);
+    code = printed && end == LAT_DONE ? code : end;
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

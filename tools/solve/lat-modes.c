@@ -12,7 +12,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/text.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "modes/modes.h"
 #include "run/common/device_options.h"
 #include "run/quark/fermion_options.h"
@@ -36,16 +36,16 @@ static long max_applications = 1000000, degree;
 static uint64_t seed = 1;
 static lat_device_options device;
 
-lat_modes_tool_options lat_modes_tool_opts = {.matrix = LAT_MODES_OF_G5M, .residual = 1e-10};
+static lat_modes_tool_run run = {.o = {.matrix = LAT_MODES_OF_G5M, .residual = 1e-10}};
 
 static const lat_option options[] = {
     LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
-    {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &lat_modes_tool_opts.matrix, 0, 0,
+    {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &run.o.matrix, 0, 0,
      "matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, where S is the asymmetric Schur "
      "complement on odd sites",
      false},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &lat_modes_tool_opts.smear_text, 0, 0,
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &run.o.smear_text, 0, 0,
      "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
      ",spatial",
      false},
@@ -54,9 +54,9 @@ static const lat_option options[] = {
      "number of modes; LOW-HIGH: the number from LOW to HIGH that leaves the widest gap to the "
      "next eigenvalue; auto: 8-24",
      false},
-    {LAT_OPT_FLAG, "largest", 0, NULL, &lat_modes_tool_opts.largest, 0, 0,
+    {LAT_OPT_FLAG, "largest", 0, NULL, &run.o.largest, 0, 0,
      "find the modes with the largest modulus instead of the smallest", false},
-    {LAT_OPT_REAL, "residual", 0, "R", &lat_modes_tool_opts.residual, 1e-14, 1,
+    {LAT_OPT_REAL, "residual", 0, "R", &run.o.residual, 1e-14, 1,
      "search until |A v - value v| is below R for each mode, |v| = 1", false},
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
      "lanczos: thick-restart Lanczos with a Chebyshev polynomial; ritz: conjugate gradients on the "
@@ -72,9 +72,9 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
      "give up after N applications of the matrix", LAT_OPT_LIMIT},
     LAT_HEADING("Output"),
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_modes_tool_opts.tsv, 0, 0,
+    {LAT_OPT_FLAG, "tsv", 0, NULL, &run.o.tsv, 0, 0,
      "print a table instead of the modes, one row for each", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &lat_modes_tool_opts.json, 0, 0,
+    {LAT_OPT_FLAG, "json", 0, NULL, &run.o.json, 0, 0,
      "print one object for each configuration instead of the modes, with bounds", true},
     {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "also write the table of --tsv to FILE",
      true},
@@ -105,19 +105,11 @@ static const lat_tool tool = {
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* Looks after the search, and ends it where the run was asked to stop. */
-static bool asked_to_stop(lat_modes_tool_run *r)
-{
-    if (!r->stopped)
-        r->stopped = lat_modestate_asked(r->kept);
-    return r->stopped != 0;
-}
-
 static int show_progress(void *with, int converged, int of, double worst, long applications)
 {
     lat_modes_tool_run *r = with;
-    if (asked_to_stop(r))
-        return -1;
+    if (lat_sections_asked(&r->kept))
+        return r->kept.stopped > 0 ? 1 : -1;
     if (isinf(worst)) /* nothing is known yet */
         lat_progress("applications %ld  0 of %d modes  configuration %ld", applications, of,
                      lat_modes_tool_config(r));
@@ -130,33 +122,34 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(lat_modes_tool_run *r)
 {
-    const bool can = lat_spinor_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
+    const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
     return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 
 static int unconverged(const lat_modes_tool_run *r)
 {
     char text[LAT_FERMION_TEXT];
-    const char *there = lat_modestate_there(r->kept);
+    const char *there = r->kept.there ? checkpoint : NULL;
     lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
              "after %ld applications of %s (%s; --max-applications allows more%s%s)",
-             lat_modes_tool_config(r), r->high, lat_modes_tool_opts.residual, r->modes.worst,
-             r->modes.applications,
-             lat_modes_matrix_text((lat_modes_matrix)lat_modes_tool_opts.matrix),
+             lat_modes_tool_config(r), r->high, r->o.residual, r->modes.worst,
+             r->modes.applications, lat_modes_matrix_text((lat_modes_matrix)r->o.matrix),
              lat_fermion_text(&r->fermion, text), there ? ", --resume " : "", there ? there : "");
     return LAT_UNCONVERGED;
 }
 
 /* Where the search is. */
-static lat_spinor_space *searched(const lat_modes_tool_run *r)
+static lat_space *searched(const lat_modes_tool_run *r)
 {
-    return r->single.one ? r->single.one : r->space;
+    return r->single.one ? r->single.one : r->exact.one;
 }
 
 static int save(void *with, const lat_modes_state *state)
 {
     lat_modes_tool_run *r = with;
-    return lat_modestate_save(r->kept, r->name, searched(r), &r->links.u, state) || asked_to_stop(r)
+    lat_space *s = state->refined ? r->exact.one : searched(r);
+    return lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
+                   || lat_sections_asked(&r->kept)
                ? -1
                : 0;
 }
@@ -164,7 +157,7 @@ static int save(void *with, const lat_modes_state *state)
 static int find(lat_modes_tool_run *r, lat_modes_job *job)
 {
     lat_modes_state from;
-    int rc = lat_modestate_from(r->kept, r->name, searched(r), &from);
+    int rc = lat_modestate_from(&r->kept, r->name, searched(r), r->exact.one, &from);
     if (rc > 0)
         job->from = &from;
     rc = rc < 0 || lat_modes_find(job, &r->modes) ? -1 : 0;
@@ -176,35 +169,45 @@ static int find(lat_modes_tool_run *r, lat_modes_job *job)
 static int restore(lat_modes_tool_run *r)
 {
     double number[LAT_MODESTATE_NUMBERS];
-    const int rc = lat_modestate_done(r->kept, r->name, &r->v, number);
+    const int rc = lat_modestate_done(&r->kept, r->name, &r->v, number);
     if (rc <= 0)
         return rc;
     const int n = (int)lat_header_objects(&r->v.head);
-    r->modes = (lat_modes){.rest = number[0], .norm = number[1], .converged = true};
-    if (lat_modes_alloc(&r->modes, (size_t)n))
+    if (lat_modes_new(&r->modes, r->exact.one, n))
         return -1;
+    r->modes.rest = number[0];
+    r->modes.norm = number[1];
+    r->modes.converged = true;
     memcpy(r->modes.value, r->v.head.quark.eigenvalue, sizeof(double) * (size_t)n);
-    for (; r->modes.count < n; r->modes.count++)
-        if (!(r->modes.vector[r->modes.count] = lat_spinor_new(r->space, "modes")))
-            return -1;
     return 1;
 }
 
-/* The operator in single precision, for one vector and for batches. */
-static int open_single(lat_modes_tool_run *r, lat_device *on)
+/* The operator; `columns` of batches, or 0. */
+static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage storage, int columns,
+                         lat_modes_tool_operator *o)
 {
     const lat_field *u = lat_modes_tool_links(r);
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
+    const int nc = u->head.nc;
+    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
     const lat_dirac_options how = {.reals = 0};
-    return (r->single.grid = lat_grid_new(on, &spec))
-                   && (r->single.one = lat_spinor_open_in(r->single.grid, u->head.nc, 1, r->gauge))
-                   && (r->single.many = lat_spinor_open_in(r->single.grid, u->head.nc, BATCH,
-                                                           r->gauge))
-                   && (r->single.d = lat_dirac_open(r->single.one, u, &r->fermion, &how))
-                   && (r->single.batch = lat_dirac_open(r->single.many, u, &r->fermion, &how))
+    return (o->grid = lat_grid_new(on, &spec))
+                   && (o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
+                   && (o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
+                   && (columns == 0
+                       || ((o->many = lat_space_open_in(o->grid, nc, columns, r->gauge))
+                           && (o->batch = lat_dirac_open(o->many, u, &r->fermion, &how))))
                ? 0
                : -1;
+}
+
+static void close_operator(lat_modes_tool_operator *o)
+{
+    lat_dirac_close(o->batch);
+    lat_dirac_close(o->d);
+    lat_space_close(o->many);
+    lat_space_close(o->one);
+    lat_grid_free(o->grid);
+    *o = (lat_modes_tool_operator){NULL};
 }
 
 static int search(lat_modes_tool_run *r)
@@ -213,38 +216,33 @@ static int search(lat_modes_tool_run *r)
                                                 [LAT_MODES_OF_NORMAL] = {LAT_FULL, LAT_NORMAL},
                                                 [LAT_MODES_OF_G5S] = {LAT_ASYMMETRIC, LAT_GAMMA5}};
     const lat_field *u = lat_modes_tool_links(r), *u0 = &r->links.u;
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
-    const lat_dirac_options how = {.reals = 0};
     lat_device *on = device_for(r);
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
-    if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, NULL, &r->gauge)
-        || !(r->space = lat_spinor_open_in(r->grid, u->head.nc, 1, r->gauge))
-        || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
-        || (precision == SINGLE && open_single(r, on)))
+    if (!on || lat_temporal_open(on, u, NULL, &r->gauge)
+        || open_operator(r, on, LAT_STORAGE_DOUBLE, 0, &r->exact)
+        || (precision == SINGLE && open_operator(r, on, LAT_STORAGE_SINGLE, BATCH, &r->single)))
         return LAT_FAILED;
-    const lat_hermitian op = lat_hermitian_dirac(r->d, matrices[lat_modes_tool_opts.matrix]);
+    const lat_hermitian op = lat_hermitian_dirac(r->exact.d, matrices[r->o.matrix]);
     lat_hermitian coarse;
     if (precision == SINGLE) {
-        coarse = lat_hermitian_dirac(r->single.d, matrices[lat_modes_tool_opts.matrix]);
+        coarse = lat_hermitian_dirac(r->single.d, matrices[r->o.matrix]);
         coarse.many = r->single.batch;
     }
-    lat_modes_job job = {
-        .op = &op,
-        .coarse = precision == SINGLE ? &coarse : NULL,
-        .low = r->low,
-        .high = r->high,
-        .largest = lat_modes_tool_opts.largest,
-        .tolerance = .9 * lat_modes_tool_opts.residual, /* for rounding in the other code */
-        .method = (lat_modes_method)method,
-        .seed = seed,
-        .max_applications = max_applications,
-        .memory = memory * 1e9,
-        .degree = (int)degree,
-        .progress = show_progress,
-        .save = save,
-        .with = r};
+    lat_modes_job job = {.op = &op,
+                         .coarse = precision == SINGLE ? &coarse : NULL,
+                         .low = r->low,
+                         .high = r->high,
+                         .largest = r->o.largest,
+                         .tolerance = .9 * r->o.residual, /* for rounding in the other code */
+                         .method = (lat_modes_method)method,
+                         .seed = seed,
+                         .max_applications = max_applications,
+                         .memory = memory * 1e9,
+                         .degree = (int)degree,
+                         .progress = show_progress,
+                         .save = save,
+                         .with = r};
     snprintf(r->name, sizeof r->name, "config %ld links %s", lat_modes_tool_config(r),
              u0->head.read_crc);
     const int known = restore(r);
@@ -261,45 +259,28 @@ static int search(lat_modes_tool_run *r)
 static int judge(const lat_modes_tool_run *r)
 {
     for (int k = 0; k < r->modes.count; k++)
-        if (!(r->residual[k] <= lat_modes_tool_opts.residual)) {
+        if (!(r->residual[k] <= r->o.residual)) {
             lat_fail("configuration %ld, mode %d: expected a residual below %.3g, found %.3g, as "
                      "rounding allows it",
-                     lat_modes_tool_config(r), k, lat_modes_tool_opts.residual, r->residual[k]);
+                     lat_modes_tool_config(r), k, r->o.residual, r->residual[k]);
             return LAT_UNCONVERGED;
         }
     return LAT_DONE;
 }
 
-/* ---- output ---------------------------------------------------------------------------------- */
-
 /* ---- the run --------------------------------------------------------------------------------- */
-
-static void close_single(lat_modes_tool_run *r)
-{
-    lat_dirac_close(r->single.batch);
-    lat_dirac_close(r->single.d);
-    lat_spinor_close(r->single.many);
-    lat_spinor_close(r->single.one);
-    lat_grid_free(r->single.grid);
-    memset(&r->single, 0, sizeof r->single);
-}
 
 static void close_modes(lat_modes_tool_run *r)
 {
     lat_modes_free(&r->modes);
-    lat_dirac_close(r->d);
-    lat_spinor_close(r->space);
-    lat_grid_free(r->grid);
-    close_single(r);
+    close_operator(&r->exact);
+    close_operator(&r->single);
     lat_temporal_close(r->gauge);
     r->gauge = NULL;
     lat_field_free(&r->v);
     lat_field_free(&r->smeared);
     free(r->residual);
     r->residual = NULL;
-    r->d = NULL;
-    r->space = NULL;
-    r->grid = NULL;
 }
 
 /* One configuration. An exit code. */
@@ -309,14 +290,14 @@ static int one(lat_modes_tool_run *r)
         return LAT_FAILED;
     if (lat_fermion_check_gauge(&r->links.u.head, lat_input_name(r->links.in))
         || lat_fermion_check_links(&r->fermion, &r->links.u.head, lat_input_name(r->links.in))
-        || (lat_modes_tool_opts.smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
+        || (r->o.smear_text && lat_smear_links(&r->links.u, &r->smear, &r->smeared)))
         return LAT_FAILED;
     int code = search(r);
     if (code == LAT_DONE && lat_modes_tool_fetch(r))
         code = LAT_FAILED;
     if (code == LAT_DONE)
         code = judge(r);
-    if (code != LAT_DONE && !r->stopped)
+    if (code != LAT_DONE && !r->kept.stopped)
         lat_error_name(lat_input_name(r->links.in), resume);
     if (code == LAT_DONE)
         code = lat_modes_tool_write_modes(r);
@@ -326,7 +307,7 @@ static int one(lat_modes_tool_run *r)
 
 static int next_links(lat_modes_tool_run *r)
 {
-    return asked_to_stop(r) ? -1 : lat_links_next(&r->links);
+    return lat_sections_asked(&r->kept) ? -1 : lat_links_next(&r->links);
 }
 
 static int all(lat_modes_tool_run *r)
@@ -353,21 +334,20 @@ static void parse_modes(lat_modes_tool_run *r)
 static void check_usage(lat_modes_tool_run *r)
 {
     lat_fermion_of_options(&r->fermion, false);
-    if (lat_modes_tool_opts.smear_text
-        && lat_smear_parse(lat_modes_tool_opts.smear_text, &r->smear))
+    if (r->o.smear_text && lat_smear_parse(r->o.smear_text, &r->smear))
         lat_usage("--smear-links: %s", lat_error());
     parse_modes(r);
-    if (lat_modes_tool_opts.matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
+    if (r->o.matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
         lat_usage("--twist: %s is not Hermitian with a twist; --matrix MdagM is",
-                  lat_modes_matrix_text((lat_modes_matrix)lat_modes_tool_opts.matrix));
-    if (lat_modes_tool_opts.tsv && lat_modes_tool_opts.json)
+                  lat_modes_matrix_text((lat_modes_matrix)r->o.matrix));
+    if (r->o.tsv && r->o.json)
         lat_usage("--tsv and --json exclude each other");
-    const bool can = !lat_modes_tool_opts.largest && method == LAT_MODES_LANCZOS;
+    const bool can = !r->o.largest && method == LAT_MODES_LANCZOS;
     if (precision == SINGLE && !can)
         lat_usage("--precision single is for the lowest modes by --method lanczos");
     if (precision < 0)
-        precision = can && lat_modes_tool_opts.residual >= SINGLE_FROM ? SINGLE : DOUBLE;
-    if (degree && (lat_modes_tool_opts.largest || method == LAT_MODES_RITZ))
+        precision = can && r->o.residual >= SINGLE_FROM ? SINGLE : DOUBLE;
+    if (degree && (r->o.largest || method == LAT_MODES_RITZ))
         lat_usage("--degree is for the lowest modes by --method lanczos");
     lat_usage_if_input("log", log_path);
 }
@@ -375,7 +355,7 @@ static void check_usage(lat_modes_tool_run *r)
 static int open_all(lat_modes_tool_run *r)
 {
     const lat_comm *comm = lat_opts.comm;
-    const bool text = lat_modes_tool_opts.tsv || lat_modes_tool_opts.json;
+    const bool text = r->o.tsv || r->o.json;
     lat_checkpoint_usage(checkpoint, resume); /* ends the process: before there are threads */
     if (lat_device_begin(&device, comm)       /* a GPU starts while the links are read */
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
@@ -384,60 +364,36 @@ static int open_all(lat_modes_tool_run *r)
                  comm))
         || (text && !(r->text = lat_text_open(r->out)))
         || (log_path && !(r->log = lat_log_open(log_path, LAT_MODES_TOOL_COLUMNS, comm)))
-        || !(r->kept = lat_modestate_open(checkpoint, resume, comm))) /* none of the others */
+        || lat_sections_open(&r->kept, &lat_modestate, checkpoint, resume,
+                             comm)) /* none of the others */
         return -1;
-    if (lat_modes_tool_opts.tsv)
+    if (r->o.tsv)
         fprintf(r->text, LAT_MODES_TOOL_COLUMNS "\n");
-    lat_modestate_watch(r->kept);
     return 0;
-}
-
-/* A run that was asked to stop says how to go on. */
-static void keep(lat_modes_tool_run *r, int code)
-{
-    if (code == LAT_FAILED && !r->stopped && lat_opts.comm->size == 1)
-        r->stopped = lat_modestate_asked(r->kept); /* while it waited for a pipe */
-    if (r->stopped > 0) {
-        lat_error_clear(); /* it was only to get here */
-        lat_modestate_stopped(r->kept, r->stopped);
-    }
-}
-
-/* The output appears whole or not at all. */
-static int close_output(lat_modes_tool_run *r, int code)
-{
-    if (r->text && code == LAT_DONE)
-        return lat_text_close(r->text, r->out) ? LAT_FAILED : code;
-    if (r->text)
-        fclose(r->text);
-    if (code == LAT_DONE)
-        return lat_stream_commit(r->out) ? LAT_FAILED : code;
-    lat_output_abort(r->out);
-    return code;
 }
 
 int main(int argc, char **argv)
 {
-    lat_modes_tool_run r = {.low = 0};
+    lat_modes_tool_run *r = &run;
     lat_options_parse(&tool, argc, argv);
-    check_usage(&r);
-    lat_header_init(&r.v.head);
-    lat_header_init(&r.smeared.head);
-    int code = open_all(&r) ? LAT_FAILED : all(&r);
+    check_usage(r);
+    lat_header_init(&r->v.head);
+    lat_header_init(&r->smeared.head);
+    int code = open_all(r) ? LAT_FAILED : all(r);
     lat_progress_end();
-    if (r.kept)
-        keep(&r, code);
-    lat_links_free(&r.links);
-    lat_device_close(r.cpu);
-    lat_device_close(r.device);
+    lat_sections_stopped(&r->kept, code);
+    lat_links_free(&r->links);
+    lat_device_close(r->cpu);
+    lat_device_close(r->device);
     lat_device_end();
-    if (lat_log_close(r.log, log_path) && code == LAT_DONE)
+    if (lat_log_close(r->log, log_path) && code == LAT_DONE)
         code = LAT_FAILED;
-    code = close_output(&r, code);
+    code = lat_output_end(r->out, r->text, code);
     if (code == LAT_DONE)
-        lat_modestate_remove(r.kept);
-    lat_modestate_free(r.kept);
-    if (r.stopped > 0)
-        lat_stop_exit(lat_opts.comm, r.stopped);
+        lat_resume_remove(checkpoint, lat_opts.comm);
+    const int stopped = r->kept.stopped;
+    lat_sections_free(&r->kept);
+    if (stopped > 0)
+        lat_stop_exit(lat_opts.comm, stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -87,7 +87,7 @@ static const lat_option options[] = {
      "gcr, and double without --deflate, make none",
      false},
     LAT_HEADING("Device"),
-    {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
+    {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_VECTOR_COLUMNS,
      "columns solved side by side: more columns are faster and need more memory (default: 16; on a "
      "GPU as many as fit)",
      true},
@@ -415,10 +415,10 @@ static int open_all(run *r)
         || !(r->v.s.writer.out = lat_output_open(lat_opts.output,
                                                  lat_output_flags() | LAT_OUTPUT_OTHER, comm))
         || (log_path && !(r->log = lat_log_open(log_path, lat_result_log_head, comm)))
-        || !(r->v.s.kept = lat_columns_open(checkpoint, resume, comm))) /* none of the others */
+        || lat_sections_open(&r->v.s.kept, &lat_columns, checkpoint, resume,
+                             comm)) /* none of the others */
         return -1;
     r->v.s.writer.store = lat_opts.store;
-    lat_columns_watch(r->v.s.kept);
     return 0;
 }
 
@@ -426,9 +426,9 @@ static int open_all(run *r)
 static void keep_done(run *r)
 {
     char *why = strdup(lat_error());
-    const char *file = lat_columns_keep(r->v.s.kept);
-    if (file && why && strcmp(why, LAT_ANOTHER_FAILED))
-        lat_fail("%s; the same command with --resume %s goes on", why, file);
+    const bool there = lat_sections_save(&r->v.s.kept);
+    if (there && why && strcmp(why, LAT_ANOTHER_FAILED))
+        lat_fail("%s; the same command with --resume %s goes on", why, checkpoint);
     else
         lat_fail("%s", why ? why : "out of memory: a sentence");
     free(why);
@@ -441,14 +441,8 @@ static void give_up(run *r, int code)
     lat_solution *s = &r->v.s;
     lat_output_abort(s->writer.out);
     s->writer.out = NULL;
-    if (!s->kept)
-        return;
-    if (code == LAT_FAILED && !s->stopped && lat_opts.comm->size == 1)
-        s->stopped = lat_columns_asked(s->kept); /* while it waited for a pipe */
-    if (s->stopped > 0) {
-        lat_error_clear(); /* it was only to get here */
-        lat_columns_stopped(s->kept, s->stopped);
-    } else if (code == LAT_FAILED && *s->name && (lat_opts.comm->size == 1 || s->writer.failed))
+    if (!lat_sections_stopped(&s->kept, code) && code == LAT_FAILED && *s->name
+        && (lat_opts.comm->size == 1 || s->writer.failed))
         keep_done(r);
 }
 
@@ -486,10 +480,11 @@ int main(int argc, char **argv)
         give_up(&r, code = LAT_FAILED);
     }
     if (code == LAT_DONE)
-        lat_columns_remove(s->kept);
-    lat_columns_free(s->kept);
+        lat_resume_remove(checkpoint, lat_opts.comm);
+    const int stopped = s->kept.stopped;
+    lat_sections_free(&s->kept);
     lat_device_end();
-    if (s->stopped > 0)
-        lat_stop_exit(lat_opts.comm, s->stopped);
+    if (stopped > 0)
+        lat_stop_exit(lat_opts.comm, stopped);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -219,15 +219,15 @@ static int sequential(run *r, lat_field *s)
 /* The header of a source made from a propagator. */
 static int describe(const run *r, lat_header *head)
 {
-    char *text = NULL;
-    if (asprintf(&text, "%s of %s", r->text, head->quark.source ? head->quark.source : "unknown")
-        < 0)
-        return lat_fail("out of memory: the text of a source");
+    char *text = lat_text_new("%s of %s", r->text,
+                              head->quark.source ? head->quark.source : "unknown");
     lat_header_no_operator(head);
-    const int rc = lat_quark_set_source(&head->quark, text)
-                   || lat_quark_set_residuals(&head->quark, NULL);
+    const int rc = text && !lat_quark_set_source(&head->quark, text)
+                           && !lat_quark_set_residuals(&head->quark, NULL)
+                       ? 0
+                       : -1;
     free(text);
-    return rc ? -1 : 0;
+    return rc;
 }
 
 static int on_propagators(run *r)
@@ -281,12 +281,9 @@ int main(int argc, char **argv)
                  : -1;
     if (rc == 0)
         rc = dims ? without_links(&r) : is_sequential ? on_propagators(&r) : on_links(&r);
-    if (rc == 0)
-        rc = lat_stream_commit(r.out);
-    else
-        lat_output_abort(r.out);
+    const int code = lat_output_end(r.out, NULL, rc ? LAT_FAILED : LAT_DONE);
     lat_source_free(r.source);
     lat_links_free(&r.links);
     lat_input_close(r.in);
-    return rc ? lat_report(LAT_FAILED) : LAT_DONE;
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -36,13 +36,14 @@ static void copy_columns(const lat_field *x, int first, int columns, bool gamma5
  * then M x is 0 on even sites and S v on odd ones. */
 static int complete(lat_modes_tool_run *r, int first, int columns, lat_field *x)
 {
-    const lat_spinor_part odd = {LAT_ODD, 1, lat_spinor_numbers};
-    lat_spinor_space *s = r->space;
-    lat_dfield *y = lat_spinor_new(s, "a mode on all sites"), *b = lat_spinor_new(s, "zeros");
+    const lat_part odd = {LAT_ODD, 1, lat_column_numbers};
+    lat_space *s = r->exact.one;
+    lat_dfield *y = lat_vector_new(s, "a mode on all sites"), *b = lat_vector_new(s, "zeros");
     int rc = y && b ? 0 : -1;
     for (int k = 0; k < columns && rc == 0; k++)
         rc = s->ops->copy(s, &odd, r->modes.vector[first + k], y)
-                     || r->d->ops->reconstruct(r->d, &odd, y, b) || lat_spinor_get(s, y, 0, x, k)
+                     || r->exact.d->ops->reconstruct(r->exact.d, &odd, y, b)
+                     || lat_spinor_get(s, y, 0, x, k)
                  ? -1
                  : 0;
     lat_dfield_free(y);
@@ -61,14 +62,14 @@ typedef struct certificate {
 static int set_x(lat_modes_tool_run *r, certificate *z, int first, int columns)
 {
     lat_field *v = z->adjoint ? &z->v : &z->x;
-    if (lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S)
+    if (r->o.matrix == LAT_MODES_OF_G5S)
         return complete(r, first, columns, &z->x) || lat_field_exchange(&z->x) ? -1 : 0;
     copy_columns(&r->v, first, columns, false, NULL, v);
     if (lat_field_exchange(v))
         return -1;
     if (!z->adjoint)
         return 0;
-    if (lat_plain_apply(z->m, false, v, columns, lat_spinor_numbers, &z->x))
+    if (lat_plain_apply(z->m, false, v, columns, lat_column_numbers, &z->x))
         return -1;
     copy_columns(&z->x, 0, columns, true, NULL, &z->x);
     return lat_field_exchange(&z->x);
@@ -82,7 +83,7 @@ static int certify_some(lat_modes_tool_run *r, certificate *z, int first, int co
         return -1;
     copy_columns(&r->v, first, columns, true, value, &z->b);
     if (lat_plain_residual(z->adjoint ? z->adjoint : z->m, &z->x, &z->b, columns,
-                           lat_spinor_numbers, found))
+                           lat_column_numbers, found))
         return -1;
     for (int k = 0; k < columns; k++) /* was relative to |value v| */
         found[k] *= fabs(value[k]);
@@ -102,7 +103,7 @@ static int certify(lat_modes_tool_run *r)
                      && new_modes(r, most, &z.x) == 0 && new_modes(r, most, &z.b) == 0
                  ? 0
                  : -1;
-    if (rc == 0 && lat_modes_tool_opts.matrix == LAT_MODES_OF_NORMAL)
+    if (rc == 0 && r->o.matrix == LAT_MODES_OF_NORMAL)
         rc = (z.adjoint = lat_plain_new(lat_modes_tool_links(r), &other))
                      && new_modes(r, most, &z.v) == 0
                  ? 0
@@ -120,16 +121,16 @@ static int certify(lat_modes_tool_run *r)
 /* (v, gamma5 v) */
 static int measure_chirality(lat_modes_tool_run *r)
 {
-    const lat_spinor_part p = {lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH,
-                               1, lat_spinor_numbers};
-    const lat_spinor_ops *ops = r->space->ops;
-    lat_dfield *w = lat_spinor_new(r->space, "gamma5 v");
+    const lat_part p = {r->o.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH, 1,
+                        lat_column_numbers};
+    const lat_vector_ops *ops = r->exact.one->ops;
+    lat_dfield *w = lat_vector_new(r->exact.one, "gamma5 v");
     int rc = w ? 0 : -1;
     for (int k = 0; k < r->modes.count && rc == 0; k++) {
         lat_scalar dot, *to = &dot;
         const lat_dfield *v = r->modes.vector[k];
-        rc = ops->copy(r->space, &p, v, w) || ops->gamma5(r->space, &p, w)
-                     || ops->dots(r->space, &p, 1, &v, w, &to, NULL)
+        rc = ops->copy(r->exact.one, &p, v, w) || ops->gamma5(r->exact.one, &p, w)
+                     || ops->dots(r->exact.one, &p, 1, &v, w, &to, NULL)
                  ? -1
                  : 0;
         r->chirality[k] = dot.re;
@@ -141,8 +142,8 @@ static int measure_chirality(lat_modes_tool_run *r)
 /* What the search left on sites that gamma5 S does not have. */
 static int clear_even(lat_modes_tool_run *r, lat_dfield *v)
 {
-    const lat_spinor_part even = {LAT_EVEN, 1, lat_spinor_numbers};
-    return r->space->ops->zero(r->space, &even, v);
+    const lat_part even = {LAT_EVEN, 1, lat_column_numbers};
+    return r->exact.one->ops->zero(r->exact.one, &even, v);
 }
 
 /* The modes to the host, and to the checkpoint. */
@@ -152,11 +153,11 @@ static int download(lat_modes_tool_run *r)
     if (new_modes(r, r->modes.count, &r->v))
         return -1;
     for (int k = 0; k < r->modes.count; k++)
-        if ((lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
-            || lat_spinor_get(r->space, r->modes.vector[k], 0, &r->v, k))
+        if ((r->o.matrix == LAT_MODES_OF_G5S && clear_even(r, r->modes.vector[k]))
+            || lat_spinor_get(r->exact.one, r->modes.vector[k], 0, &r->v, k))
             return -1;
     return lat_quark_set_eigenvalues(&r->v.head.quark, r->modes.value)
-           || lat_modestate_keep(r->kept, r->name, &r->v, number);
+           || lat_modestate_keep(&r->kept, r->name, &r->v, number);
 }
 
 int lat_modes_tool_fetch(lat_modes_tool_run *r)
@@ -168,9 +169,8 @@ int lat_modes_tool_fetch(lat_modes_tool_run *r)
     r->gap = r->residual + n;
     r->chirality = r->gap + n;
     for (int k = 0; k < r->modes.count; k++)
-        if (lat_spinor_put(r->space, r->modes.vector[k], 0, &r->v, k))
+        if (lat_spinor_put(r->exact.one, r->modes.vector[k], 0, &r->v, k))
             return -1;
-    lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, lat_modes_tool_opts.largest,
-                   r->gap);
+    lat_modes_gaps(r->modes.count, r->modes.value, r->modes.rest, r->o.largest, r->gap);
     return measure_chirality(r) || certify(r) ? -1 : 0;
 }

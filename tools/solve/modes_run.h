@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "modes/modes.h"
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "run/quark/links.h"
 #include "run/quark/modefile.h"
 #include "run/quark/modestate.h"
@@ -21,9 +21,16 @@ typedef struct lat_modes_tool_options {
     double residual;
     const char *smear_text;
 } lat_modes_tool_options;
-extern lat_modes_tool_options lat_modes_tool_opts;
+
+/* The operator in one precision: for one vector, and for batches. */
+typedef struct lat_modes_tool_operator {
+    lat_grid *grid;
+    lat_space *one, *many;
+    lat_dirac *d, *batch;
+} lat_modes_tool_operator;
 
 typedef struct lat_modes_tool_run {
+    lat_modes_tool_options o;
     lat_device *device, *cpu; /* cpu: where the device cannot do it */
     lat_output *out;
     FILE *text, *log;
@@ -32,20 +39,12 @@ typedef struct lat_modes_tool_run {
     lat_field smeared; /* links of the operator, with --smear-links */
     lat_fermion fermion;
     int low, high;
-    lat_modestate *kept;
+    lat_sections kept;
     char name[80]; /* of the present search */
-    int stopped;   /* by this signal */
 
     /* the modes of the present links */
-    lat_temporal *gauge; /* of all spaces, or NULL */
-    lat_grid *grid;
-    lat_spinor_space *space;
-    lat_dirac *d;
-    struct {
-        lat_grid *grid;
-        lat_spinor_space *one, *many;
-        lat_dirac *d, *batch;
-    } single; /* with --precision single */
+    lat_temporal *gauge;                   /* of all spaces, or NULL */
+    lat_modes_tool_operator exact, single; /* single: with --precision single */
     lat_modes modes;
     lat_field v;                        /* as they are written */
     double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */
@@ -61,7 +60,7 @@ static inline long lat_modes_tool_config(const lat_modes_tool_run *r)
 /* Those of the operator. */
 static inline const lat_field *lat_modes_tool_links(const lat_modes_tool_run *r)
 {
-    return lat_modes_tool_opts.smear_text ? &r->smeared : &r->links.u;
+    return r->o.smear_text ? &r->smeared : &r->links.u;
 }
 
 /* ---- modes_certify.c ------------------------------------------------------------------------- */

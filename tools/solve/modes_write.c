@@ -31,9 +31,8 @@ static void print_number(FILE *to, const char *name, double value)
 static void print_json(const lat_modes_tool_run *r, FILE *to)
 {
     fprintf(to, "{\"configuration\": %ld, \"matrix\": \"%s\", \"largest\": %s",
-            lat_modes_tool_config(r),
-            lat_modes_matrix_text((lat_modes_matrix)lat_modes_tool_opts.matrix),
-            lat_modes_tool_opts.largest ? "true" : "false");
+            lat_modes_tool_config(r), lat_modes_matrix_text((lat_modes_matrix)r->o.matrix),
+            r->o.largest ? "true" : "false");
     print_number(to, "rest", r->modes.rest);
     for (int sign = 1; sign >= -1; sign -= 2) {
         const double kappa = kappa_of(r, sign);
@@ -60,14 +59,11 @@ static int describe(lat_modes_tool_run *r)
     snprintf(number, sizeof number, "%.17g", r->modes.rest);
     return lat_quark_set_residuals(&head->quark, r->residual)
                    || lat_quark_set_eigenvalues(&head->quark, r->modes.value)
-                   || lat_info_set(
-                       head, LAT_INFO_MODES_MATRIX,
-                       lat_modes_matrix_text((lat_modes_matrix)lat_modes_tool_opts.matrix))
-                   || lat_info_set(head, LAT_INFO_MODES_WHICH,
-                                   lat_modes_tool_opts.largest ? "largest" : "lowest")
+                   || lat_info_set(head, LAT_INFO_MODES_MATRIX,
+                                   lat_modes_matrix_text((lat_modes_matrix)r->o.matrix))
+                   || lat_info_set(head, LAT_INFO_MODES_WHICH, r->o.largest ? "largest" : "lowest")
                    || lat_info_set(head, LAT_INFO_MODES_REST, number)
-                   || (lat_modes_tool_opts.smear_text
-                       && lat_info_set(head, LAT_SMEARED_LINKS, lat_modes_tool_opts.smear_text))
+                   || (r->o.smear_text && lat_info_set(head, LAT_SMEARED_LINKS, r->o.smear_text))
                    || lat_provenance(head, "%d modes, residual %.2e, projectors to %.2e and %.2e",
                                      r->modes.count, worst, lat_modes_bound(kappa_of(r, 1)),
                                      lat_modes_bound(kappa_of(r, -1)))
@@ -81,9 +77,9 @@ int lat_modes_tool_write_modes(lat_modes_tool_run *r)
         print_table(r, r->log);
         fflush(r->log);
     }
-    if (lat_modes_tool_opts.json)
+    if (r->o.json)
         print_json(r, r->text);
-    else if (lat_modes_tool_opts.tsv)
+    else if (r->o.tsv)
         print_table(r, r->text);
     else if (describe(r) || lat_stream_write(r->out, &r->v, lat_opts.store))
         return LAT_FAILED;

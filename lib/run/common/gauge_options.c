@@ -27,10 +27,12 @@ int lat_gauge_condition(const lat_header *head, lat_condition *c)
 int lat_gauge_condition_linear(const lat_header *head, lat_condition *c, const char *name)
 {
     if (lat_gauge_condition(head, c))
-        return -1;
+        return LAT_FAILED;
     if (lat_gauge_table[c->gauge].problem == LAT_LINEAR)
-        return 0;
-    return lat_fail("%s: expected a configuration in Landau or Coulomb gauge, found %s; --gauge "
-                    "takes it as one",
-                    name, lat_gauge_table[c->gauge].name);
+        return LAT_DONE;
+    lat_fail(
+        "%s: expected a configuration in Landau or Coulomb gauge, found %s; --gauge takes it as "
+        "one",
+        name, lat_gauge_table[c->gauge].name);
+    return LAT_UNCONVERGED;
 }

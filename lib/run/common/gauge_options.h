@@ -29,7 +29,7 @@ extern lat_gauge_options lat_gauge_opts;
  * the links were annealed for; else in Landau gauge. -1 with lat_error set. */
 int lat_gauge_condition(const lat_header *head, lat_condition *c);
 
-/* The same of Landau or Coulomb gauge alone. */
+/* The same of Landau or Coulomb gauge alone: an exit code, LAT_UNCONVERGED of another gauge. */
 int lat_gauge_condition_linear(const lat_header *head, lat_condition *c, const char *name);
 
 #endif

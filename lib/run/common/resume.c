@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "comm/report.h"
 #include "common/io.h"
 #include "common/options.h"
@@ -57,13 +58,8 @@ int lat_checkpoint_possible(const char *path, const lat_comm *comm)
 
 char *lat_resume_text(void)
 {
-    char *options = lat_options_text(false), *text;
-    if (options && asprintf(&text, "%s%s", lat_tool_name, options) < 0) {
-        lat_fail("out of memory: the options of a run");
-        text = NULL;
-    }
-    if (!options)
-        return NULL;
+    char *options = lat_options_text(false),
+         *text = options ? lat_text_new("%s%s", lat_tool_name, options) : NULL;
     free(options);
     return text;
 }

@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "grid/memory.h"
-#include "solve/memory.h"
+#include "wilson/memory.h"
 
 /* ---- columns, and their name ----------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ int lat_inverter_take_links(lat_inverter *v)
 
 lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
 {
-    const bool can = lat_spinor_gpu_takes(&links->head.geom, lat_opts.comm->size)
+    const bool can = lat_space_gpu_takes(&links->head.geom, lat_opts.comm->size)
                      && (v->o->reals != 8 || links->head.nc == 2);
     return lat_device_or_cpu(v->device, &v->o->device, can, &v->cpu);
 }
@@ -190,7 +190,7 @@ static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t mod
                          const lat_wilson_options *o)
 {
     const lat_wilson_use use = {(lat_solver)v->o->how.solver, 0, (int)modes};
-    return v->whole && !lat_columns_used(v->s.kept) && lat_mirror_takes(on, &v->s.x->head)
+    return v->whole && !lat_columns_used(&v->s.kept) && lat_mirror_takes(on, &v->s.x->head)
            && lat_wilson_bytes(on, &lat_inverter_links(v)->head, &v->fermion, o, &use, true)
                       + plain_bytes(v) + (v->s.mirror ? 0 : x_bytes(v))
                   <= bytes_for(v, on);

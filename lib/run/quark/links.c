@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/async.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/threads.h"
 #include "common/options.h"
 #include "common/stop.h"
@@ -213,8 +214,7 @@ const lat_field *lat_links_smeared(lat_links *l, const char *text)
     lat_field_free(&l->smeared);
     free(l->smeared_by);
     l->smeared_of = l->number;
-    if (!(l->smeared_by = strdup(text)))
-        lat_fail("out of memory: the text of smeared links");
+    l->smeared_by = lat_text_new("%s", text);
     if (!l->smeared_by || lat_smear_parse(text, &s) || lat_smear_links(&l->u, &s, &l->smeared)) {
         free(l->smeared_by);
         l->smeared_by = NULL;

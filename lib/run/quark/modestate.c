@@ -1,337 +1,209 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* modestate.c: states of searches, in memory and in the file. */
+/* modestate.c: states of searches, and sections of a checkpoint. */
 #include "modestate.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "common/options.h"
-#include "common/progress.h"
-#include "common/stop.h"
-#include "run/common/resume.h"
-#include "stream/stream.h"
 
-enum { SHARE = 20 /* of the time goes into writing, at most: 1/SHARE */, NAME = 160 };
+enum { NAME = 160, LINE = 2000 /* numbers, which a line of a header has space for */ };
 
-/* A field of the file: modes that are done, or a vector. */
-typedef struct entry {
-    char name[NAME]; /* of the search; of a vector ", vector I of N" after it */
-    double *number;
-    int numbers;
-    lat_field f;
-} entry;
-
-struct lat_modestate {
-    const char *path;
-    const lat_comm *comm;
-    char *run;   /* tool, and options that decide its result */
-    entry *list; /* that were read, and modes that are done */
-    int count;
-    bool there;         /* the file is, and has something */
-    const char *unsure; /* the file of --resume, until it was asked for a search */
-    double last, took;  /* when it was written, and how long that took */
-};
-
-/* ---- entries --------------------------------------------------------------------------------- */
-
-static entry *add(lat_modestate *k, const char *name)
+/* Both begin with the name of a search. */
+static bool alike(const char *its, const char *mine)
 {
-    entry *list = lat_grow(k->list, k->count, sizeof *list, "the checkpoint of modes");
-    if (!list)
-        return NULL;
-    k->list = list;
-    snprintf(list[k->count].name, NAME, "%s", name);
-    lat_header_init(&list[k->count].f.head);
-    return &list[k->count++];
+    const size_t n = strlen(mine);
+    return !strncmp(its, mine, n) && its[n] == ',';
 }
 
-static entry *find(const lat_modestate *k, const char *name)
+const lat_section_kind lat_modestate = {"checkpoint.modes", "modes", "other links", LAT_MODES,
+                                        alike};
+
+static void name_vector(char to[NAME], const char *name, int i, const lat_modes_state *state)
 {
-    for (int i = 0; i < k->count; i++)
-        if (!strcmp(k->list[i].name, name))
-            return &k->list[i];
-    return NULL;
+    snprintf(to, NAME, "%s, %svector %d of %d", name, state->refined ? "refined " : "", i,
+             state->vectors);
 }
 
-static void entry_free(entry *e)
+static void name_rest(char to[NAME], const char *name, int i)
 {
-    free(e->number);
-    lat_field_free(&e->f);
+    snprintf(to, NAME, "%s, rest of vector %d", name, i);
 }
 
-static void name_vector(char to[NAME], const char *name, int i, int of)
+/* What a host field, in another basis and gauge, has rounded of x: x less f. */
+static int find_rest(lat_space *s, const lat_dfield *x, lat_field *f, lat_dfield *work)
 {
-    snprintf(to, NAME, "%s, vector %d of %d", name, i, of);
+    const lat_scalar minus[] = {{-1, 0}};
+    return lat_spinor_put(s, work, 0, f, 0)
+                   || s->ops->axpby(s, &lat_first_column, NULL, x, minus, work, NULL)
+                   || lat_spinor_get(s, work, 0, f, 0)
+               ? -1
+               : 0;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
-/* Numbers are hexadecimal, so that nothing is rounded. */
-static int describe(const lat_modestate *k, lat_header *head, const char *name,
-                    const double *number, int numbers)
+/* Vectors to the file; between two states of a search also their rests, since they go on as they
+ * are. Otherwise they become what the file has. */
+static int put_vectors(lat_sections *k, lat_output *out, const char *name, lat_space *s,
+                       const lat_modes_state *state, lat_field *f, int *written)
 {
-    char *text = lat_alloc((size_t)numbers * 26 + 2, 1, "the checkpoint of modes");
-    if (!text)
-        return -1;
-    strcpy(text, "-");
-    for (int i = 0, n = 0; i < numbers; i++)
-        n += sprintf(text + n, "%s%a", i ? " " : "", number[i]);
-    const int rc = lat_info_set(head, "checkpoint.run", k->run)
-                   || lat_info_set(head, "checkpoint.modes", name)
-                   || lat_info_set(head, "checkpoint.numbers", text);
-    free(text);
+    char text[NAME];
+    lat_dfield *rest = state->between ? lat_vector_new(s, "a rest") : NULL;
+    int rc = rest || !state->between ? 0 : -1;
+    if (*written == 0 && state->numbers > LINE * state->vectors && state->vectors)
+        *written = lat_fail("a state of %d numbers: expected at most %d for each vector",
+                            state->numbers, LINE);
+    for (int i = 0; i < state->vectors && rc == 0; i++) {
+        rc = lat_spinor_get(s, state->vector[i], 0, f, 0);
+        name_vector(text, name, i, state);
+        const int left = state->numbers - i * LINE, numbers = left < LINE ? left : LINE;
+        if (rc == 0 && *written == 0)
+            *written = lat_sections_put(k, out, text, state->number + (numbers > 0 ? i * LINE : 0),
+                                        numbers > 0 ? numbers : 0, f);
+        rc = rc
+             || (rest ? find_rest(s, state->vector[i], f, rest)
+                      : lat_spinor_put(s, state->vector[i], 0, f, 0));
+        name_rest(text, name, i);
+        if (rc == 0 && rest && *written == 0)
+            *written = lat_sections_put(k, out, text, NULL, 0, f);
+    }
+    lat_dfield_free(rest);
     return rc ? -1 : 0;
 }
 
-/* Opens the file and writes all modes that are done. */
-static int begin(lat_modestate *k, lat_output **out)
+int lat_modestate_save(lat_sections *k, const char *name, lat_space *s, const lat_field *like,
+                       const lat_modes_state *state)
 {
-    *out = lat_output_open(k->path, 0, k->comm);
-    int rc = lat_agree(k->comm, *out ? 0 : -1);
-    for (int i = 0; i < k->count && rc == 0; i++) {
-        entry *e = &k->list[i];
-        if (e->f.head.kind == LAT_MODES)
-            rc = describe(k, &e->f.head, e->name, e->number, e->numbers)
-                         || lat_stream_write(*out, &e->f, LAT_STORE_AUTO)
-                     ? -1
-                     : 0;
-    }
-    return rc;
-}
-
-/* A file that cannot be written is no reason to lose the search. */
-static void end(lat_modestate *k, lat_output *out, int rc, double start)
-{
-    if (rc == 0)
-        rc = lat_stream_commit(out);
-    else
-        lat_output_abort(out);
-    if (rc)
-        lat_warn("no checkpoint: %s", lat_error());
-    else
-        lat_resume_written(k->path);
-    lat_error_clear();
-    k->there = k->there || rc == 0;
-    k->last = lat_seconds();
-    k->took = k->last - start;
-}
-
-/* Rank 0 has the clock. */
-static int is_due(const lat_modestate *k, bool *due)
-{
-    double now = k->path && (lat_stop_asked() || lat_seconds() - k->last >= SHARE * k->took);
-    if (k->comm->max(k->comm, &now, 1))
-        return -1;
-    *due = now != 0;
-    return 0;
-}
-
-int lat_modestate_save(lat_modestate *k, const char *name, lat_spinor_space *s,
-                       const lat_field *like, const lat_modes_state *state)
-{
-    const double start = lat_seconds();
-    char vector[NAME];
     lat_field f;
     lat_output *out = NULL;
     bool due;
-    if (is_due(k, &due) || lat_field_spinors(&f, like, LAT_SPINOR, 1))
+    if (lat_sections_due(k, &due) || lat_field_spinors(&f, like, LAT_SPINOR, 1))
         return -1;
-    int written = due ? begin(k, &out) : -1, rc = 0;
-    for (int i = 0; i < state->vectors && rc == 0; i++) {
-        rc = lat_spinor_get(s, state->vector[i], 0, &f, 0);
-        name_vector(vector, name, i, state->vectors);
-        if (rc == 0 && written == 0)
-            written = describe(k, &f.head, vector, state->number, i ? 0 : state->numbers)
-                              || lat_stream_write(out, &f, LAT_STORE_AUTO)
-                          ? -1
-                          : 0;
-        rc = rc || lat_spinor_put(s, state->vector[i], 0, &f, 0) ? -1 : 0;
-    }
+    int written = due ? lat_sections_begin(k, &out) : -1;
+    const int rc = put_vectors(k, out, name, s, state, &f, &written);
     lat_field_free(&f);
     if (due)
-        end(k, out, rc ? -1 : written, start);
+        lat_sections_end(k, out, rc ? -1 : written);
     return rc;
 }
 
-int lat_modestate_keep(lat_modestate *k, const char *name, const lat_field *modes,
+int lat_modestate_keep(lat_sections *k, const char *name, const lat_field *modes,
                        const double numbers[LAT_MODESTATE_NUMBERS])
 {
-    lat_output *out;
-    if (!k->path || find(k, name))
+    if (!k->path || lat_sections_find(k, name))
         return 0;
-    entry *e = add(k, name);
-    if (!e || !(e->number = lat_alloc(LAT_MODESTATE_NUMBERS, sizeof(double), "numbers"))
-        || lat_field_duplicate(modes, &e->f))
+    lat_section *e = lat_sections_add(k, name, numbers, LAT_MODESTATE_NUMBERS);
+    if (!e || lat_field_duplicate(modes, &e->f))
         return -1;
-    e->numbers = LAT_MODESTATE_NUMBERS;
-    memcpy(e->number, numbers, sizeof *numbers * LAT_MODESTATE_NUMBERS);
-    const double start = lat_seconds();
-    const int rc = begin(k, &out);
-    end(k, out, rc, start);
+    lat_sections_save(k);
     return 0;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
-/* One field of the file; takes over f. */
-static int take(void *context, const char *path, lat_field *f)
-{
-    lat_modestate *k = context;
-    const char *run = lat_info_get(&f->head, "checkpoint.run"),
-               *name = lat_info_get(&f->head, "checkpoint.modes"),
-               *text = lat_info_get(&f->head, "checkpoint.numbers");
-    if ((f->head.kind != LAT_SPINOR && f->head.kind != LAT_MODES) || !run || !name || !text)
-        return lat_fail("%s: expected a checkpoint of modes, found a field that is none", path);
-    if (lat_resume_same(path, k->run, run))
-        return -1;
-    entry *e = add(k, name);
-    if (!e || !(e->number = lat_alloc(strlen(text) / 2 + 1, sizeof(double), "numbers")))
-        return -1;
-    for (int step; sscanf(text, " %la%n", &e->number[e->numbers], &step) == 1; text += step)
-        e->numbers++;
-    lat_info_remove(&f->head, "checkpoint.run");
-    lat_info_remove(&f->head, "checkpoint.modes");
-    lat_info_remove(&f->head, "checkpoint.numbers");
-    *f->head.read_crc = '\0';
-    e->f = *f;
-    *f = (lat_field){.data = NULL};
-    lat_header_init(&f->head);
-    return 0;
-}
-
-static bool fits(const lat_field *f, const lat_spinor_space *s)
+static bool fits(const lat_field *f, const lat_space *s)
 {
     return f->head.geom.nd == s->grid->spec.lattice.nd
            && !memcmp(f->head.geom.dims, s->grid->spec.lattice.dims, sizeof f->head.geom.dims)
            && f->head.nc == s->nc && f->head.real == LAT_F64;
 }
 
-/* Vector i of the state, to the device, and out of the list. */
-static int restore(entry *e, lat_spinor_space *s, lat_dfield **v)
+/* A section becomes a vector of the device, and is left empty. */
+static int take(lat_section *e, lat_space *s, lat_dfield *v)
 {
     if (!e || !fits(&e->f, s))
         return lat_fail("the checkpoint: expected vectors of this search, found others or too few");
-    if (!(*v = lat_spinor_new(s, "a state")) || lat_spinor_put(s, *v, 0, &e->f, 0))
+    if (lat_spinor_put(s, v, 0, &e->f, 0))
         return -1;
     lat_field_free(&e->f);
     lat_header_init(&e->f.head);
     return 0;
 }
 
-int lat_modestate_from(lat_modestate *k, const char *name, lat_spinor_space *s,
+/* Vector i of the state. */
+static int restore(lat_sections *k, const char *name, int i, lat_space *s, lat_modes_state *state,
+                   lat_dfield *work)
+{
+    char text[NAME];
+    name_vector(text, name, i, state);
+    if (take(lat_sections_find(k, text), s, state->vector[i]))
+        return -1;
+    name_rest(text, name, i);
+    lat_section *rest = lat_sections_find(k, text);
+    if (!rest)
+        return 0;
+    return take(rest, s, work)
+                   || s->ops->axpby(s, &lat_first_column, NULL, work, NULL, state->vector[i], NULL)
+               ? -1
+               : 0;
+}
+
+/* The numbers that are beside the vectors. */
+static int gather_numbers(const lat_sections *k, const char *name, lat_modes_state *state)
+{
+    char text[NAME];
+    size_t most = 1;
+    for (int i = 0; i < k->count; i++)
+        most += (size_t)k->list[i].numbers;
+    if (!(state->number = lat_alloc(most, sizeof *state->number, "a state")))
+        return -1;
+    for (int i = 0; i < state->vectors; i++) {
+        name_vector(text, name, i, state);
+        const lat_section *e = lat_sections_find(k, text);
+        for (int n = 0; e && n < e->numbers; n++)
+            state->number[state->numbers++] = e->number[n];
+    }
+    return 0;
+}
+
+/* Is it the first vector of a state? */
+static bool begins(const lat_section *e, const char *name, lat_modes_state *state)
+{
+    if (!alike(e->name, name))
+        return false;
+    const char *after = e->name + strlen(name);
+    state->refined = sscanf(after, ", refined vector 0 of %d", &state->vectors) == 1;
+    return state->refined || sscanf(after, ", vector 0 of %d", &state->vectors) == 1;
+}
+
+int lat_modestate_from(lat_sections *k, const char *name, lat_space *coarse, lat_space *exact,
                        lat_modes_state *state)
 {
-    char vector[NAME];
-    const size_t length = strlen(name);
     *state = (lat_modes_state){.vectors = 0};
-    for (int i = 0; i < k->count && state->vectors == 0; i++)
-        if (!strncmp(k->list[i].name, name, length) && k->list[i].name[length] == ','
-            && sscanf(k->list[i].name + length, ", vector 0 of %d", &state->vectors) == 1)
-            state->number = k->list[i].number, state->numbers = k->list[i].numbers;
+    for (const lat_section *e = k->list; e < k->list + k->count && !begins(e, name, state); e++)
+        ;
     if (state->vectors < 1)
         return 0;
+    lat_space *s = state->refined ? exact : coarse;
     if (state->vectors > k->count
         || !(state->vector = calloc((size_t)state->vectors, sizeof(lat_dfield *))))
         return lat_fail("the checkpoint: expected %d vectors, found fewer", state->vectors);
-    for (int i = 0; i < state->vectors; i++) {
-        name_vector(vector, name, i, state->vectors);
-        if (restore(find(k, vector), s, &state->vector[i]))
-            return -1;
-    }
-    return 1;
+    lat_dfield *work = lat_vector_new(s, "a rest");
+    int rc = work && gather_numbers(k, name, state) == 0
+                 ? lat_vector_new_all(s, state->vectors, state->vector, "a state")
+                 : -1;
+    for (int i = 0; i < state->vectors && rc == 0; i++)
+        rc = restore(k, name, i, s, state, work);
+    lat_dfield_free(work);
+    return rc ? -1 : 1;
 }
 
 void lat_modestate_drop(lat_modes_state *state)
 {
-    for (int i = 0; state->vector && i < state->vectors; i++)
-        lat_dfield_free(state->vector[i]);
+    lat_vector_free_all(state->vectors, state->vector);
     free(state->vector);
+    free(state->number);
     *state = (lat_modes_state){.vectors = 0};
 }
 
-/* Has the file something of the search that a run begins with? If not, it is of other links, as
- * options are the same. 0, or -1. */
-static int compare(lat_modestate *k, const char *name)
-{
-    const size_t n = strlen(name);
-    bool any = !k->unsure || k->count == 0;
-    for (int i = 0; i < k->count && !any; i++)
-        any = !strncmp(k->list[i].name, name, n) && k->list[i].name[n] == ',';
-    const char *path = k->unsure;
-    k->unsure = NULL;
-    return any ? 0
-               : lat_fail("%s: expected the checkpoint of this run, of '%s', found that of other "
-                          "links, '%s'",
-                          path, name, k->list[0].name);
-}
-
-int lat_modestate_done(lat_modestate *k, const char *name, lat_field *modes,
+int lat_modestate_done(lat_sections *k, const char *name, lat_field *modes,
                        double numbers[LAT_MODESTATE_NUMBERS])
 {
-    const entry *e = find(k, name);
-    if (!e)
-        return compare(k, name);
-    k->unsure = NULL;
+    lat_section *e;
+    const int rc = lat_sections_get(k, name, &e);
+    if (rc <= 0)
+        return rc;
     if (e->f.head.kind != LAT_MODES || e->numbers != LAT_MODESTATE_NUMBERS
         || !e->f.head.quark.eigenvalue || e->f.head.real != LAT_F64)
         return lat_fail("the checkpoint: expected modes of %s, found others", name);
     memcpy(numbers, e->number, sizeof *numbers * LAT_MODESTATE_NUMBERS);
     return lat_field_duplicate(&e->f, modes) ? -1 : 1;
 }
-
-/* ---- a run that is asked to stop ------------------------------------------------------------- */
-
-void lat_modestate_watch(const lat_modestate *k)
-{
-    if (k->path)
-        lat_stop_watch();
-}
-
-int lat_modestate_asked(const lat_modestate *k) { return lat_resume_asked(k->path, k->comm); }
-
-void lat_modestate_stopped(const lat_modestate *k, int sig)
-{
-    lat_resume_stopped(k->path, k->there, sig);
-}
-
-const char *lat_modestate_there(const lat_modestate *k) { return k->there ? k->path : NULL; }
-
-/* ---- open and close -------------------------------------------------------------------------- */
-
-lat_modestate *lat_modestate_open(const char *path, const char *resume, const lat_comm *comm)
-{
-    struct stat st;
-    lat_modestate *k = calloc(1, sizeof *k);
-    if (!k)
-        lat_fail("out of memory: a checkpoint");
-    if (!k || !(k->run = lat_resume_text())) {
-        free(k);
-        return NULL;
-    }
-    k->path = path;
-    k->comm = comm;
-    k->unsure = resume;
-    k->there = path && resume && stat(path, &st) == 0; /* then it is that of resume */
-    if (lat_checkpoint_possible(path, comm) || (resume && lat_resume_read(resume, comm, take, k))) {
-        lat_modestate_free(k);
-        return NULL;
-    }
-    return k;
-}
-
-void lat_modestate_free(lat_modestate *k)
-{
-    if (!k)
-        return;
-    for (int i = 0; i < k->count; i++)
-        entry_free(&k->list[i]);
-    free(k->list);
-    free(k->run);
-    free(k);
-}
-
-void lat_modestate_remove(lat_modestate *k) { lat_resume_remove(k->path, k->comm); }

@@ -137,19 +137,24 @@ void lat_overlap_known_close(lat_overlap_known *k)
     k->in = NULL;
 }
 
-void lat_overlap_known_use(const lat_overlap_known *k, lat_overlap_options *o)
+lat_overlap *lat_overlap_open_known(lat_device *device, const lat_field *links,
+                                    const lat_fermion *fermion, lat_overlap_options *options,
+                                    lat_overlap_known *k)
 {
     const char *rest = k->in ? lat_info_get(&k->modes.head, LAT_INFO_MODES_REST) : NULL;
-    o->known = k->in ? &k->modes : NULL;
-    o->rest = rest ? fmax(strtod(rest, NULL), 0) : 0; /* no NaN */
-    o->name = k->in ? lat_input_name(k->in) : NULL;
-}
-
-void lat_overlap_known_name(lat_overlap_known *k, const lat_overlap *o)
-{
-    if (k->in)
+    double defect;
+    options->known = k->in ? &k->modes : NULL;
+    options->rest = rest ? fmax(strtod(rest, NULL), 0) : 0; /* no NaN */
+    options->name = k->in ? lat_input_name(k->in) : NULL;
+    lat_overlap *o = lat_overlap_open(device, links, fermion, options);
+    if (o && lat_overlap_verify(o, &defect)) {
+        lat_overlap_close(o);
+        return NULL;
+    }
+    if (o && k->in)
         snprintf(k->text, sizeof k->text, "%d modes, CRC %s", o->modes.count,
                  k->modes.head.read_crc);
+    return o;
 }
 
 /* ---- both operators -------------------------------------------------------------------------- */
@@ -159,16 +164,11 @@ int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_fie
                           lat_overlap_known *known)
 {
     lat_overlap_options o;
-    double defect;
     lat_overlap_of_options(&o, columns, residual);
     o.mixed = mixed;
-    lat_overlap_known_use(known, &o);
-    *p = (lat_overlap_pair){.fast = lat_overlap_open(device, links, fermion, &o)};
-    if (p->fast && lat_overlap_verify(p->fast, &defect) == 0
-        && (p->plain = lat_overlap_plain(p->fast, links, fmax(1e-14, residual / 20)))) {
-        lat_overlap_known_name(known, p->fast);
+    *p = (lat_overlap_pair){.fast = lat_overlap_open_known(device, links, fermion, &o, known)};
+    if (p->fast && (p->plain = lat_overlap_plain(p->fast, links, fmax(1e-14, residual / 20))))
         return 0;
-    }
     lat_overlap_pair_close(p);
     return -1;
 }

@@ -87,16 +87,18 @@ int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_field *l
                            const lat_fermion *overlap, const char *smearing);
 void lat_overlap_known_close(lat_overlap_known *k);
 
-/* Gives them to the operator that will be opened; and says which of them it has projected. */
-void lat_overlap_known_use(const lat_overlap_known *k, lat_overlap_options *o);
-void lat_overlap_known_name(lat_overlap_known *k, const lat_overlap *o);
+/* The operator with them, tested with a random spinor (lat_overlap_verify); k says which of them it
+ * has projected. `links` are borrowed while it opens. */
+lat_overlap *lat_overlap_open_known(lat_device *device, const lat_field *links,
+                                    const lat_fermion *fermion, lat_overlap_options *options,
+                                    lat_overlap_known *k);
 
 typedef struct lat_overlap_pair {
     lat_overlap *fast;
     lat_plain_overlap *plain;
 } lat_overlap_pair;
 
-/* Both operators, tested with a random spinor (lat_overlap_verify); mixed: for solutions, of which
+/* Both operators; mixed: for solutions, of which
  * the fast one makes iterations in single precision, too. 0, or -1 with lat_error set. `links` are
  * borrowed. */
 int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_field *links,

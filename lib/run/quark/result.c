@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "run/common/tool.h"
 
@@ -58,15 +59,12 @@ static int write_column(lat_inverter *v, int c)
     const size_t columns = lat_header_objects(&x->head),
                  bytes = lat_header_full_reals(&x->head) * sizeof(double);
     lat_field one = {.comm = x->comm};
-    char *text = NULL;
-    int rc = lat_header_copy(&one.head, &x->head);
-    if (rc)
-        return rc;
+    char *text = lat_text_new("%s%scolumn %d", q->source ? q->source : "", q->source ? ", " : "",
+                              c);
+    int rc = text && lat_header_copy(&one.head, &x->head) == 0 ? 0 : -1;
     lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
     one.head.quark.fermion = q->fermion;
     memcpy(one.head.quark.links, q->links, sizeof q->links);
-    if (asprintf(&text, "%s%scolumn %d", q->source ? q->source : "", q->source ? ", " : "", c) < 0)
-        rc = lat_fail("out of memory: the text of a source");
     rc = rc || lat_quark_set_source(&one.head.quark, text)
          || lat_quark_set_residuals(&one.head.quark, &v->s.residual[c])
          || lat_field_alloc(&one, x->comm);

@@ -16,10 +16,8 @@ enum { ROUNDS = 4, NUMBERS = 7 };
 int lat_solution_reserve(lat_solution *s)
 {
     const size_t columns = lat_header_objects(&s->x->head);
-    s->solved = lat_alloc(columns, sizeof *s->solved, "reports");
+    s->solved = lat_alloc_zero(columns, sizeof *s->solved, "reports");
     s->residual = lat_alloc(columns, sizeof *s->residual, "residuals");
-    if (s->solved)
-        memset(s->solved, 0, columns * sizeof *s->solved);
     return s->solved && s->residual ? 0 : -1;
 }
 
@@ -84,13 +82,13 @@ int lat_solution_save(lat_solution *s, int c)
                                      t->seconds,
                                      t->flops,
                                      t->bytes};
-    return lat_columns_save(s->kept, s->name, s->x, c, numbers, NUMBERS);
+    return lat_columns_save(&s->kept, s->name, s->x, c, numbers, NUMBERS);
 }
 
 int lat_solution_saved(lat_solution *s, int c)
 {
     double v[NUMBERS];
-    const int rc = lat_columns_restore(s->kept, s->name, s->x, c, v, NUMBERS);
+    const int rc = lat_columns_restore(&s->kept, s->name, s->x, c, v, NUMBERS);
     if (rc <= 0)
         return rc;
     s->solved[c].report = (lat_solve_report){.iterations = (long)v[0],
@@ -132,18 +130,11 @@ static int column_done(void *with, int i)
     return lat_solution_save(s, c);
 }
 
-bool lat_solution_asked(lat_solution *s)
-{
-    if (!s->stopped)
-        s->stopped = lat_columns_asked(s->kept);
-    return s->stopped != 0;
-}
-
 int lat_solution_progress(void *solution, long iterations, int active, double ratio)
 {
     lat_solution *s = solution;
     char left[LAT_LEFT];
-    if (lat_solution_asked(s) || lat_writer_look(&s->writer))
+    if (lat_sections_asked(&s->kept) || lat_writer_look(&s->writer))
         return -1;
     if (s->meanwhile)
         s->meanwhile(s->with);
@@ -163,8 +154,8 @@ static int loaded(void *solution) { return lat_writer_begin(&((lat_solution *)so
 /* One batch, s->of_batch, each column with its target. */
 static int solve_batch(lat_solution *s, int columns, const double *target, bool from_x)
 {
-    lat_solve_report report[LAT_SPINOR_COLUMNS];
-    lat_wilson_cost cost[LAT_SPINOR_COLUMNS];
+    lat_solve_report report[LAT_VECTOR_COLUMNS];
+    lat_wilson_cost cost[LAT_VECTOR_COLUMNS];
     const lat_wilson_job job = {.b = s->b,
                                 .x = s->x,
                                 .mirror = s->where == LAT_X_DEVICE ? s->mirror : NULL,
@@ -177,7 +168,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
                                 .delta = s->how->delta,
                                 .loaded = loaded,
                                 .progress = lat_solution_progress,
-                                .done = lat_columns_writes(s->kept) ? column_done : NULL,
+                                .done = s->kept.path ? column_done : NULL,
                                 .with = s};
     for (int i = 0; i < columns; i++) {
         report[i] = s->solved[s->of_batch[i]].report;
@@ -192,7 +183,7 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
         return -1;
     for (int i = 0; i < columns; i++)
         s->solved[s->of_batch[i]] = (lat_solved){report[i], cost[i]};
-    if (!lat_columns_writes(s->kept))
+    if (!s->kept.path)
         s->left -= columns;
     return 0;
 }
@@ -200,8 +191,8 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
 /* Columns side by side: the operator may have been opened for a source of fewer. */
 static int side_by_side(const lat_solution *s)
 {
-    const lat_spinor_space *space = s->overlap.fast ? s->overlap.fast->space
-                                                    : lat_wilson_operator(s->wilson)->space;
+    const lat_space *space = s->overlap.fast ? s->overlap.fast->space
+                                             : lat_wilson_operator(s->wilson)->space;
     return s->how->batch < space->columns ? (int)s->how->batch : space->columns;
 }
 
@@ -209,7 +200,7 @@ static int side_by_side(const lat_solution *s)
 static int solve_columns(lat_solution *s, int columns, const int *column, const double *target,
                          bool from_x)
 {
-    double of_batch[LAT_SPINOR_COLUMNS];
+    double of_batch[LAT_VECTOR_COLUMNS];
     const int most = side_by_side(s);
     for (int i = 0; i < columns;) {
         int n = 0;
@@ -254,7 +245,7 @@ static int unconverged(lat_solution *s, int c, int columns, int good)
     const lat_solve_report *p = &s->solved[c].report;
     char text[LAT_FERMION_TEXT], seen[160] = "";
     double ratio;
-    const char *kept = lat_columns_keep(s->kept);
+    const char *kept = lat_sections_save(&s->kept) ? s->kept.path : NULL;
     if (shrinkage(s, c, &ratio) == 0 && ratio < .05)
         snprintf(seen, sizeof seen,
                  "; M makes a vector %.2g times as long, so it is near singular: is kappa at or "

@@ -15,7 +15,7 @@
 #include "certify/plain_gpu.h"
 #include "overlap.h"
 #include "certify/plain.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "writer.h"
 
 typedef struct lat_solution_options {
@@ -43,7 +43,7 @@ typedef struct lat_solution {
     lat_overlap_pair overlap;   /* in place of both, where it is open */
     lat_mirror *mirror;         /* on a GPU, where a solution from zero may stay, and */
     lat_plain_gpu *plain_gpu;   /* M by plain code there; or NULL */
-    lat_columns *kept;          /* the checkpoint */
+    lat_sections kept;          /* the checkpoint */
     char name[384];             /* of this solution, for the checkpoint */
     long field;                 /* number of the source among all, for messages */
     lat_field *b, *x;           /* with as many columns; x in double */
@@ -57,10 +57,9 @@ typedef struct lat_solution {
     lat_solved *solved; /* of each column of x (lat_solution_reserve), */
     double *residual;   /* and its certified residual; NAN: not known as it is now */
     int left;           /* columns that are not done, for progress */
-    int stopped;        /* the run was asked to stop, by this signal */
 
     lat_rate rate;                      /* the rest is for solution.c */
-    int of_batch[LAT_SPINOR_COLUMNS];   /* columns of the present batch, */
+    int of_batch[LAT_VECTOR_COLUMNS];   /* columns of the present batch, */
     const lat_solve_report *of_columns; /* and their reports, while it is solved */
 } lat_solution;
 
@@ -84,10 +83,9 @@ int lat_solution_certify(lat_solution *s, int columns, const int *column);
  *   progress    lat_wilson_job.progress, with the solution; -1 where the run was asked to stop
  *   save        gives column c of x to the checkpoint, with its report and cost
  *   saved       1 and column c of x is that of the checkpoint; 0: it is not there; or -1
- *   asked       has the run been asked to stop? All ranks call it. */
+ */
 int lat_solution_progress(void *solution, long iterations, int active, double ratio);
 int lat_solution_save(lat_solution *s, int c);
 int lat_solution_saved(lat_solution *s, int c);
-bool lat_solution_asked(lat_solution *s);
 
 #endif

@@ -10,7 +10,7 @@
 
 static int next_links(lat_sources *s, lat_inverter *v)
 {
-    const int rc = lat_solution_asked(&v->s) ? -1 : lat_links_next(&v->links);
+    const int rc = lat_sections_asked(&v->s.kept) ? -1 : lat_links_next(&v->links);
     if (rc <= 0)
         return rc;
     if (lat_inverter_take_links(v))
@@ -40,7 +40,7 @@ static int read_next(lat_sources *s, lat_inverter *v, lat_field *b)
 {
     const lat_quark_hints h = {.kappa = NAN, .norm = LAT_NORM_MASS, .force = lat_opts.force};
     const char *name = lat_input_name(s->in);
-    if (lat_solution_asked(&v->s))
+    if (lat_sections_asked(&v->s.kept))
         return -1;
     lat_stop_hold(lat_opts.comm->size > 1);
     const int rc = lat_fields_read_as(s->in, b, &h);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sections.c: named fields in memory, and in the file. */
+#include "sections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "stream/stream.h"
+
+enum { SHARE = 20 /* of the time goes into writing, at most: 1/SHARE */ };
+static const char run_key[] = "checkpoint.run", numbers_key[] = "checkpoint.numbers",
+                  what[] = "a checkpoint";
+
+lat_section *lat_sections_find(const lat_sections *k, const char *name)
+{
+    for (int i = 0; i < k->count; i++)
+        if (!strcmp(k->list[i].name, name))
+            return &k->list[i];
+    return NULL;
+}
+
+lat_section *lat_sections_add(lat_sections *k, const char *name, const double *number, int numbers)
+{
+    lat_section *list = lat_grow(k->list, k->count, sizeof *list, what);
+    if (!list)
+        return NULL;
+    k->list = list;
+    lat_section *s = &list[k->count++];
+    *s = (lat_section){.name = lat_text_new("%s", name),
+                       .number = lat_alloc((size_t)numbers + 1, sizeof *number, what),
+                       .numbers = numbers};
+    lat_header_init(&s->f.head);
+    k->changed = true;
+    if (!s->name || !s->number)
+        return NULL;
+    if (numbers)
+        memcpy(s->number, number, sizeof *number * (size_t)numbers);
+    return s;
+}
+
+int lat_sections_get(lat_sections *k, const char *name, lat_section **found)
+{
+    const char *path = k->unsure;
+    bool any = !path || k->count == 0;
+    *found = lat_sections_find(k, name);
+    k->unsure = NULL;
+    if (*found)
+        return 1;
+    for (int i = 0; i < k->count && !any; i++)
+        any = k->kind->alike(k->list[i].name, name);
+    return any ? 0
+               : lat_fail("%s: expected the checkpoint of this run, with %s of '%s', found that of "
+                          "%s, '%s'",
+                          path, k->kind->what, name, k->kind->others, k->list[0].name);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+int lat_sections_put(const lat_sections *k, lat_output *out, const char *name, const double *number,
+                     int numbers, lat_field *f)
+{
+    char *text = lat_alloc((size_t)numbers * 26 + 2, 1, what);
+    if (!text)
+        return -1;
+    strcpy(text, "-");
+    for (int i = 0, n = 0; i < numbers; i++)
+        n += sprintf(text + n, "%s%a", i ? " " : "", number[i]);
+    const int rc = lat_info_set(&f->head, run_key, k->run)
+                   || lat_info_set(&f->head, k->kind->key, name)
+                   || lat_info_set(&f->head, numbers_key, text)
+                   || lat_stream_write(out, f, LAT_STORE_AUTO);
+    free(text);
+    return rc ? -1 : 0;
+}
+
+int lat_sections_begin(lat_sections *k, lat_output **out)
+{
+    k->last = lat_seconds();
+    *out = lat_output_open(k->path, 0, k->comm);
+    int rc = lat_agree(k->comm, *out ? 0 : -1);
+    for (lat_section *s = k->list; s < k->list + k->count && rc == 0; s++)
+        if (s->f.data)
+            rc = lat_sections_put(k, *out, s->name, s->number, s->numbers, &s->f);
+    return rc;
+}
+
+void lat_sections_end(lat_sections *k, lat_output *out, int rc)
+{
+    const double start = k->last;
+    if (rc == 0)
+        rc = lat_stream_commit(out);
+    else
+        lat_output_abort(out);
+    if (rc == 0)
+        lat_resume_written(k->path);
+    else if (!k->failing)
+        lat_warn("no checkpoint: %s", lat_error());
+    lat_error_clear();
+    k->failing = rc != 0;
+    k->changed = k->changed && rc != 0;
+    k->there = k->there || rc == 0;
+    k->last = lat_seconds();
+    k->took = k->last - start;
+}
+
+bool lat_sections_save(lat_sections *k)
+{
+    lat_output *out;
+    lat_error_clear();
+    if (k->changed && k->path)
+        lat_sections_end(k, out, lat_sections_begin(k, &out));
+    return k->there;
+}
+
+int lat_sections_due(const lat_sections *k, bool *due)
+{
+    double now = lat_stop_asked() || lat_seconds() - k->last >= SHARE * k->took;
+    *due = false;
+    if (!k->path)
+        return 0;
+    if (k->comm->max(k->comm, &now, 1))
+        return -1;
+    *due = now != 0;
+    return 0;
+}
+
+/* ---- a run that is asked to stop ------------------------------------------------------------- */
+
+bool lat_sections_asked(lat_sections *k)
+{
+    if (!k->stopped)
+        k->stopped = lat_resume_asked(k->path, k->comm);
+    return k->stopped != 0;
+}
+
+bool lat_sections_stopped(lat_sections *k, int code)
+{
+    if (code == LAT_FAILED && k->path && k->comm->size == 1)
+        lat_sections_asked(k);
+    if (k->stopped <= 0)
+        return false;
+    lat_error_clear(); /* it was only to get here */
+    lat_resume_stopped(k->path, lat_sections_save(k), k->stopped);
+    return true;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* One field of the file; takes over f. */
+static int take(void *context, const char *path, lat_field *f)
+{
+    lat_sections *k = context;
+    const char *run = lat_info_get(&f->head, run_key), *name = lat_info_get(&f->head, k->kind->key),
+               *text = lat_info_get(&f->head, numbers_key);
+    if ((f->head.kind != LAT_SPINOR && f->head.kind != k->kind->kind) || !run || !name || !text)
+        return lat_fail("%s: expected a checkpoint of %s, found a field that is none", path,
+                        k->kind->what);
+    double *number = lat_alloc(strlen(text) / 2 + 1, sizeof *number, what);
+    int numbers = 0;
+    for (int step; number && sscanf(text, " %la%n", &number[numbers], &step) == 1; text += step)
+        numbers++;
+    lat_section *s = number && lat_resume_same(path, k->run, run) == 0
+                         ? lat_sections_add(k, name, number, numbers)
+                         : NULL;
+    free(number);
+    if (!s)
+        return -1;
+    lat_info_remove(&f->head, run_key);
+    lat_info_remove(&f->head, k->kind->key);
+    lat_info_remove(&f->head, numbers_key);
+    *f->head.read_crc = '\0';
+    s->f = *f;
+    *f = (lat_field){.data = NULL};
+    lat_header_init(&f->head);
+    return 0;
+}
+
+int lat_sections_open(lat_sections *k, const lat_section_kind *kind, const char *path,
+                      const char *resume, const lat_comm *comm)
+{
+    *k = (lat_sections){.kind = kind, .path = path, .comm = comm, .unsure = resume};
+    if (!(k->run = lat_resume_text()) || lat_checkpoint_possible(path, comm)
+        || (resume && lat_resume_read(resume, comm, take, k)))
+        return -1;
+    k->there = path && resume && !strcmp(path, resume) && k->count; /* on all ranks the same */
+    k->changed = k->count && !k->there;
+    if (path)
+        lat_stop_watch();
+    return 0;
+}
+
+void lat_sections_free(lat_sections *k)
+{
+    for (int i = 0; i < k->count; i++) {
+        free(k->list[i].name);
+        free(k->list[i].number);
+        lat_field_free(&k->list[i].f);
+    }
+    free(k->list);
+    free(k->run);
+    *k = (lat_sections){.count = 0};
+}
