@@ -22,7 +22,7 @@
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
-# Switches: CC=clang  NVCC='ccache nvcc'  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  HDF5=0
+# Switches: CC=clang  NVCC='ccache nvcc'  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0
 #           SAN=1 (address and undefined)  DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
 #           CUDA=1: GPU code for all GPUs, whether one is here or not (packages, clusters); 0: none.
 #           Without it GPU code is built if nvcc and a GPU are here, for that GPU
@@ -50,14 +50,14 @@ all:
 # ---- switches --------------------------------------------------------------------------------
 
 # Programs that are here, and the machine: where they differ, setup/configure looks again.
-programs := $(shell type -P gcc clang g++ nvcc mpicc nvidia-smi pkg-config readelf || :; \
+programs := $(shell type -P gcc clang g++ nvcc mpicc nvidia-smi || :; \
   compgen -G '/dev/nvidia[0-9]' || :; echo "$$HOSTNAME")
 default_cc := $(notdir $(firstword $(filter %/gcc %/clang,$(programs)) cc))
 ifeq ($(origin CC),default)
 undefine CC
 endif
 # The switches of the last build (target `all`): what make install goes by.
-remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE HDF5 DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS \
+remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS \
   CPPFLAGS CFLAGS LDFLAGS
 ifneq ($(filter install,$(MAKECMDGOALS)),)
 -include build/switches
@@ -70,7 +70,6 @@ MPI ?= auto
 OPENMP ?= auto
 FFTW ?= auto
 DEFLATE ?= auto
-HDF5 ?= auto
 SAN ?= 0
 DEBUG ?= 0
 BITS ?= 0
@@ -106,7 +105,7 @@ P := build/$(subst -san,,$(variant))
 # The usual build goes to bin/; others stay beside their objects.
 BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
 
-asked_for := CC NVCC CUDA MPI OPENMP FFTW DEFLATE HDF5 SAN QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS LDFLAGS \
+asked_for := CC NVCC CUDA MPI OPENMP FFTW DEFLATE SAN QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS LDFLAGS \
   programs PATH CPATH C_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH
 define newline
 

@@ -29,16 +29,12 @@ same_bits := lattice/rotate ghost/kernels certify/plain vector/temporal
 $(call lib_objects,$(same_bits)): cflags += -ffp-contract=off
 
 # How this was built, and with which libraries.
-of_build := not_built base/build stream/deflate comm/comm_mpi formats/fmt_prop_hdf5 formats/hdf5_library
+of_build := not_built base/build stream/deflate comm/comm_mpi
 $(call lib_objects,$(of_build)): $(B)/found
 $(call lib_objects,base/build): cflags += \
   -DLAT_BUILD='"$(notdir $(CC)), $(if $(openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
-  -DLAT_NO_CUDA='"$(no_cuda)"' -DLAT_NO_CUFFT='"$(no_cufft)"' -DLAT_NO_HDF5='"$(no_hdf5)"' -DLAT_NO_MPI='"$(no_mpi)"'
+  -DLAT_NO_CUDA='"$(no_cuda)"' -DLAT_NO_CUFFT='"$(no_cufft)"' -DLAT_NO_MPI='"$(no_mpi)"'
 $(call lib_objects,not_built): cflags += $(if $(no_cuda),,-DLAT_HAS_CUDA) $(if $(no_cufft),,-DLAT_HAS_CUFFT) \
   $(if $(no_fftw),,-DLAT_HAS_FFTW) $(if $(no_fftwf),,-DLAT_HAS_FFTWF) $(if $(no_mpi),,-DLAT_HAS_MPI)
 $(call lib_objects,stream/deflate): cflags += $(if $(no_deflate),,-DLAT_LIBDEFLATE)
 $(call lib_objects,comm/comm_mpi): cflags += $(mpi_cflags)
-ifeq ($(no_hdf5),)
-$(call lib_objects,base/build formats/fmt_prop_hdf5 formats/hdf5_library): cflags += -DLAT_HDF5='"$(hdf5_name)"'
-$(call lib_objects,formats/fmt_prop_hdf5 formats/hdf5_library): cflags += $(hdf5_cflags)
-endif

@@ -122,24 +122,6 @@ compiled() {
     [ ! -s silent ]
 }
 
-@test "HDF5 is opened by the name that a program asks for which is linked with it; make says the name, or why there is none" {
-    local why="libhdf5 is not a shared library, or no readelf to see it"
-    compiler gcc '*) [[ " $* " != *" -lhdf5 "* ]] || exit 1 ;;'
-    [ "$(plan HDF5)" = "no: hdf5.h and libhdf5 not found, also by pkg-config" ]
-    compiler gcc
-    [ "$(plan HDF5)" = "no: $why" ]
-    run -2 build HDF5=1
-    [[ $output == *"HDF5=1, but $why"* ]]
-    { echo '#!/bin/sh'; echo 'echo " 0x01 (NEEDED)  Shared library: [libm.so.6]"; echo " 0x01 (NEEDED)  Shared library: [libhdf5.so.310]"'; } >here/readelf
-    chmod +x here/readelf
-    [ "$(plan HDF5)" = "libhdf5.so.310, opened for propagators of QDP++" ]
-    [ "$(plan HDF5 HDF5=0)" = "no: HDF5=0" ]
-    build -n build/gcc/lib/formats/fmt_prop_hdf5.o | grep -qF -e "-DLAT_HDF5='\"libhdf5.so.310\"'"
-    build -n FFTW=0 all >said
-    run ! grep -q -e '-lhdf5' said
-    grep -q -e '-lexpat' said
-}
-
 @test "make quickstart builds SU(2) and SU(3), with CUDA=1 for every GPU; make builds the other groups" {
     with_nvcc
     build -n quickstart >said

@@ -43,6 +43,104 @@ reads() {
     refused "openqcd files have even extents, found 2 2 3 2" --to openqcd small.lat
 }
 
+@test "openQCD's links with the header T, Z, Y, X, as PyQUDA writes it, are recognised by the plaquette, and by --dims" {
+    small
+    "$MAKE" openqcd small.ildg x.openqcd header=tzyx
+    lat-convert x.openqcd > read.lat 2> err
+    same small.lat read.lat
+    [ "$(wc -l < err)" -eq 1 ]
+    grep -q "x.openqcd: has openQCD's links and the header T, Z, Y, X, as PyQUDA writes it: so its plaquette is " err
+    lat-info read.lat | grep -q 'source = openQCD with the header T, Z, Y, X (told from openQCD by the plaquette)'
+    reads x.openqcd --dims 2,4,6,4
+    "$MAKE" openqcd small.ildg x.openqcd header=tzyx plaquette=0.3
+    refused "plaquette 0.3 is stated" x.openqcd
+    refused "plaquette 0.3 is stated" --dims 2,4,6,4 x.openqcd
+    # Where X is Z, it is openQCD's.
+    small 3 double 4,2,4,6
+    "$MAKE" openqcd small.ildg x.openqcd header=tzyx
+    reads x.openqcd
+}
+
+@test "NERSC files that say SU(3) of another group: a sentence with the group that the length has, and --group reads them" {
+    for group in 2 4; do
+        small $group
+        "$MAKE" nersc small.ildg x.nersc floating=IEEE64BIG type=4D_SU3_GAUGE_3x3
+        refused "x.nersc: DATATYPE is 4D_SU3_GAUGE_3x3, and the length is that of SU($group): --group $group of lat-convert reads it as that" x.nersc
+        reads x.nersc --group $group
+    done
+    small 2
+    "$MAKE" nersc small.ildg x.nersc floating=IEEE64BIG type=4D_SU3_GAUGE rows=1
+    refused "the length is that of SU(2)" x.nersc
+    lat-convert --group 2 x.nersc | lat-diff --tolerance 1e-15 small.lat - > difference
+    "$MAKE" nersc small.ildg x.nersc floating=IEEE64BIG type=4D_SU3_GAUGE_3x3 checksum=1234
+    refused "CHECKSUM 1234 is stated" --group 2 x.nersc
+    refused "is in format ildg, and --order, --group, --type and --endian are for raw files" --group 2 small.ildg
+}
+
+@test "FLOATING_POINT in small letters is read" {
+    small
+    "$MAKE" nersc small.ildg x.nersc floating=ieee64big
+    reads x.nersc
+}
+
+@test "ILDG of Grid and Hadrons: white space of any kind between the extents; --dims goes before what cannot be read" {
+    for group in 3 2; do
+        small $group
+        for file in gridfile tabfile; do
+            "$MAKE" lime small.ildg x.ildg records=$file,record,format,lfn,data,checksum
+            reads x.ildg
+            reads x.ildg --dims 2,4,6,4
+        done
+    done
+    "$MAKE" lime small.ildg x.ildg records=gridfile,record,scidac,checksum
+    reads x.ildg
+    sed 's/<dims>2/<dims>z/' x.ildg > y.ildg
+    refused "expected four extents in <dims> of record 'scidac-private-file-xml', found 'z 4 6 4'" y.ildg
+    lat-convert --dims 2,4,6,4 y.ildg > read.lat 2> err
+    same small.lat read.lat
+    grep -q "<dims> of record 'scidac-private-file-xml' is 'z 4 6 4', and --dims is taken" err
+}
+
+@test "a plaquette of 0 in xlf-info was never measured, and another one than that of the links is refused with a word about the checksums" {
+    small
+    "$MAKE" lime small.ildg x.ildg records=zeroxlf,format,data,checksum
+    reads x.ildg
+    "$MAKE" lime small.ildg x.ildg records=badxlf,format,data,checksum
+    refused "; both checksums are those of the links" x.ildg
+    "$MAKE" lime small.ildg x.ildg records=badxlf,format,data
+    refused "which differs by more than 5.1e-07" x.ildg
+}
+
+@test "XML with letters of Latin-1 is read, with a warning" {
+    small
+    "$MAKE" lime small.ildg x.ildg records=latin1,data,checksum
+    lat-convert x.ildg > read.lat 2> err
+    same small.lat read.lat
+    grep -q "record 'ildg-format' is not proper XML (.*): letters that are not ASCII are read as '?'" err
+}
+
+@test "XML records end with their last letter, which parsers of XML want" {
+    small
+    for kind in ildg scidac; do
+        lat-convert --to $kind small.lat -o x.$kind
+        python3 - x.$kind <<'END'
+import struct
+import sys
+import xml.dom.minidom
+
+data, at, seen = open(sys.argv[1], "rb").read(), 0, 0
+while at < len(data):
+    length, kind = struct.unpack(">Q", data[at + 8:at + 16])[0], data[at + 16:at + 144].rstrip(b"\0")
+    body = data[at + 144:at + 144 + length]
+    if body.startswith(b"<?xml"):
+        xml.dom.minidom.parseString(body)
+        seen += 1
+    at += 144 + length + -length % 8
+assert seen >= 4
+END
+    done
+}
+
 @test "DDalphaAMG is recognised by the plaquette, where openQCD has the same header, and a warning says so" {
     small
     "$MAKE" ddalphaamg small.ildg x.ddalphaamg

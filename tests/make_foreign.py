@@ -6,6 +6,7 @@
                                  [checksum=HEX] [plaquette=P] [link_trace=L] [type=DATATYPE] [spoil=...]
     make_foreign.py milc IN OUT  [order=big|little] [list=0|1] [sum29=HEX] [spoil=...]
     make_foreign.py openqcd|ddalphaamg|hirep IN OUT [plaquette=P] [order=big|little] [quaternions=1]
+                                 [header=tzyx]
     make_foreign.py milcdouble|milc1996|bmw|kyu IN OUT [order=big|little] [rows=2|3] [site_order=N]
     make_foreign.py vogt|mdp|milcold|fnal|cppacs|szin|bridgetext|fortran IN OUT [order=big|little]
                                  [real=4|8] [...]
@@ -14,7 +15,7 @@
 
 IN is any file that check_foreign.py reads. spoil= fat | nan | antiperiodic | open spoils the links; open:z is along
 that axis instead of t, open:z:0 in that slice instead of the last one; several with commas between.
-Tokens of lime: format lfn data checksum badsum xlf badxlf file record volume oldfile sitelist other
+Tokens of lime: format latin1 lfn data checksum badsum xlf badxlf zeroxlf file gridfile tabfile record volume oldfile sitelist other
 small junk doctype scidac."""
 import random
 import struct
@@ -144,16 +145,16 @@ def time_first(f):
     return (f.dims[3],) + tuple(f.dims[:3])
 
 
-def openqcd(f, plaquette=None, ddalphaamg=False):
+def openqcd(f, plaquette=None, header="txyz", ddalphaamg=False):
     numbers = cf.link_numbers(f.dims, links="tzyx") if ddalphaamg else cf.openqcd_numbers(f.dims)
     p = float(plaquette) if plaquette else cf.plaquette(f)[0]
     t, x, y, z = time_first(f)
-    extents = (t, z, y, x) if ddalphaamg else (t, x, y, z)  # DDalphaAMG: enum { T, Z, Y, X }
+    extents = (t, z, y, x) if ddalphaamg or header == "tzyx" else (t, x, y, z)  # DDalphaAMG: enum { T, Z, Y, X }
     return struct.pack("<4id", *extents, 3 * p) + matrices(f, numbers, False, 8)
 
 
 def ddalphaamg(f, plaquette=None):
-    return openqcd(f, plaquette, True)
+    return openqcd(f, plaquette, ddalphaamg=True)
 
 
 def hirep(f, plaquette=None, order="big", quaternions="0"):
@@ -278,7 +279,7 @@ def lime_body(f, token, odd, state):
         return (gap + XML + "<" + root + attributes + ">" +
                 "".join(gap + "<%s>%s%s%s</%s>" % (t, pad, v, pad, t) for t, v in items) + gap + "</" + root + ">").encode()
 
-    if token in ("format", "doctype", "unquoted", "undeclared", "unended"):
+    if token in ("format", "latin1", "doctype", "unquoted", "undeclared", "unended"):
         body = xml("ildgFormat", [("version", "1.0"), ("field", "su%dgauge" % f.nc), ("precision", 8 * w), ("lx", dims[0]),
                                   ("ly", dims[1]), ("lz", dims[2]), ("lt", dims[3])],
                    ' xmlns="http://www.lqcd.org/ildg"')
@@ -287,6 +288,8 @@ def lime_body(f, token, odd, state):
             body = body.replace(XML.encode(), (XML + "<!DOCTYPE x [" + entities + "]>").encode()).replace(b"<lx>", b"<lx>&i;")
         if token == "unquoted":  # as in MILC's lat.sample.l4448.foreign
             body = body.replace(b'/ildg">', b'/ildg>')
+        if token == "latin1":
+            body = body.replace(b"<version>", b"<!-- Universit\xe4t --><version>")
         if token == "undeclared":
             body = body.replace(b'"UTF-8"?>', b'"UTF-8?>')
         if token == "unended":
@@ -307,12 +310,15 @@ def lime_body(f, token, odd, state):
     if token in ("xlf", "badxlf"):
         p = cf.plaquette(f)[0] + (token == "badxlf") * 2e-5
         return "xlf-info", b"plaquette = %.6f\n trajectory nr = 200\n beta = 5.690000\n" % p
+    if token == "zeroxlf":
+        return "xlf-info", b"plaquette = 0.000000000000\n trajectory nr = 200\n"
     if token == "hugexlf":
         return "xlf-info", b"plaquette = 1e999\n trajectory nr = 200\n"
-    if token in ("file", "volume", "oldfile"):
+    if token in ("file", "gridfile", "tabfile", "volume", "oldfile"):
         version = ("multifile", 1) if token == "oldfile" else ("volfmt", int(token == "volume"))
         return "scidac-private-file-xml", xml("scidacFile", [("version", "1.1"), ("spacetime", 4),
-                                                             ("dims", " ".join(map(str, dims)) + " "), version])
+                                                             ("dims", {"gridfile": " \n", "tabfile": "\t"}.get(token, " ").join(
+                                                                 map(str, [*dims, ""]))), version])
     if token == "record":
         return "scidac-private-record-xml", xml("scidacRecord", [
             ("version", "1.1"), ("recordtype", 0), ("datatype", "QDP_%s3_ColorMatrix" % "F D"[w - 4 and 2]),

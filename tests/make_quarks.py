@@ -39,11 +39,11 @@ MILC = [-g for g in DEGRAND_ROSSI]  # the same matrices with the opposite sign o
 DDALPHAAMG = [-CHIRAL[0]] + CHIRAL[1:]
 
 # name: gamma matrices, norm is 2 kappa, real, endian, axes (S C: source, s c: sink)
-FORMATS = {"chroma-prop": (DEGRAND_ROSSI, False, None, ">", "tzyxsScC"), "usqcd-prop": (DEGRAND_ROSSI, False, None, ">", "SCtzyxsc"),
+FORMATS = {"chroma-prop": (DEGRAND_ROSSI, False, None, ">", "tzyxsScC"), "grid-prop": (DEGRAND_ROSSI, False, None, ">", "tzyxsScC"), "usqcd-prop": (DEGRAND_ROSSI, False, None, ">", "SCtzyxsc"),
            "etmc-prop": (CHIRAL, False, None, ">", "SCtzyxsc"), "npy-prop": (DEGRAND_ROSSI, False, None, "<", "tzyxsScC"),
            "milc-prop": (MILC, True, "f4", "<", "SCtzyxsc"), "fermilab-prop": (FERMILAB, True, "f4", "<", "tzyxSCsc"),
            "kyu-prop": (DIRAC_PAULI, False, "f8", ">", "SCsctzyx"), "xqcd-prop": (DIRAC_PAULI, False, "f4", "<", "SCtzyxsc"),
-           "openqcd-sfld": (CHIRAL, False, "f8", "<", "txyzsc"), "ddalphaamg-vector": (DDALPHAAMG, False, "f8", "<", "tzyxsc")}
+           "openqcd-sfld": (CHIRAL, False, "f8", "<", "txyzsc"), "openqcd2-sfld": (CHIRAL, False, "f8", "<", "txyzsc"), "ddalphaamg-vector": (DDALPHAAMG, False, "f8", "<", "tzyxsc")}
 
 
 def products(gamma):
@@ -123,6 +123,21 @@ def milc_sums(data):
     return sums
 
 
+def grid(dims, data):
+    """As Grid's ScidacWriter does it: a line for each extent, another datatype, two records of the user."""
+    x, user = b"<?xml version=\"1.0\"?>\n", b"<emptyUserRecord>\n\t<dummy>0</dummy>\n</emptyUserRecord>\n"
+    out = record("scidac-private-file-xml", x + b"<scidacFile>\n\t<version>1</version>\n\t<spacetime>4</spacetime>\n\t<dims>%d \n%d \n%d \n%d"
+                 b"</dims>\n\t<volfmt>0</volfmt>\n</scidacFile>\n" % tuple(dims), 0x8000)
+    out += record("scidac-file-xml", x + user) + record("grid-format", x + b"<FieldMetaData><nd>4</nd></FieldMetaData>\n", 0x8000)
+    out += record("scidac-record-xml", x + user)
+    out += record("scidac-private-record-xml", x + b"<scidacRecord>\n\t<datatype>GRID_D_SpinMatrix4_ColourMatrix3</datatype>\n\t<precision>D"
+                  b"</precision>\n\t<colors>3</colors>\n\t<spins>4</spins>\n\t<typesize>2304</typesize>\n\t<datacount>1</datacount>\n"
+                  b"</scidacRecord>\n")
+    data = data.tobytes()
+    out += record("ildg-binary-data", data) + record("FieldNormMetaData", x + b"<FieldNormMetaData><norm2>1</norm2></FieldNormMetaData>\n")
+    return out + checksum(data, int(np.prod(dims)))
+
+
 def lime(name, dims, data):
     sites = int(np.prod(dims))
     columns = 1 if name == "chroma-prop" else 12 if data.nbytes // sites > 24 * data.itemsize else 1
@@ -159,6 +174,8 @@ def made(name, field, kappa):
     numbers, real = in_file(name, field, kappa)
     data, dims = payload(name, numbers, real), field.header.dims
     x, y, z, t = dims
+    if name == "grid-prop":
+        return grid(dims, data)
     if name in ("chroma-prop", "usqcd-prop", "etmc-prop"):
         return lime(name, dims, data)
     if name == "npy-prop":
@@ -171,8 +188,9 @@ def made(name, field, kappa):
         return out
     if name == "fermilab-prop":
         return struct.pack("<9i", 0x71626434, 1, 4, 288, x, y, z, t, 0) + data.tobytes()
-    if name == "openqcd-sfld":
-        return struct.pack("<4id", t, x, y, z, float((data ** 2).sum())) + data.tobytes()
+    if name in ("openqcd-sfld", "openqcd2-sfld"):  # since 2.0 with 0: all points
+        extents = (t, x, y, z) if name == "openqcd-sfld" else (t, x, y, z, 0)
+        return struct.pack("<%di" % len(extents), *extents) + struct.pack("<d", float((data ** 2).sum())) + data.tobytes()
     if name == "ddalphaamg-vector":
         return b"<header>\nvector\n</header>\n" + data.tobytes()
     return data.tobytes()

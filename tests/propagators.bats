@@ -362,7 +362,7 @@ END
     run -1 --separate-stderr lat-convert --to npy-prop --force u.lat -o x
     [ "$stderr" = "lat-convert: u.lat: holds a gauge field, and npy-prop files hold a spinor field or a quark propagator" ]
     quarks make npy-prop s.lat file
-    run -1 --separate-stderr lat-convert --to nersc --force file -o x
+    run -1 --separate-stderr lat-convert --order t,z,y,x --to nersc --force file -o x
     [ "$stderr" = "lat-convert: file: holds a quark propagator, and nersc files hold gauge fields" ]
     lat-convert --to nersc u.lat -o u.nersc
     run -1 --separate-stderr lat-convert --to npy-prop --force u.nersc -o x
@@ -428,23 +428,7 @@ open("bad", "wb").write(data)'
     run ! grep -E "^(npy|milc|fermilab|etmc)-prop .*unproven" list
 }
 
-# with_hdf5: skip where the tools were built without it.
-with_hdf5() {
-    library=$(lat-convert --version | sed -n 's/^HDF5: yes (\(.*\))$/\1/p')
-    [ -n "$library" ] || skip "built without HDF5"
-}
-
-@test "tools that were built without HDF5 say so, of a file and of an output, and why" {
-    local why
-    why=$(lat-convert --version | sed -n 's/^HDF5: no (\(.*\))$/\1/p')
-    [ -n "$why" ] || skip "built with HDF5"
-    printf '\x89HDF\r\n\x1a\n' >bare.h5
-    refuses 1 "bare.h5: is an HDF5 file, and these tools were built without the HDF5 library ($why)" lat-convert bare.h5
-    refuses 1 "x.h5: these tools were built without the HDF5 library ($why)" lat-convert psi.lat --to hdf5-prop -o x.h5
-}
-
 @test "HDF5 files have the numbers of QDP++ in their order, the same bytes each time, and are read from files and pipes" {
-    with_hdf5
     for stream in s psi s4; do lat-convert --to hdf5-prop $stream.lat -o $stream.h5; done
     sleep 1.1 # a clock in the file would show
     for stream in s psi s4; do
@@ -466,38 +450,117 @@ assert array[128:] in file' array.npy $stream.h5
     [ ! -e x.lat ]
 }
 
-@test "no tool is linked with HDF5, and the first file that needs it opens it, where make install put the tools" {
-    local tool tools=("${LAT_BIN:-$ROOT/bin}"/lat-*)
-    with_hdf5
-    if command -v readelf >/dev/null; then
-        [ ${#tools[@]} -ge 20 ]
-        for tool in "${tools[@]}"; do
-            readelf -d "$tool" | grep -q 'NEEDED.*libc\.so'
-            run ! grep -i hdf5 <(readelf -d "$tool" | grep NEEDED)
+hdf5() { "$PYTHON" "$ROOT/tests/make_hdf5.py" "$@"; }
+
+@test "HDF5 of QDP++, Qlua and PyQUDA, in pieces and chunks, deflated and shuffled, is the same propagator" {
+    for kind in qdp qlua pyquda plain chunked deflated shuffled latest; do
+        for stream in s s4; do
+            hdf5 $kind $stream.lat $kind.h5
+            lat-convert $kind.h5 -o back.lat 2>said
+            lat-diff --tolerance 0 $stream.lat back.lat >difference || { echo "$kind differs"; return 1; }
+            cat $kind.h5 | lat-convert 2>/dev/null | lat-diff --tolerance 0 $stream.lat - >difference
         done
-    fi
-    DESTDIR=$PWD/stage "$ROOT/setup/install" /opt/lat 0 "${LAT_BIN:-$ROOT/bin}" "${tools[@]##*/}"
-    env -i stage/opt/lat/bin/lat-convert psi.lat --to hdf5-prop -o psi.h5
-    env -i stage/opt/lat/bin/lat-convert psi.h5 -o back.lat
-    lat-diff --tolerance 0 psi.lat back.lat >difference
+        case $kind in
+        plain | chunked | deflated | shuffled) grep -q "$kind.h5: nothing in it vouches for the order of its axes: it is read as t, z, y, x" said ;;
+        *) [ ! -s said ] ;;
+        esac
+    done
+    lat-info qlua.h5 | grep -q 'HDF5 of Qlua, dataset S$'
+    lat-info pyquda.h5 | grep -q 'HDF5 of PyQUDA, dataset LatticePropagator/0$'
     # a tool that reads, and converts nothing
-    lat-convert s.lat --to hdf5-prop -o s.h5
-    lat-corr s.lat >plain
-    env -i stage/opt/lat/bin/lat-corr s.h5 | cut -f 1-8 | diff <(cut -f 1-8 plain) -
+    lat-corr s.lat | cut -f 1-8 >plain
+    hdf5 qdp s.lat s.h5
+    lat-corr s.h5 | cut -f 1-8 | diff plain -
 }
 
-@test "an HDF5 library that is missing, damaged or another one is a sentence with its name, and nothing else needs it" {
-    with_hdf5
-    lat-convert psi.lat --to hdf5-prop -o psi.h5
-    mkdir folder
-    echo "no library" >"folder/$library"
-    export LD_LIBRARY_PATH=$PWD/folder
-    refuses 1 "psi.h5: HDF5: expected the library $library, found: " lat-convert psi.h5 -o x.lat
-    refuses 1 "x.h5: HDF5: expected the library $library, found: " lat-convert psi.lat --to hdf5-prop -o x.h5
-    lat-convert psi.lat --to npy-prop -o psi.npy
-    echo 'int H5open(void) { return 0; }' >other.c
-    "${CC:-cc}" -shared -fPIC -o "folder/$library" other.c || skip "no compiler"
-    refuses 1 "psi.h5: HDF5: expected H5free_memory in the library $library, found none" lat-convert psi.h5 -o x.lat
+@test "PyQUDA's attribute Lattice has to be the shape" {
+    hdf5 pyquda s4.lat file.h5
+    sed -i 's/3 4 2 5/5 2 4 3/' file.h5
+    refuses 1 "file.h5: expected the extents 3 4 2 5, which the shape of dataset LatticePropagator/0 has, as the attribute Lattice, found '5 2 4 3'" \
+        lat-convert file.h5 -o x.lat
+}
+
+@test "HDF5 whose numbers are not all in the file, or came through something unknown, is one sentence, and opens no other file" {
+    local kind dataset
+    while IFS=: read -r kind dataset sentence; do
+        hdf5 "$kind" s4.lat file.h5
+        refuses 1 "$sentence" lat-convert ${dataset:+--dataset "$dataset"} file.h5 -o x.lat
+        [ ! -e x.lat ]
+    done <<'END'
+part::dataset S cannot be read: 1 of its 24 chunks were never written
+unwritten::dataset S cannot be read: its numbers were never written
+short::dataset S cannot be read: the file has not the bytes of its numbers (truncated?)
+filter::dataset S cannot be read: it went through a filter that is none of deflate and shuffle
+external::dataset S cannot be read: its numbers are in other files
+external:S:file.h5: dataset S cannot be read: its numbers are in other files
+outside::dataset S cannot be read: a member of its complex numbers is outside of them
+soft::dataset S cannot be read: it is a soft link: expected the name of the dataset itself
+elsewhere:elsewher:dataset elsewher cannot be read: it is a link to another file
+huge::dataset S cannot be read: the file has not the bytes of its numbers (truncated?)
+END
+    if command -v strace >/dev/null; then
+        for kind in external elsewhere; do
+            hdf5 $kind s4.lat file.h5
+            strace -f -e trace=open,openat -o calls lat-convert file.h5 -o x.lat || true
+            run ! grep -E '"(/)?(other|mine)' calls
+        done
+    fi
+}
+
+@test "propagators of Grid and Hadrons are read as Chroma's" {
+    quarks make grid-prop s.lat file
+    lat-convert file | lat-diff --tolerance 0 s.lat - >difference
+    lat-info file | grep -q 'checksums verified'
+}
+
+@test "spinors of openQCD 2.0 and later have an integer before the norm; half of the points, and norms that are not finite, are refused" {
+    quarks make openqcd2-sfld psi.lat file
+    lat-convert file | lat-diff --tolerance 1e-14 psi.lat - >difference
+    lat-convert --from openqcd-sfld < <(cat file) | lat-diff --tolerance 1e-14 psi.lat - >difference
+    quarks make openqcd-sfld psi.lat old
+    lat-convert old | lat-diff --tolerance 1e-14 psi.lat - >difference
+    cp file half
+    printf '\1' | dd of=half bs=1 seek=16 conv=notrunc status=none
+    refuses 1 'half: expected 0 after the extents, a spinor on all points, found 1: half of the points are not read' lat-convert half -o x
+    truncate -s $((28 + 96 * 120)) half
+    refuses 1 'half: expected 0 after the extents, a spinor on all points, found 1' lat-convert half -o x
+    # 1e200 in the data: the sum of squares is infinite, and so is the norm
+    cp file huge
+    printf '\x70\xe7\x69\x3b\xc2\x3d\x69\x69' | dd of=huge bs=1 seek=28 conv=notrunc status=none
+    printf '\0\0\0\0\0\0\xf0\x7f' | dd of=huge bs=1 seek=20 conv=notrunc status=none
+    refuses 1 'huge: square norm inf is stated, inf found' lat-convert huge -o x
+}
+
+@test "arrays of NumPy and HDF5 in another order: --order says it, without it a line says that nothing does; Fortran order is read" {
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+
+s, = lat.read("s.lat")
+a = s.spinors.reshape(5, 2, 4, 3, 4, 3, 4, 3).transpose(0, 1, 2, 3, 6, 4, 7, 5)
+np.save("plain.npy", np.ascontiguousarray(a))
+np.save("xyzt.npy", np.ascontiguousarray(a.transpose(3, 2, 1, 0, 4, 5, 6, 7)))
+np.save("fortran.npy", np.asfortranarray(a))
+p, = lat.read("psi.lat")
+np.save("spinor.npy", np.asfortranarray(p.spinors.transpose(2, 0, 3, 1, 4, 5)))
+END
+    for file in plain fortran; do
+        run --separate-stderr lat-convert $file.npy -o x.lat
+        [ "$stderr" = "lat-convert: $file.npy: nothing in it vouches for the order of its axes: it is read as t, z, y, x (--order t,z,y,x of lat-convert says that they are)" ]
+        lat-diff --tolerance 0 s.lat x.lat >difference
+        run -0 --separate-stderr lat-convert --order t,z,y,x $file.npy -o x.lat
+        [ -z "$stderr" ]
+    done
+    lat-convert --order x,y,z,t xyzt.npy | lat-diff --tolerance 0 s.lat - >difference
+    lat-convert --order y,t,x,z spinor.npy | lat-diff --tolerance 0 psi.lat - >difference
+    hdf5 plain s4.lat plain.h5
+    run -0 --separate-stderr lat-convert --order natural plain.h5 -o x.lat
+    [ -z "$stderr" ]
+    lat-diff --tolerance 0 s4.lat x.lat >difference
+    lat-convert --order x,y,z,t plain.h5 -o x.lat
+    lat-info x.lat | grep -q '^lattice *5 2 4 3'
+    refuses 1 "plain.npy: --order parity: expected x, y, z and t in the order of its axes, slowest first" lat-convert --order parity plain.npy -o x
+    refuses 1 'plain.npy: is in format npy-prop, and --order, --group, --type and --endian are for raw files' lat-convert --group 3 plain.npy -o x
 }
 
 # ---- samples of other programs -------------------------------------------------------------------
@@ -593,7 +656,6 @@ END
 
 @test "lalibe's HDF5 file has the numbers of D06, by the name of the dataset" {
     sample lalibe_test_propagator_t4.h5
-    with_hdf5
     run -1 --separate-stderr lat-convert lalibe_test_propagator_t4.h5 -o x.lat
     [[ $stderr == *"found 2 (sh_sig2p0_n5/PS_dn_4, sh_sig2p0_n5/PS_up_4): lat-convert --dataset names one" ]]
     lat-convert --dataset sh_sig2p0_n5/PS_up_4 lalibe_test_propagator_t4.h5 -o up.lat

@@ -6,14 +6,8 @@
 #define LAT_BUILD "an unknown compiler"
 #define LAT_NO_CUDA "not built"
 #define LAT_NO_CUFFT "not built"
-#define LAT_NO_HDF5 "not built"
 #define LAT_NO_MPI "not built"
-#endif
-#ifndef LAT_HDF5
-#define LAT_HDF5 ""
 #endif
 
 const char lat_built_with[] = LAT_BUILD;
-const char lat_no_cuda[] = LAT_NO_CUDA, lat_no_cufft[] = LAT_NO_CUFFT, lat_no_hdf5[] = LAT_NO_HDF5,
-           lat_no_mpi[] = LAT_NO_MPI;
-const char lat_hdf5_name[] = LAT_HDF5;
+const char lat_no_cuda[] = LAT_NO_CUDA, lat_no_cufft[] = LAT_NO_CUFFT, lat_no_mpi[] = LAT_NO_MPI;

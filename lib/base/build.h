@@ -6,7 +6,6 @@
 
 extern const char lat_built_with[]; /* the compiler, OpenMP, sanitizers */
 /* The reason why it was left out; "" if it was not. */
-extern const char lat_no_cuda[], lat_no_cufft[], lat_no_hdf5[], lat_no_mpi[];
-extern const char lat_hdf5_name[]; /* of the library that is opened for HDF5 files */
+extern const char lat_no_cuda[], lat_no_cufft[], lat_no_mpi[];
 
 #endif

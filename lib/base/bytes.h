@@ -47,4 +47,30 @@ static inline void lat_store_be32(void *p, uint32_t v) { lat_store32(p, v, !lat_
 static inline void lat_store_le64(void *p, uint64_t v) { lat_store64(p, v, lat_big_endian()); }
 static inline void lat_store_be64(void *p, uint64_t v) { lat_store64(p, v, !lat_big_endian()); }
 
+/* In the byte order that a file states. */
+static inline uint32_t lat_load_u32(const void *p, bool big)
+{
+    return lat_load32(p, big != lat_big_endian());
+}
+
+static inline void lat_store_u32(void *p, uint32_t v, bool big)
+{
+    lat_store32(p, v, big != lat_big_endian());
+}
+
+static inline double lat_load_f64(const void *p, bool big)
+{
+    const uint64_t bits = lat_load64(p, big != lat_big_endian());
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static inline void lat_store_f64(void *p, double v, bool big)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    lat_store64(p, bits, big != lat_big_endian());
+}
+
 #endif

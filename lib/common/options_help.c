@@ -101,11 +101,10 @@ static const char *build_facts(void)
 {
     static char text[1024];
 
-    snprintf(text, sizeof text,
-             "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nHDF5: %s (%s%s)\nMPI: %s%s%s\n",
+    snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n",
              lat_built_with, __VERSION__, zlibVersion(), *lat_no_cuda ? "no (" : "yes", lat_no_cuda,
-             *lat_no_cuda ? ")" : "", *lat_no_hdf5 ? "no" : "yes", lat_no_hdf5, lat_hdf5_name,
-             *lat_no_mpi ? "no (" : "yes", lat_no_mpi, *lat_no_mpi ? ")" : "");
+             *lat_no_cuda ? ")" : "", *lat_no_mpi ? "no (" : "yes", lat_no_mpi,
+             *lat_no_mpi ? ")" : "");
     return text;
 }
 

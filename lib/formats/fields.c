@@ -30,7 +30,7 @@ const lat_format *lat_fields_format(lat_input *in)
     unsigned char begin[sizeof "lat-stream " - 1]; /* no more: a pipe may be slow */
     const ssize_t n = lat_input_peek(in, begin, sizeof begin);
     /* An empty input: the reader of streams has the sentence. */
-    if (n == 0 || (n > 0 && lat_format_lat.probe(begin, (size_t)n, -1)))
+    if (n == 0 || (n > 0 && lat_format_fits(&lat_format_lat, begin, (size_t)n, -1)))
         return &lat_format_lat;
     return n < 0 ? NULL : lat_format_of(in);
 }
@@ -45,7 +45,7 @@ static known *recognise(lat_input *in)
         return k;
     if (comm->rank == 0)
         k->format = lat_fields_format(in);
-    kind = !k->format ? NOTHING : k->format->quarks ? QUARKS : k->format->foreign ? LINKS : STREAM;
+    kind = !k->format ? NOTHING : k->format->quarks ? QUARKS : k->format->stream ? STREAM : LINKS;
     if (comm->broadcast(comm, &kind, sizeof kind, 0) || kind == NOTHING)
         return NULL;
     k->kind = kind;

@@ -27,8 +27,14 @@ static int open_stream(lat_file_reader *s, bool whole)
 static int open_foreign(lat_file_reader *s, bool whole)
 {
     lat_header_init(&s->f.head);
+    s->p = s->format->stored;
+    s->r.format = s->format;
     if (s->format->begin(s->in, &s->f.head, &s->p, &s->r) < 0
         || lat_header_check(&s->f.head, s->name) < 0)
+        return -1;
+    if (s->p.rows == 0)
+        s->p.rows = s->f.head.nc;
+    if (s->format->source && lat_set_source(&s->f.head, "%s", s->format->source) < 0)
         return -1;
     /* The length of a text was checked by begin. The slices are those that a measurement keeps. */
     if (lat_expect_bytes(s->in, s->p.read_reals ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
@@ -47,7 +53,7 @@ int lat_file_reader_open(lat_file_reader *s, lat_input *in, const lat_format *fo
 {
     *s = (lat_file_reader){
         .in = in, .name = lat_input_name(in), .format = format, .r = *r, .fresh = true};
-    const int more = format->foreign ? open_foreign(s, whole) : open_stream(s, whole);
+    const int more = format->stream ? open_stream(s, whole) : open_foreign(s, whole);
     if (more <= 0)
         lat_file_reader_close(s);
     return more;
@@ -98,7 +104,7 @@ void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void 
 /* Reads the whole field into memory. */
 static int read_whole(lat_file_reader *s)
 {
-    if (!s->format->foreign)
+    if (s->format->stream)
         return lat_stream_body(s->in, &s->f) < 0 ? -1 : 0;
     return lat_field_alloc(&s->f, NULL) < 0
                ? -1
@@ -177,8 +183,8 @@ int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, vo
     if (rc == 0 && !s->fresh)
         rc = lat_input_rewind(s->in, s->at);
     if (rc == 0)
-        rc = s->format->foreign ? each_of_file(s, n, buffers, fn, context)
-                                : each_of_stream(s, n, buffers, fn, context);
+        rc = s->format->stream ? each_of_stream(s, n, buffers, fn, context)
+                               : each_of_file(s, n, buffers, fn, context);
     s->fresh = false;
     free(buffers);
     return rc;
@@ -279,7 +285,7 @@ static int pass_once(lat_file_reader *s, bool at_once, first_pass *l)
     if (lat_file_reader_each(s, at_once, pass_slices, l) < 0
         || (l->measurement && lat_slicewise_end(l->measurement, &sums) < 0))
         return -1;
-    if (s->format->foreign)
+    if (!s->format->stream)
         return verify_foreign(s, &sums);
     return l->measurement ? verify_stream(s, &sums) : 0;
 }
@@ -289,7 +295,7 @@ static int pass_once(lat_file_reader *s, bool at_once, first_pass *l)
 static bool measured(const lat_file_reader *s)
 {
     return s->f.head.kind == LAT_GAUGE
-           && (s->format->foreign || !s->whole || isnan(s->f.head.plaquette));
+           && (!s->format->stream || !s->whole || isnan(s->f.head.plaquette));
 }
 
 int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_restart_fn *restart,

@@ -15,17 +15,6 @@
 
 #define HEAD 4096
 
-static bool begins(const unsigned char *b, size_t n, const char *text)
-{
-    return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
-}
-
-static bool probe(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, "#BMW ") || begins(b, n, "#18BMW ");
-}
-
 static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     const char *name = lat_input_name(in);
@@ -36,7 +25,7 @@ static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_read_c
         return -1;
     b[HEAD] = 0;
     b[strcspn(b, "\n")] = 0;
-    const bool whole = begins((unsigned char *)b, HEAD, "#18BMW ");
+    const bool whole = lat_begins((unsigned char *)b, HEAD, "#18BMW ");
     if (sscanf(b, whole ? "#18BMW %5d %5d %5d %5d %32s" : "#BMW %5d %5d %5d %5d %32s", d, d + 1,
                d + 2, d + 3, sum)
         < 4)
@@ -78,21 +67,16 @@ static int read_kyu(lat_input *in, const lat_header *head, lat_payload *p, void 
 
 static int begin_kyu(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    if (lat_need_dims(in, r) < 0)
-        return -1;
-    head->geom = r->dims;
-    *p = (lat_payload){.big = true, .rows = 3, .read_links = read_kyu};
-    return lat_set_source(head, "KYU");
+    *p = (lat_payload){.big = true, .read_links = read_kyu};
+    return lat_take_dims(in, &head->geom, &r->dims);
 }
 
 const lat_format lat_format_bmw = {
     .name = "bmw",
     .extension = ".bmw",
     .about = "BMW, with and without last rows; its checksum is not verified",
-    .foreign = true,
-    .nd = 4,
     .nc = 3,
-    .probe = probe,
+    .begins = {"#BMW ", "#18BMW "},
     .begin = begin_bmw,
 };
 
@@ -101,8 +85,7 @@ const lat_format lat_format_kyu = {
     .unvouched = true,
     .extension = ".kyu",
     .about = "KYU: real by real; --dims",
-    .foreign = true,
-    .nd = 4,
+    .source = "KYU",
     .nc = 3,
     .begin = begin_kyu,
 };

@@ -15,10 +15,11 @@
 
 static int take_hints(lat_input *in, lat_header *head, const lat_read_context *r)
 {
-    head->geom = r->dims;
     head->nc = r->hints.nc ? r->hints.nc : 3;
     head->reals = 2 * head->nc * head->nc;
-    return lat_need_dims(in, r) < 0 ? -1 : lat_header_check(head, lat_input_name(in));
+    return lat_take_dims(in, &head->geom, &r->dims) < 0
+               ? -1
+               : lat_header_check(head, lat_input_name(in));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -89,13 +90,11 @@ static int read_reals(lat_input *in, lat_payload *p, void *to, size_t all)
 
 static int begin_text(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    *p = (lat_payload){.rows = r->hints.nc ? r->hints.nc : 3, .read_reals = read_reals};
-    if (take_hints(in, head, r) < 0
-        || lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1, 0,
-                            "a configuration of that size")
-               < 0)
+    p->read_reals = read_reals;
+    if (take_hints(in, head, r) < 0)
         return -1;
-    return lat_set_source(head, "Bridge++ text");
+    return lat_expect_bytes(in, 4 * (uint64_t)head->reals * lat_volume(&head->geom) * 2 - 1, 0,
+                            "a configuration of that size");
 }
 
 /* ---- Fortran --------------------------------------------------------------------------------- */
@@ -143,9 +142,8 @@ const lat_format lat_format_bridgetext = {
     .unvouched = true,
     .extension = ".txt",
     .about = "Bridge++ text: numbers in the order of ILDG; --dims",
-    .foreign = true,
-    .takes_hints = true,
-    .nd = 4,
+    .source = "Bridge++ text",
+    .takes = LAT_TAKES_ALL,
     .probe = probe_text,
     .begin = begin_text,
 };
@@ -155,9 +153,7 @@ const lat_format lat_format_fortran = {
     .unvouched = true,
     .extension = ".f77",
     .about = "Bridge++ Fortran, direction slowest (or --order natural); --dims",
-    .foreign = true,
-    .takes_hints = true,
-    .nd = 4,
+    .takes = LAT_TAKES_ALL,
     .probe = probe_fortran,
     .begin = begin_fortran,
     .end = end_fortran,

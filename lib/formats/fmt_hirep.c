@@ -14,11 +14,6 @@
 
 #define HEAD 28
 
-static uint32_t get32(const unsigned char *p, bool big)
-{
-    return big ? lat_load_be32(p) : lat_load_le32(p);
-}
-
 static uint64_t bytes_of(uint64_t nc, uint64_t volume, bool quaternions)
 {
     return HEAD + 4 * 8 * volume * (quaternions ? 4 : 2 * nc * nc);
@@ -26,7 +21,7 @@ static uint64_t bytes_of(uint64_t nc, uint64_t volume, bool quaternions)
 
 static bool fits(const unsigned char *b, int64_t size, bool big)
 {
-    const uint64_t nc = get32(b, big), volume = lat_probe_volume(b + 4, big);
+    const uint64_t nc = lat_load_u32(b, big), volume = lat_probe_volume(b + 4, big);
     return nc >= 2 && nc <= LAT_MAX_COLOURS && volume
            && (lat_probe_size(size, bytes_of(nc, volume, false))
                || (nc == 2 && lat_probe_size(size, bytes_of(nc, volume, true))));
@@ -39,62 +34,57 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static lat_payload payload(bool big, int nc, bool quaternions)
-{
-    lat_payload p = lat_time_first(big, quaternions ? 1 : nc);
-    p.shape = quaternions ? LAT_QUATERNIONS : LAT_BY_ROWS;
-    return p;
-}
-
 static int read_head(lat_input *in, lat_header *h, lat_read_context *r, bool *big)
 {
     const char *name = lat_input_name(in);
     unsigned char b[HEAD];
-    double plaquette;
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    *big = !(get32(b, false) >= 2 && get32(b, false) <= LAT_MAX_COLOURS);
-    const uint32_t nc = get32(b, *big);
+    *big = !(lat_load_u32(b, false) >= 2 && lat_load_u32(b, false) <= LAT_MAX_COLOURS);
+    const uint32_t nc = lat_load_u32(b, *big);
     if (nc < 2 || nc > LAT_MAX_COLOURS)
         return lat_fail("%s: expected N of SU(N) from 2 to %d in a HiRep header, found %lu", name,
                         LAT_MAX_COLOURS, (unsigned long)nc);
     h->nc = (int)nc;
     h->reals = 2 * h->nc * h->nc;
     lat_dims_load(&h->geom, b + 4, *big, true);
-    const uint64_t bits = *big ? lat_load_be64(b + 20) : lat_load_le64(b + 20);
-    memcpy(&plaquette, &bits, sizeof plaquette);
-    return lat_header_check(h, name) < 0 ? -1 : lat_take_plaquette(in, r, plaquette, 1);
+    return lat_header_check(h, name) < 0 ? -1
+                                         : lat_take_plaquette(in, r, lat_load_f64(b + 20, *big), 1);
 }
 
-/* 1 or 0, or -1. */
-static int are_quaternions(lat_input *in, const lat_header *h, bool big)
+/* 1 or 0, or -1; the payload is of whole matrices. */
+static int are_quaternions(lat_input *in, const lat_header *h, const lat_payload *whole)
 {
     static unsigned char ahead[LAT_PEEK];
-    const lat_payload whole = payload(big, 2, false), four = payload(big, 2, true);
-    const uint64_t volume = lat_volume(&h->geom);
+    lat_payload four = *whole;
     if (h->nc != 2)
         return 0;
     if (lat_input_size(in) >= 0)
-        return (uint64_t)lat_input_size(in) == bytes_of(2, volume, true);
+        return (uint64_t)lat_input_size(in) == bytes_of(2, lat_volume(&h->geom), true);
     const ssize_t n = lat_input_peek(in, ahead, sizeof ahead);
     if (n < 0)
         return -1;
+    four.rows = 1;
+    four.shape = LAT_QUATERNIONS;
     return lat_payload_fit(&four, 2, LAT_F64, ahead, (size_t)n)
-           > lat_payload_fit(&whole, 2, LAT_F64, ahead, (size_t)n);
+           > lat_payload_fit(whole, 2, LAT_F64, ahead, (size_t)n);
 }
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    bool big = true;
-    if (read_head(in, head, r, &big) < 0)
+    if (read_head(in, head, r, &p->big) < 0)
         return -1;
-    const int quaternions = are_quaternions(in, head, big);
+    p->rows = head->nc;
+    const int quaternions = are_quaternions(in, head, p);
     if (quaternions < 0)
         return -1;
-    *p = payload(big, head->nc, quaternions);
-    head->reals = quaternions ? 4 : head->reals;
+    if (quaternions) {
+        p->rows = 1;
+        p->shape = LAT_QUATERNIONS;
+        head->reals = 4;
+    }
     return lat_set_source(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "",
-                          big ? "" : " little endian");
+                          p->big ? "" : " little endian");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -102,18 +92,16 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
 static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
     (void)hints;
-    *p = payload(true, head->nc, head->nc == 2 && head->reals == 4);
+    p->shape = head->nc == 2 && head->reals == 4 ? LAT_QUATERNIONS : LAT_BY_ROWS;
 }
 
 static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
     unsigned char b[HEAD];
-    uint64_t bits;
     (void)p;
-    memcpy(&bits, &head->plaquette, sizeof bits);
     lat_store_be32(b, (uint32_t)head->nc);
     lat_dims_store(&head->geom, b + 4, true, true);
-    lat_store_be64(b + 20, bits);
+    lat_store_f64(b + 20, head->plaquette, true);
     return lat_output_write(out, b, sizeof b);
 }
 
@@ -121,12 +109,11 @@ const lat_format lat_format_hirep = {
     .name = "hirep",
     .extension = ".hirep",
     .about = "HiRep, SU(N); SU(2) with --rows 1 as quaternions",
-    .foreign = true,
     .fewer_rows = 2,
     .only = LAT_F64,
-    .nd = 4,
     .probe = probe,
     .begin = begin,
+    .stored = {.big = true, .order = LAT_TIME_FIRST},
     .layout = layout,
     .head = write_head,
 };

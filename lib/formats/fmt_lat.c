@@ -16,7 +16,7 @@ const lat_format lat_format_lat = {
     .name = "lat",
     .extension = ".lat",
     .about = "the stream of the lat tools: any number of configurations",
-    .many = true,
+    .stream = true,
     .fewer_rows = 3,
     .probe = probe,
 };

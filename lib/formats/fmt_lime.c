@@ -19,12 +19,6 @@
 #define TEXT_LIMIT ((uint64_t)64 << 10) /* of the records that are parsed */
 #define OUR_LIMIT ((uint64_t)8 << 20)   /* of ours: a header of 1 MiB, each < written as &lt; */
 
-static bool probe(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return lat_lime_begins(b, n);
-}
-
 /* ---- reading: the container ------------------------------------------------------------------ */
 
 /* What has been read of a file so far. */
@@ -102,7 +96,7 @@ static int take_private_file(lime *l, const lat_lime_xml *x)
     lat_geometry geom;
     if (lat_lime_number(x, "spacetime", 16, &spacetime) < 0)
         return -1;
-    const int found = lat_lime_dims(x, &geom);
+    const int found = lat_lime_dims(x, &l->r->dims, &geom);
     if (found < 0)
         return -1;
     if (spacetime != 4)
@@ -149,13 +143,14 @@ static int verify_checksum(const lime *l, const lat_scidac_sum *found)
                             "links, and none are there",
                             l->name);
     l->r->no_checksum = !l->stated;
+    l->r->sums_agree = l->stated && l->stated_sum.a == found->a && l->stated_sum.b == found->b;
     return l->stated ? lat_lime_verify(l->name, &l->stated_sum, found, l->r->force) : 0;
 }
 
 /* tmLQCD's text: "plaquette = 0.571077" among others. */
-static int take_xlf_info(lime *l, const char *text)
+static int take_xlf_info(lime *l, const lat_lime_xml *x)
 {
-    const char *at = strstr(text, "plaquette");
+    const char *at = strstr(x->text, "plaquette");
     char number[64] = "", *end;
     if (!at || sscanf(at, "plaquette = %63[-+.0-9eE]", number) != 1)
         return 0;
@@ -163,34 +158,40 @@ static int take_xlf_info(lime *l, const char *text)
     if (*end || !isfinite(p))
         return lat_fail("%s: expected a plaquette in record 'xlf-info', found '%s'", l->name,
                         number);
+    if (p == 0) /* never measured */
+        return 0;
     l->r->plaquette = p;
     l->r->plaquette_within = 1.01 * lat_printed_error(number);
     return 0;
 }
 
-static int take_text(lime *l, const lat_lime_record *rec)
+static int take_ours(lime *l, const lat_lime_xml *x)
 {
-    const bool ours = strcmp(rec->type, "scidac-record-xml") == 0;
-    char *text = lat_lime_text(l->in, rec, ours ? OUR_LIMIT : TEXT_LIMIT);
-    int bad = text ? 0 : -1;
-    const char *t = rec->type;
-    const lat_lime_xml x = {l->name, t, text};
-    if (bad)
-        return -1;
-    if (strcmp(t, "ildg-format") == 0)
-        bad = take_ildg_format(l, &x);
-    else if (strcmp(t, "scidac-private-file-xml") == 0)
-        bad = take_private_file(l, &x);
-    else if (strcmp(t, "scidac-private-record-xml") == 0)
-        bad = take_private_record(l, &x);
-    else if (strcmp(t, "scidac-checksum") == 0)
-        bad = take_checksum(l, &x);
-    else if (strcmp(t, "xlf-info") == 0)
-        bad = take_xlf_info(l, text);
-    else if (strcmp(t, "scidac-record-xml") == 0)
-        bad = lat_lime_take_ours(&x, l->head, l->r);
-    else if (*text)
-        bad = lat_info_set(l->head, "lfn", text);
+    return lat_lime_take_ours(x, l->head, l->r);
+}
+
+static int take_lfn(lime *l, const lat_lime_xml *x)
+{
+    return *x->text ? lat_info_set(l->head, "lfn", x->text) : 0;
+}
+
+/* Records of text that are read. */
+static const struct text {
+    const char *type;
+    int (*take)(lime *l, const lat_lime_xml *x);
+    uint64_t limit;
+} texts[] = {{"ildg-format", take_ildg_format, TEXT_LIMIT},
+             {"scidac-private-file-xml", take_private_file, TEXT_LIMIT},
+             {"scidac-private-record-xml", take_private_record, TEXT_LIMIT},
+             {"scidac-checksum", take_checksum, TEXT_LIMIT},
+             {"xlf-info", take_xlf_info, TEXT_LIMIT},
+             {"ildg-data-lfn", take_lfn, TEXT_LIMIT},
+             {"scidac-record-xml", take_ours, OUR_LIMIT}};
+
+static int take_text(lime *l, const lat_lime_record *rec, const struct text *known)
+{
+    char *text = lat_lime_text(l->in, rec, known->limit);
+    const int bad = text ? known->take(l, &(lat_lime_xml){l->name, rec->type, text}) : -1;
     free(text);
     return bad;
 }
@@ -279,12 +280,6 @@ static int take_binary(lime *l, const lat_lime_record *rec)
 /* As take_binary. */
 static int take_record(lime *l, const lat_lime_record *rec)
 {
-    static const char *const texts[] = {"ildg-format",
-                                        "scidac-private-file-xml",
-                                        "scidac-private-record-xml",
-                                        "scidac-checksum",
-                                        "xlf-info",
-                                        "ildg-data-lfn"};
     if (strcmp(rec->type, "scidac-sitelist") == 0)
         return lat_fail("%s: is one volume of a QIO file in several (it has a list of sites): put "
                         "it together into "
@@ -292,14 +287,14 @@ static int take_record(lime *l, const lat_lime_record *rec)
                         l->name);
     if (strcmp(rec->type, "ildg-binary-data") == 0 || strcmp(rec->type, "scidac-binary-data") == 0)
         return take_binary(l, rec);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(rec->type, texts[i]) == 0)
-            return take_text(l, rec);
-    if (strcmp(rec->type, "scidac-record-xml") != 0 || l->gauge || l->ours)
-        return lat_input_skip(l->in, rec->length);
-    if (lat_lime_next_is_ours(l->in, &l->ours))
+    const bool xml = strcmp(rec->type, "scidac-record-xml") == 0,
+               may_be_ours = !l->gauge && !l->ours;
+    if (xml && may_be_ours && lat_lime_next_is_ours(l->in, &l->ours))
         return -1;
-    return l->ours ? take_text(l, rec) : lat_input_skip(l->in, rec->length);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(rec->type, texts[i].type) == 0 && (!xml || (may_be_ours && l->ours)))
+            return take_text(l, rec, &texts[i]);
+    return lat_input_skip(l->in, rec->length);
 }
 
 /* Records up to the gauge field, 1; or to the end of the file, 0; or -1. */
@@ -354,7 +349,7 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
         return lat_fail("%s: expected a gauge field among its records, found none, and %d other "
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
-    *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
+    (void)p;
     /* From a pipe the line about the source waits for `end`, so that it is the last one, too. */
     if (found < 0 || lat_input_size(in) < 0)
         return found < 0 ? -1 : 0;
@@ -410,28 +405,18 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
     return lat_lime_write_text(out, 0, "ildg-data-lfn", "%s", lfn ? lfn : "lfn://unknown");
 }
 
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    (void)hints;
-    *p = (lat_payload){.big = true, .rows = head->nc, .digest = lat_scidac_digest};
-}
-
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p, bool ildg)
-{
-    if (write_before(out, head) < 0 || (ildg && write_ildg_records(out, head) < 0))
-        return -1;
-    return lat_lime_write_head(out, 0, ildg ? "ildg-binary-data" : "scidac-binary-data",
-                               lat_payload_bytes(head, p->rows));
+    return write_before(out, head) < 0 ? -1
+                                       : lat_lime_write_head(out, 0, "scidac-binary-data",
+                                                             lat_payload_bytes(head, p->rows));
 }
 
 static int write_ildg_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return write_head(out, head, p, true);
-}
-
-static int write_scidac_head(lat_output *out, const lat_header *head, const lat_payload *p)
-{
-    return write_head(out, head, p, false);
+    return write_before(out, head) < 0 || write_ildg_records(out, head) < 0
+               ? -1
+               : lat_lime_write_head(out, 0, "ildg-binary-data", lat_payload_bytes(head, p->rows));
 }
 
 static int write_tail(lat_output *out, const lat_header *head, const lat_payload *p)
@@ -446,12 +431,10 @@ const lat_format lat_format_ildg = {
     .extension = ".ildg",
     .also = ".lime",
     .about = "ILDG in a LIME container, as QIO writes it; reads SciDAC too",
-    .foreign = true,
-    .nd = 4,
-    .probe = probe,
+    .begins = {LAT_LIME_BEGIN},
     .begin = begin,
     .end = end,
-    .layout = layout,
+    .stored = {.big = true, .digest = lat_scidac_digest},
     .head = write_ildg_head,
     .tail = write_tail,
 };
@@ -461,12 +444,10 @@ const lat_format lat_format_scidac = {
     .extension = ".scidac",
     .also = ".lime",
     .about = "SciDAC (QIO) in a LIME container, one volume; reads ILDG too",
-    .foreign = true,
-    .nd = 4,
-    .probe = probe,
+    .begins = {LAT_LIME_BEGIN},
     .begin = begin,
     .end = end,
-    .layout = layout,
-    .head = write_scidac_head,
+    .stored = {.big = true, .digest = lat_scidac_digest},
+    .head = write_head,
     .tail = write_tail,
 };

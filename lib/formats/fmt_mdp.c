@@ -18,18 +18,7 @@
 
 enum { MAGIC = 180, DIMENSIONS = 184, BOX = 188, SITE_BYTES = 228, SITES = 232 };
 
-static uint32_t get32(const unsigned char *p, bool big)
-{
-    return big ? lat_load_be32(p) : lat_load_le32(p);
-}
-
 static bool is_magic(uint32_t v) { return v == FERMIQCD || v == QCDUTILS; }
-
-static bool probe(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return n >= strlen(TYPE) && memcmp(b, TYPE, strlen(TYPE)) == 0;
-}
 
 /* N and precision follow from the bytes of a site, since 8 N^2 4 = 8 M^2 8 has no solution. */
 static int take_site(const char *name, lat_header *h, uint32_t bytes)
@@ -53,36 +42,28 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
     unsigned char b[HEAD];
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    *big = is_magic(get32(b + MAGIC, true));
-    if (!probe(b, sizeof b, -1) || (!*big && !is_magic(get32(b + MAGIC, false))))
+    *big = is_magic(lat_load_u32(b + MAGIC, true));
+    if (!lat_begins(b, sizeof b, TYPE) || (!*big && !is_magic(lat_load_u32(b + MAGIC, false))))
         return lat_fail("%s: expected '" TYPE "' and the magic number %x of MDP, found %08lx", name,
-                        FERMIQCD, (unsigned long)get32(b + MAGIC, false));
-    if (get32(b + DIMENSIONS, *big) != 4)
+                        FERMIQCD, (unsigned long)lat_load_u32(b + MAGIC, false));
+    if (lat_load_u32(b + DIMENSIONS, *big) != 4)
         return lat_fail("%s: expected an MDP field of 4 dimensions, found %lu", name,
-                        (unsigned long)get32(b + DIMENSIONS, *big));
+                        (unsigned long)lat_load_u32(b + DIMENSIONS, *big));
     lat_dims_load(&h->geom, b + BOX, *big, true);
-    if (take_site(name, h, get32(b + SITE_BYTES, *big)) < 0 || lat_header_check(h, name) < 0)
+    if (take_site(name, h, lat_load_u32(b + SITE_BYTES, *big)) < 0 || lat_header_check(h, name) < 0)
         return -1;
-    if (get32(b + SITES, *big) == (uint32_t)lat_volume(&h->geom)) /* 32 bits of it */
+    if (lat_load_u32(b + SITES, *big) == (uint32_t)lat_volume(&h->geom)) /* 32 bits of it */
         return 0;
     return lat_fail("%s: expected %zu sites as its extents make, found %lu", name,
-                    lat_volume(&h->geom), (unsigned long)get32(b + SITES, *big));
+                    lat_volume(&h->geom), (unsigned long)lat_load_u32(b + SITES, *big));
 }
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    bool big = false;
     (void)r;
-    if (read_head(in, head, &big) < 0)
-        return -1;
-    *p = lat_time_first(big, head->nc);
-    return lat_set_source(head, big ? "MDP, big endian" : "MDP");
-}
-
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)hints;
-    *p = lat_time_first(false, head->nc);
+    return read_head(in, head, &p->big) < 0
+               ? -1
+               : lat_set_source(head, p->big ? "MDP, big endian" : "MDP");
 }
 
 static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
@@ -113,11 +94,9 @@ const lat_format lat_format_mdp = {
     .name = "mdp",
     .extension = ".mdp",
     .about = "MDP (FermiQCD), SU(N); written little endian",
-    .foreign = true,
-    .nd = 4,
-    .probe = probe,
+    .begins = {TYPE},
     .begin = begin,
     .admit = admit,
-    .layout = layout,
+    .stored = {.order = LAT_TIME_FIRST},
     .head = write_head,
 };

@@ -28,22 +28,6 @@
 #define STAMP 64
 #define HEAD (5 * 4 + STAMP + 4)
 
-static uint32_t get32(const unsigned char *p, bool big)
-{
-    return big ? lat_load_be32(p) : lat_load_le32(p);
-}
-
-static bool begins(const unsigned char *b, size_t n, uint32_t magic)
-{
-    return n >= 4 && (get32(b, true) == magic || get32(b, false) == magic);
-}
-
-static bool probe(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, MAGIC) || begins(b, n, GLU);
-}
-
 /* Everything up to `order`. */
 static int read_head(lat_input *in, lat_header *h, bool *big, bool *listed)
 {
@@ -52,17 +36,14 @@ static int read_head(lat_input *in, lat_header *h, bool *big, bool *listed)
     char stamp[STAMP + 1];
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    const bool glu = begins(b, 4, GLU);
-    *big = get32(b, true) == (glu ? GLU : MAGIC);
-    if (!probe(b, 4, -1))
+    const bool glu = lat_begins_number(b, 4, GLU);
+    *big = lat_load_u32(b, true) == (glu ? GLU : MAGIC);
+    if (!lat_begins_number(b, 4, MAGIC) && !glu)
         return lat_fail("%s: expected the magic number %d of MILC version 5, found %lu", name,
-                        MAGIC, (unsigned long)get32(b, false));
+                        MAGIC, (unsigned long)lat_load_u32(b, false));
     h->real = glu ? LAT_F64 : LAT_F32;
-    for (int i = 0; i < 4; i++) {
-        uint32_t extent = get32(b + 4 + 4 * i, *big);
-        h->geom.dims[i] = extent > INT32_MAX ? 0 : (int)extent;
-    }
-    *listed = get32(b + HEAD - 4, *big) != 0;
+    lat_dims_load(&h->geom, b + 4, *big, false);
+    *listed = lat_load_u32(b + HEAD - 4, *big) != 0;
     memcpy(stamp, b + 20, STAMP);
     stamp[STAMP] = 0;
     if (lat_header_check(h, name) < 0)
@@ -83,7 +64,7 @@ static int read_order(lat_input *in, size_t volume, bool big, uint32_t **order)
     }
     int bad = lat_input_read(in, list, volume * sizeof *list);
     for (size_t i = 0; i < volume && !bad; i++) {
-        list[i] = get32((unsigned char *)&list[i], big);
+        list[i] = lat_load_u32((unsigned char *)&list[i], big);
         if (list[i] >= volume || seen[list[i]]++)
             bad = lat_fail("%s: expected each of %zu sites once in the list of sites, found %lu at "
                            "position %zu",
@@ -136,7 +117,7 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
         || (listed && read_order(in, sites, big, &p->sites) < 0)
         || lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    *s = (stated){get32(b, big), get32(b + 4, big)};
+    *s = (stated){lat_load_u32(b, big), lat_load_u32(b + 4, big)};
     return set_source(h, big, s);
 }
 
@@ -155,13 +136,6 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
                < 0)
         return -1;
     return set_source(&f->head, p->big, &found);
-}
-
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)head;
-    (void)hints;
-    *p = (lat_payload){.rows = 3, .digest = lat_milc_digest};
 }
 
 static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
@@ -188,26 +162,14 @@ static int write_head(lat_output *out, const lat_header *head, const lat_payload
 #define FNAL 0x71626434
 #define FNAL_HEAD 36
 
-static bool probe_old(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, OLD);
-}
-
-static bool probe_fnal(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, FNAL);
-}
-
 /* Whole head in b; `dims`: where the extents are. */
 static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const unsigned char *b,
                       uint32_t magic, size_t dims, const char *what)
 {
-    *p = (lat_payload){.big = get32(b, true) == magic, .rows = 3};
-    if (!begins(b, 4, magic))
+    *p = (lat_payload){.big = lat_load_u32(b, true) == magic, .rows = 3};
+    if (!lat_begins_number(b, 4, magic))
         return lat_fail("%s: expected the magic number %lu of %s, found %lu", lat_input_name(in),
-                        (unsigned long)magic, what, (unsigned long)get32(b, false));
+                        (unsigned long)magic, what, (unsigned long)lat_load_u32(b, false));
     head->real = LAT_F32;
     lat_dims_load(&head->geom, b + dims, p->big, false);
     return lat_set_source(head, "%s %s endian, no checksums", what, p->big ? "big" : "little");
@@ -226,9 +188,10 @@ static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_read_
     (void)r;
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    const bool big = get32(b, true) == FNAL;
-    const uint32_t real = get32(b + 8, big), each = get32(b + 12, big), order = get32(b + 32, big);
-    if (begins(b, 4, FNAL) && (real != 4 || each != 72 || order))
+    const bool big = lat_load_u32(b, true) == FNAL;
+    const uint32_t real = lat_load_u32(b + 8, big), each = lat_load_u32(b + 12, big),
+                   order = lat_load_u32(b + 32, big);
+    if (lat_begins_number(b, 4, FNAL) && (real != 4 || each != 72 || order))
         return lat_fail("%s: expected 72 reals of 4 bytes a site in order 0, found %lu of %lu in "
                         "order %lu: not a gauge field",
                         lat_input_name(in), (unsigned long)each, (unsigned long)real,
@@ -239,12 +202,6 @@ static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_read_
 #define OF_1996 53546
 #define HEAD_1996 28
 
-static bool probe_1996(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return begins(b, n, OF_1996);
-}
-
 static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[HEAD_1996];
@@ -253,23 +210,18 @@ static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_read_
         || take_plain(in, head, p, b, OF_1996, 4, "MILC of 1996") < 0
         || lat_header_check(head, lat_input_name(in)) < 0)
         return -1;
-    if (get32(b + 24, p->big))
+    if (lat_load_u32(b + 24, p->big))
         return lat_fail("%s: expected sites in order 0 in a MILC file of 1996, found order %lu",
-                        lat_input_name(in), (unsigned long)get32(b + 24, p->big));
-    const uint64_t need = lat_payload_bytes(head, 3);
-    return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
-               ? -1
-               : lat_input_skip(in, (uint64_t)lat_input_size(in) - HEAD_1996 - need);
+                        lat_input_name(in), (unsigned long)lat_load_u32(b + 24, p->big));
+    return lat_skip_to_links(in, head, 3);
 }
 
 const lat_format lat_format_milc1996 = {
     .name = "milc1996",
     .extension = ".milc",
     .about = "MILC of 1996, SU(3) single, in a file (not on a pipe)",
-    .foreign = true,
-    .nd = 4,
     .nc = 3,
-    .probe = probe_1996,
+    .magic = {OF_1996},
     .begin = begin_1996,
 };
 
@@ -277,10 +229,8 @@ const lat_format lat_format_milcold = {
     .name = "milcold",
     .extension = ".milc",
     .about = "MILC versions 1 to 4, SU(3) in single precision",
-    .foreign = true,
-    .nd = 4,
     .nc = 3,
-    .probe = probe_old,
+    .magic = {OLD},
     .begin = begin_old,
 };
 
@@ -288,10 +238,8 @@ const lat_format lat_format_fnal = {
     .name = "fnal",
     .extension = ".fnal",
     .about = "Fermilab, SU(3) in single precision",
-    .foreign = true,
-    .nd = 4,
     .nc = 3,
-    .probe = probe_fnal,
+    .magic = {FNAL},
     .begin = begin_fnal,
 };
 
@@ -299,14 +247,12 @@ const lat_format lat_format_milc = {
     .name = "milc",
     .extension = ".milc",
     .about = "MILC version 5, SU(3) single precision; reads GLU's double, too",
-    .foreign = true,
     .only = LAT_F32,
-    .nd = 4,
     .nc = 3,
-    .probe = probe,
+    .magic = {MAGIC, GLU},
     .begin = begin,
     .end = end,
-    .layout = layout,
+    .stored = {.digest = lat_milc_digest},
     .sums = true,
     .head = write_head,
 };

@@ -164,6 +164,13 @@ static int read_lines(lat_input *in, nersc *n, lat_header *h)
     return bad ? -1 : lat_input_skip(in, at);
 }
 
+static void set_group(nersc *n, lat_header *h, int nc)
+{
+    n->rows = n->rows < h->nc ? nc - 1 : nc;
+    h->nc = nc;
+    h->reals = n->rows == nc || nc > 3 ? 2 * nc * nc : 2 * nc * (nc - 1);
+}
+
 static int parse_type(const char *name, nersc *n, lat_header *h)
 {
     int nc = 0, a = 0, b = 0, end = 0;
@@ -183,7 +190,7 @@ static int parse_type(const char *name, nersc *n, lat_header *h)
             "%s: expected DATATYPE 4D_SUn_GAUGE or 4D_SUn_GAUGE_nxn, n from 2 to %d, found '%s'",
             name, LAT_MAX_COLOURS, t);
     h->nc = nc;
-    h->reals = n->rows == nc || nc > 3 ? 2 * nc * nc : 2 * nc * (nc - 1);
+    set_group(n, h, nc);
     return 0;
 }
 
@@ -205,7 +212,7 @@ static int parse_floating(const char *name, nersc *n, lat_header *h)
         {"IEEE64", LAT_F64, true, true},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(n->floating, known[i].word) == 0) {
+        if (strcasecmp(n->floating, known[i].word) == 0) {
             h->real = known[i].real;
             n->big = known[i].big;
             n->bare = known[i].bare;
@@ -283,13 +290,31 @@ static int set_source(lat_header *h, const nersc *n, uint32_t sum)
                           n->summed ? "checksum" : "no checksum stated, found", (unsigned long)sum);
 }
 
+/* Some programs write SU(3) of any group: --group says which one it is, or the length does. */
+static int check_group(lat_input *in, nersc *n, lat_header *h, const lat_read_context *r)
+{
+    const int64_t size = lat_input_size(in);
+    if (r->hints.nc)
+        set_group(n, h, r->hints.nc);
+    const uint64_t rest = size < 0 ? 0 : (uint64_t)size - lat_input_offset(in);
+    lat_header other = *h; /* borrowed */
+    if (r->hints.nc || size < 0 || rest == lat_payload_bytes(h, n->rows))
+        return 0;
+    for (other.nc = 2; other.nc <= LAT_MAX_COLOURS; other.nc++)
+        if (rest == lat_payload_bytes(&other, n->rows < h->nc ? other.nc - 1 : other.nc))
+            return lat_fail("%s: DATATYPE is %s, and the length is that of SU(%d): --group %d of "
+                            "lat-convert reads it as that",
+                            lat_input_name(in), n->type, other.nc, other.nc);
+    return 0;
+}
+
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
 {
     nersc *n = lat_format_state(r, sizeof *n);
     const char *name = lat_input_name(in);
     if (!n || read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0
         || parse_floating(name, n, h) < 0 || parse_dims(name, n, h) < 0
-        || parse_stated(name, n, r) < 0)
+        || parse_stated(name, n, r) < 0 || check_group(in, n, h, r) < 0)
         return -1;
     *p = (lat_payload){.big = n->big, .rows = n->rows, .digest = lat_nersc_digest};
     r->ambiguous = n->bare;
@@ -432,14 +457,6 @@ static void print_head(FILE *to, const lat_header *h, int rows, uint32_t sum)
     fprintf(to, "FLOATING_POINT = IEEE%dBIG\nEND_HEADER\n", 8 * (int)h->real);
 }
 
-static void layout(const lat_header *h, const lat_hints *hints, lat_payload *p)
-{
-    (void)hints;
-    *p = (lat_payload){.big = true,
-                       .rows = h->reals < 2 * h->nc * h->nc ? h->nc - 1 : h->nc,
-                       .digest = lat_nersc_digest};
-}
-
 static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
 {
     lat_memory_stream m;
@@ -457,13 +474,12 @@ const lat_format lat_format_nersc = {
     .name = "nersc",
     .extension = ".nersc",
     .about = "NERSC archive, with and without last rows; written big endian",
-    .foreign = true,
     .fewer_rows = 3,
-    .nd = 4,
+    .takes = LAT_TAKES_GROUP,
     .probe = probe,
     .begin = begin,
     .end = end,
-    .layout = layout,
+    .stored = {.big = true, .digest = lat_nersc_digest},
     .sums = true,
     .head = write_head,
 };

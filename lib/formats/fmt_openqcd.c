@@ -5,7 +5,8 @@
  * openQCD: extents T, X, Y, Z; for each odd site, t slowest and z fastest, the links +t, -t, +x,
  * -x, +y, -y, +z, -z, where -mu is the one that comes here from x - mu; all extents are even.
  * DDalphaAMG: extents T, Z, Y, X; all sites, x fastest, directions t, z, y, x. Length and form of
- * the header are the same, so the plaquette tells, or --dims where X and Z differ. */
+ * the header are the same, so the plaquette tells, or --dims where X and Z differ. PyQUDA has
+ * openQCD's order of the links, and the extents T, Z, Y, X. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +16,13 @@
 
 #define HEAD 24
 
-static double get_double(const unsigned char *b)
-{
-    const uint64_t bits = lat_load_le64(b);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
+extern const lat_format lat_format_ddalphaamg;
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     const uint64_t volume = n >= HEAD ? lat_probe_volume(b, false) : 0;
-    return volume && lat_probe_size(size, HEAD + 576 * volume) && fabs(get_double(b + 16)) <= 3.1;
+    return volume && lat_probe_size(size, HEAD + 576 * volume)
+           && fabs(lat_load_f64(b + 16, false)) <= 3.1;
 }
 
 /* Between the extents as openQCD and as DDalphaAMG would have them. */
@@ -78,30 +74,33 @@ static size_t number_of(const lat_geometry *geom, size_t link)
     return 8 * (row * (size_t)d[2] / 2 + (size_t)x[2] / 2) + 2 * (((size_t)mu + 1) % 4) + backward;
 }
 
-static const lat_payload openqcd_order = {.rows = 3, .map = map_openqcd};
-static const lat_payload ddalphaamg_order = {.rows = 3, .order = {.links = "tzyx"}};
+/* Three programs have this header. PyQUDA's files have openQCD's order of the links, and
+ * DDalphaAMG's order of the extents. */
+typedef enum { OPENQCD, DDALPHAAMG, PYQUDA, PROGRAMS } program;
 
-/* Of a file that was read in one order: the number that each link has in the other. `geom` has the
- * extents as openQCD would have them. The order of directions t, z, y, x is its own inverse. */
-static size_t to_ddalphaamg(const lat_geometry *geom, size_t link)
+/* The number of a link in a file, and back; the extents are those that the program has. The order
+ * of directions t, z, y, x is its own inverse. */
+static size_t number_by(program p, const lat_geometry *geom, size_t link)
 {
-    return number_of(geom, link) ^ 3;
+    return p == DDALPHAAMG ? link ^ 3 : number_of(geom, link);
 }
 
-static size_t to_openqcd(const lat_geometry *geom, size_t link)
+static size_t link_by(program p, const lat_geometry *geom, size_t number)
 {
-    size_t target;
-    map_openqcd(geom, link ^ 3, 1, &target);
-    return target;
+    size_t link = number ^ 3;
+    if (p != DDALPHAAMG)
+        map_openqcd(geom, number, 1, &link);
+    return link;
 }
 
-/* Permutes the links in memory, cycle by cycle, without a second field. `from`: f->head has the
- * extents of openQCD; it gets those of DDalphaAMG. Else the other way round. */
-static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t), bool from)
+/* Permutes the links of a field that was read as one program's file, in memory, cycle by cycle,
+ * without a second field. Its extents become those of the other program. */
+static int rearrange(lat_field *f, program from, program to)
 {
-    lat_geometry openqcd = f->head.geom;
-    if (!from)
-        exchange_x_z(&openqcd);
+    const lat_geometry before = f->head.geom;
+    lat_geometry *geom = &f->head.geom;
+    if ((from == OPENQCD) != (to == OPENQCD))
+        exchange_x_z(geom);
     const size_t links = lat_field_matrices(f);
     double(*u)[18] = f->data, moving[18], next_link[18];
     unsigned char *done = calloc(links, 1);
@@ -111,7 +110,7 @@ static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t
         size_t at = start;
         memcpy(moving, u[start], sizeof moving);
         while (!done[at]) {
-            const size_t next = target(&openqcd, at);
+            const size_t next = link_by(to, geom, number_by(from, &before, at));
             done[at] = 1;
             memcpy(next_link, u[next], sizeof next_link);
             memcpy(u[next], moving, sizeof moving);
@@ -120,7 +119,6 @@ static int rearrange(lat_field *f, size_t (*target)(const lat_geometry *, size_t
         }
     }
     free(done);
-    exchange_x_z(&f->head.geom);
     return 0;
 }
 
@@ -141,22 +139,23 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r, bool 
         exchange_x_z(&head->geom);
     return lat_header_check(head, lat_input_name(in)) < 0
                ? -1
-               : lat_take_plaquette(in, r, get_double(b + 16), 1.0 / 3);
+               : lat_take_plaquette(in, r, lat_load_f64(b + 16, false), 1.0 / 3);
 }
 
 static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    *p = ddalphaamg_order;
-    return read_head(in, head, r, true) < 0 ? -1 : lat_set_source(head, "DDalphaAMG");
+    (void)p;
+    return read_head(in, head, r, true);
 }
 
-/* Which of the two orders is being tried, and the plaquette in the one tried before. */
+/* Which programs are tried, and the plaquette as the first one's. */
 typedef struct order_test {
-    enum { AS_OPENQCD, AS_DDALPHAAMG, DECIDED } now;
+    program tried[PROGRAMS];
+    int count, now; /* now = count: none fits */
     double before;
 } order_test;
 
-/* Does --dims name the extents of DDalphaAMG, and not those of openQCD? */
+/* Does --dims name the extents T, Z, Y, X, and not those of openQCD? */
 static bool dims_tell(const lat_geometry *dims, const lat_geometry *openqcd)
 {
     lat_geometry other = *openqcd;
@@ -170,35 +169,53 @@ static int begin_openqcd(lat_input *in, lat_header *head, lat_payload *p, lat_re
     order_test *d = lat_format_state(r, sizeof *d);
     if (!d || read_head(in, head, r, false) < 0)
         return -1;
-    const bool told = dims_tell(&r->dims, &head->geom), odd_extent = !all_even(&head->geom);
-    d->now = told || odd_extent ? DECIDED : AS_OPENQCD;
-    r->ambiguous = d->now == AS_OPENQCD;
-    *p = d->now == DECIDED ? ddalphaamg_order : openqcd_order;
-    if (d->now == DECIDED)
+    const bool tells = dims_tell(&r->dims, &head->geom), odd_extent = !all_even(&head->geom);
+    *d = tells ? (order_test){.tried = {PYQUDA, DDALPHAAMG}, .count = 2}
+               : (order_test){.tried = {OPENQCD, DDALPHAAMG, PYQUDA}, .count = 3};
+    if (odd_extent)
+        *d = (order_test){.tried = {DDALPHAAMG}, .count = 1};
+    r->ambiguous = d->count > 1;
+    if (odd_extent)
+        *p = lat_format_ddalphaamg.stored;
+    if (odd_extent || tells)
         exchange_x_z(&head->geom);
     return lat_set_source(head, odd_extent ? "DDalphaAMG (openQCD has even extents)"
-                                : told     ? "DDalphaAMG (as --dims tells)"
+                                : tells    ? "openQCD, its header T, Z, Y, X (as --dims tells)"
                                            : "openQCD");
+}
+
+/* Does --dims say that the extents are T, Z, Y, X? */
+static bool told(const order_test *d) { return d->count == 2; }
+
+/* What is said of a file that is none of openQCD. */
+static int say_program(const char *name, lat_header *head, program found, const order_test *d,
+                       const lat_read_context *r)
+{
+    const bool pyquda = found == PYQUDA;
+    if (told(d))
+        return lat_set_source(head, "DDalphaAMG (as --dims tells)");
+    lat_warn("%s: %s: so its plaquette is %.12g as stated, else %.12g", name,
+             pyquda ? "has openQCD's links and the header T, Z, Y, X, as PyQUDA writes it"
+                    : "is DDalphaAMG's, not openQCD's",
+             r->plaquette, d->before);
+    return lat_set_source(head, "%s (told from openQCD by the plaquette)",
+                          pyquda ? "openQCD with the header T, Z, Y, X" : "DDalphaAMG");
 }
 
 static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     order_test *d = r->state;
-    const bool fits = fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within;
     (void)p;
-    if (d->now == DECIDED || (d->now == AS_OPENQCD && fits))
+    if (d->now == d->count) /* none fitted: lat_validate reports the first one */
         return 0;
-    if (d->now == AS_OPENQCD) {
-        d->now = AS_DDALPHAAMG;
+    const program now = d->tried[d->now];
+    if (d->now == 0)
         d->before = f->head.plaquette;
-        return rearrange(f, to_ddalphaamg, true) < 0 ? -1 : 1;
-    }
-    d->now = DECIDED;
-    if (!fits) /* lat_validate reports it */
-        return rearrange(f, to_openqcd, false) < 0 ? -1 : 1;
-    lat_warn("%s: is DDalphaAMG's, not openQCD's: so its plaquette is %.12g as stated, else %.12g",
-             lat_input_name(in), r->plaquette, d->before);
-    return lat_set_source(&f->head, "DDalphaAMG (told from openQCD by the plaquette)");
+    if (d->count == 1 || fabs(f->head.plaquette - r->plaquette) <= r->plaquette_within)
+        return d->now ? say_program(lat_input_name(in), &f->head, now, d, r) : 0;
+    if (++d->now == d->count && told(d))
+        return say_program(lat_input_name(in), &f->head, now, d, r);
+    return rearrange(f, now, d->tried[d->now % d->count]) < 0 ? -1 : 1;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -214,11 +231,8 @@ static int even_only(const char *name, const lat_header *h)
 static int write_head(lat_output *out, const lat_geometry *geom, double plaquette)
 {
     unsigned char b[HEAD];
-    const double three = 3 * plaquette;
-    uint64_t bits;
-    memcpy(&bits, &three, sizeof bits);
     lat_dims_store(geom, b, false, true);
-    lat_store_le64(b + 16, bits);
+    lat_store_f64(b + 16, 3 * plaquette, false);
     return lat_output_write(out, b, sizeof b);
 }
 
@@ -236,33 +250,17 @@ static int head_ddalphaamg(lat_output *out, const lat_header *head, const lat_pa
     return write_head(out, &geom, head->plaquette);
 }
 
-static void layout_openqcd(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)head;
-    (void)hints;
-    *p = openqcd_order;
-}
-
-static void layout_ddalphaamg(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)head;
-    (void)hints;
-    *p = ddalphaamg_order;
-}
-
 const lat_format lat_format_openqcd = {
     .name = "openqcd",
     .extension = ".oqcd",
     .about = "openQCD; DDalphaAMG's files are recognised by the plaquette",
-    .foreign = true,
     .only = LAT_F64,
-    .nd = 4,
     .nc = 3,
     .probe = probe,
     .begin = begin_openqcd,
     .end = end_openqcd,
     .admit = even_only,
-    .layout = layout_openqcd,
+    .stored = {.map = map_openqcd},
     .head = head_openqcd,
 };
 
@@ -270,11 +268,10 @@ const lat_format lat_format_ddalphaamg = {
     .name = "ddalphaamg",
     .extension = ".ddamg",
     .about = "DDalphaAMG: openQCD's header with T, Z, Y, X; another order",
-    .foreign = true,
+    .source = "DDalphaAMG",
     .only = LAT_F64,
-    .nd = 4,
     .nc = 3,
     .begin = begin_ddalphaamg,
-    .layout = layout_ddalphaamg,
+    .stored = {.order = {.links = "tzyx"}},
     .head = head_ddalphaamg,
 };

@@ -1,360 +1,326 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fmt_prop_hdf5.c: spinors and propagators in HDF5 files of QDP++ and lalibe.
+/* fmt_prop_hdf5.c: spinors and propagators in HDF5 files.
  *
- * A dataset of shape [t][z][y][x] whose elements are nested arrays [spin][source spin] of
- * [colour][source colour] (or [spin] of [colour]) of a compound of re and im. A file may hold
- * several: --dataset names one.
+ * QDP++ and lalibe: a dataset of shape [t][z][y][x] whose elements are nested arrays [spin][source
+ * spin] of [colour][source colour] (or [spin] of [colour]) of a compound of re and im. Qlua: the
+ * same with the shape [x][y][z][t], and an attribute .kind. PyQUDA: complex numbers of shape
+ * [t][z][y][x][spin][source spin][colour][source colour] in a group with an attribute Lattice. A
+ * file may hold several: --dataset names one. hdf5.h says what of HDF5 is read.
  *
- * The file is in memory while the library reads or writes it, so it may come through a pipe. The
- * library is opened for the first one. Built without it (no LAT_HDF5) both functions say so. */
+ * Written is what version 1.10 of the HDF5 library writes for QDP++, to the byte. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "hdf5.h"
 #include "quarks.h"
-#ifdef LAT_HDF5
-#include "hdf5_library.h"
-#else
-#include "base/build.h"
-#endif
-
-#define MAGIC "\x89HDF\r\n\x1a\n"
-
-static bool probe(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return n >= strlen(MAGIC) && memcmp(b, MAGIC, strlen(MAGIC)) == 0;
-}
-
-#ifdef LAT_HDF5
-
-#define MOST ((size_t)1 << 36) /* bytes of a file */
-
-static const lat_hdf5 *h5; /* the library, as soon as a file needs it */
-
-static const char *axes_of(lat_kind kind)
-{
-    return kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci";
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* All bytes of the input; NULL with lat_error set. */
-static char *read_all(lat_input *in, size_t *n)
+/* What a dataset holds, or -1: four extents, then spins and colours. */
+static int kind_of(const lat_hdf5_set *s)
 {
-    size_t capacity = (size_t)1 << 20;
-    char *bytes = NULL;
-    for (*n = 0;;) {
-        char *more = realloc(bytes, capacity);
-        const ssize_t got = more ? lat_input_read_some(in, more + *n, capacity - *n) : -1;
-        bytes = more ? more : bytes;
-        if (got <= 0) {
-            if (got == 0)
-                return bytes;
-            free(bytes);
-            return more ? NULL
-                        : (lat_fail("%s: out of memory after %zu bytes", lat_input_name(in), *n),
-                           NULL);
-        }
-        *n += (size_t)got;
-        capacity = *n == capacity ? 2 * capacity : capacity;
-        if (capacity > MOST) {
-            free(bytes);
-            lat_fail("%s: expected at most %zu bytes", lat_input_name(in), MOST);
-            return NULL;
-        }
-    }
-}
-
-/* The elements of a dataset: bytes of a real, and which kind they are. False if they are none of
- * ours. */
-static bool classify(hid_t type, lat_kind *kind, lat_real *real)
-{
-    hsize_t d[8], all[8];
-    int rank = 0;
-    hid_t inner = h5->Tcopy(type);
-    while (inner >= 0 && h5->Tget_class(inner) == H5T_ARRAY) {
-        const int n = h5->Tget_array_ndims(inner);
-        if (n < 1 || n > 4 || rank + n > 8 || h5->Tget_array_dims2(inner, d) < 0)
-            break;
-        for (int i = 0; i < n; i++)
-            all[rank++] = d[i];
-        const hid_t super = h5->Tget_super(inner);
-        h5->Tclose(inner);
-        inner = super;
-    }
-    const bool complex = inner >= 0 && h5->Tget_class(inner) == H5T_COMPOUND
-                         && h5->Tget_nmembers(inner) == 2
-                         && h5->Tget_member_class(inner, 0) == H5T_FLOAT
-                         && h5->Tget_member_class(inner, 1) == H5T_FLOAT;
-    const size_t bytes = inner >= 0 ? h5->Tget_size(inner) : 0;
-    if (inner >= 0)
-        h5->Tclose(inner);
-    *kind = rank == 4 ? LAT_PROPAGATOR : LAT_SPINOR;
-    *real = bytes == 16 ? LAT_F64 : LAT_F32;
-    return complex && (bytes == 8 || bytes == 16)
-           && ((rank == 4 && all[0] == 4 && all[1] == 4 && all[2] == 3 && all[3] == 3)
-               || (rank == 2 && all[0] == 4 && all[1] == 3));
+    const uint64_t *d = s->extent;
+    if (!s->numbers || !s->complex || s->rank < 4)
+        return -1;
+    if (s->axes == 8 && d[4] == 4 && d[5] == 4 && d[6] == 3 && d[7] == 3)
+        return LAT_PROPAGATOR;
+    return s->axes == 6 && d[4] == 4 && d[5] == 3 ? LAT_SPINOR : -1;
 }
 
 typedef struct search {
-    char name[1000]; /* of all, with commas between */
+    const char *wanted;
     int found;
+    char names[LAT_HDF5_NAME]; /* with commas between */
+    lat_hdf5_set set;          /* the first one */
+    lat_hdf5_set bad;          /* one that may have been it */
 } search;
 
-/* H5Ovisit: datasets of spinors. */
-static herr_t on_object(hid_t file, const char *name, const H5O_info_t *info, void *context)
+static int on_set(void *context, const lat_hdf5_set *set)
 {
     search *s = context;
-    lat_kind kind;
-    lat_real real;
-    if (info->type != H5O_TYPE_DATASET)
+    if (s->wanted ? strcmp(set->name, s->wanted) != 0 : kind_of(set) < 0) {
+        if (set->bad)
+            s->bad = *set;
         return 0;
-    const hid_t set = h5->Dopen2(file, name, H5P_DEFAULT);
-    const hid_t type = set < 0 ? -1 : h5->Dget_type(set);
-    if (type >= 0 && classify(type, &kind, &real)) {
-        const size_t n = strlen(s->name);
-        snprintf(s->name + n, sizeof s->name - n, "%s%s", s->found++ ? ", " : "", name);
     }
-    if (type >= 0)
-        h5->Tclose(type);
-    if (set >= 0)
-        h5->Dclose(set);
+    const size_t n = strlen(s->names);
+    if (!s->found)
+        s->set = *set;
+    snprintf(s->names + n, sizeof s->names - n, "%s%s", s->found++ ? ", " : "", set->name);
     return 0;
 }
 
-/* The type of a site in memory or, of little-endian reals, in a file that is written. Its bytes are
- * an array of reals without gaps. */
-static hid_t site_type(lat_kind kind, lat_real real, const char member[2][64], bool in_file)
+static int choose(lat_hdf5 *h, const char *wanted, search *s)
 {
-    const hid_t one = real == LAT_F64 ? (in_file ? *h5->T_IEEE_F64LE_g : *h5->T_NATIVE_DOUBLE_g)
-                                      : (in_file ? *h5->T_IEEE_F32LE_g : *h5->T_NATIVE_FLOAT_g);
-    const hsize_t spins[2] = {4, 4}, colours[2] = {3, 3};
-    const unsigned rank = kind == LAT_PROPAGATOR ? 2 : 1;
-    const hid_t complex = h5->Tcreate(H5T_COMPOUND, 2 * (size_t)real);
-    h5->Tinsert(complex, member[0], 0, one);
-    h5->Tinsert(complex, member[1], (size_t)real, one);
-    const hid_t inner = h5->Tarray_create2(complex, rank, colours),
-                whole = h5->Tarray_create2(inner, rank, spins);
-    h5->Tclose(complex);
-    h5->Tclose(inner);
-    return whole;
-}
-
-/* The two members of a complex number, re and im: QDP++ and h5py call them r and i. */
-static bool names_of(hid_t type, char name[2][64])
-{
-    hid_t inner = h5->Tcopy(type);
-    while (h5->Tget_class(inner) == H5T_ARRAY) {
-        const hid_t super = h5->Tget_super(inner);
-        h5->Tclose(inner);
-        inner = super;
-    }
-    bool good = true;
-    for (unsigned i = 0; i < 2; i++) {
-        char *text = h5->Tget_member_name(inner, i);
-        good = good && text && strlen(text) < sizeof name[i];
-        if (good)
-            strcpy(name[i], text);
-        h5->free_memory(text);
-    }
-    h5->Tclose(inner);
-    return good;
-}
-
-/* The numbers, after the header is known. */
-static int read_numbers(lat_input *in, lat_field *f, hid_t set, lat_kind kind,
-                        const char member[2][64], const char *dataset)
-{
-    const lat_quark_array a = {.axes = axes_of(kind)};
-    const char *name = lat_input_name(in);
-    if (lat_geometry_check(&f->head.geom, name) < 0 || lat_quark_alloc(in, f, kind, 0) < 0)
+    s->wanted = wanted ? wanted + (*wanted == '/') : NULL;
+    if (lat_hdf5_search(h, on_set, s) < 0)
         return -1;
-    void *bytes = lat_alloc(lat_field_reals(f), (size_t)f->head.real, "a dataset");
-    const hid_t memory = site_type(kind, f->head.real, member, false);
-    int rc = bytes ? 0 : -1;
-    if (bytes && h5->Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) < 0)
-        rc = lat_fail("%s: dataset %s cannot be read (damaged?)", name, dataset);
-    if (rc == 0)
-        lat_quark_array_set(f, &a, bytes);
-    h5->Tclose(memory);
-    free(bytes);
-    return rc;
-}
-
-/* Extents from the shape, kind and precision from the elements. */
-static int read_shape(const char *name, lat_header *head, hid_t type, hid_t space, lat_kind *kind,
-                      char member[2][64], const char *dataset)
-{
-    hsize_t d[4] = {0};
-    if (type < 0 || space < 0 || !classify(type, kind, &head->real) || !names_of(type, member)
-        || h5->Sget_simple_extent_ndims(space) != 4
-        || h5->Sget_simple_extent_dims(space, d, NULL) != 4)
-        return lat_fail("%s: expected a propagator of QDP++ in dataset %s, [t][z][y][x] of nested "
-                        "arrays of complex numbers, found something else",
-                        name, dataset);
-    head->geom.nd = 4;
-    for (int i = 0; i < 4; i++)
-        head->geom.dims[3 - i] = d[i] <= 65535 ? (int)d[i] : 65536; /* refused */
-    return 0;
-}
-
-static int read_set(lat_input *in, lat_field *f, hid_t set, const char *dataset)
-{
-    const hid_t type = h5->Dget_type(set), space = h5->Dget_space(set);
-    lat_kind kind = LAT_SPINOR;
-    char member[2][64];
-    const int rc = read_shape(lat_input_name(in), &f->head, type, space, &kind, member, dataset) < 0
-                       ? -1
-                       : read_numbers(in, f, set, kind, (const char(*)[64])member, dataset);
-    if (type >= 0)
-        h5->Tclose(type);
-    if (space >= 0)
-        h5->Sclose(space);
-    return rc;
-}
-
-static int choose(const char *name, hid_t file, const lat_quark_hints *h, search *s)
-{
-    if (h->dataset) {
-        snprintf(s->name, sizeof s->name, "%s", h->dataset);
-        return 0;
-    }
-    h5->Ovisit1(file, H5_INDEX_NAME, H5_ITER_INC, on_object, s);
-    return s->found == 1
+    if (s->wanted && !s->found)
+        return lat_fail("%s: expected a dataset %s, found none", h->name, wanted);
+    if (!s->found && s->bad.bad)
+        return lat_fail("%s: expected one dataset of spinors or propagators, found 0, and dataset "
+                        "%.400s cannot be read: %s",
+                        h->name, s->bad.name, s->bad.bad);
+    return s->wanted || s->found == 1
                ? 0
                : lat_fail("%s: expected one dataset of spinors or propagators, found %d%s%.400s%s",
-                          name, s->found, s->found ? " (" : "", s->name,
+                          h->name, s->found, s->found ? " (" : "", s->names,
                           s->found ? "): lat-convert --dataset names one" : "");
 }
 
-/* A file of these bytes in memory, or an empty one. */
-static hid_t open_image(void *bytes, size_t n)
+/* On the way from elements of a set to the numbers of a field. */
+typedef struct filler {
+    lat_field *f;
+    const lat_hdf5_set *set;
+    size_t stride[8], inside[2 * 144]; /* of its axes; of the reals of an element */
+    size_t reals;
+} filler;
+
+static void put_element(void *context, const uint64_t *index, const unsigned char *element)
 {
-    const hid_t access = h5->Pcreate(*h5->P_CLS_FILE_ACCESS_ID_g);
-    h5->Pset_fapl_core(access, (size_t)1 << 20, false);
-    if (bytes)
-        h5->Pset_file_image(access, bytes, n);
-    const hid_t file = bytes ? h5->Fopen("image", H5F_ACC_RDONLY, access)
-                             : h5->Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    h5->Pclose(access);
-    return file;
+    const filler *w = context;
+    const bool swap = w->set->big != lat_big_endian();
+    size_t at = 0;
+    for (int k = 0; k < w->set->rank; k++)
+        at += (size_t)index[k] * w->stride[k];
+    for (size_t k = 0; k < w->reals; k++)
+        if (w->set->real == LAT_F64) {
+            const uint64_t v = lat_load64(element + 8 * k, swap);
+            memcpy((double *)w->f->data + at + w->inside[k], &v, sizeof v);
+        } else {
+            const uint32_t v = lat_load32(element + 4 * k, swap);
+            memcpy((float *)w->f->data + at + w->inside[k], &v, sizeof v);
+        }
 }
 
-static int read_hdf5(lat_input *in, lat_field *f, const lat_quark_hints *h)
+/* `axes`: letters of all axes of the set, slowest first, and i. */
+static void plan(filler *w, const char *axes)
 {
-    const char *name = lat_input_name(in);
-    search s = {.found = 0};
-    size_t n;
-    char *bytes = (h5 = lat_hdf5_open(name)) ? read_all(in, &n) : NULL;
-    if (!bytes)
+    const int rank = w->set->rank;
+    size_t extent, stride;
+    for (int k = 0; k < rank; k++)
+        lat_quark_axis(axes[k], &w->f->head, &extent, &w->stride[k]);
+    w->inside[0] = 0;
+    w->reals = 1;
+    for (int k = w->set->axes; k >= rank; k--) {
+        lat_quark_axis(axes[k], &w->f->head, &extent, &stride);
+        for (size_t i = w->reals; i < w->reals * extent; i++)
+            w->inside[i] = w->inside[i % w->reals] + i / w->reals * stride;
+        w->reals *= extent;
+    }
+}
+
+/* The order of the sites: as the options say, or the program that wrote them; false if neither
+ * does.
+ */
+static bool order_of(const lat_hdf5_set *s, const lat_quark_hints *hints, char order[5])
+{
+    const bool qlua = strncmp(s->kind, "Lattice", 7) == 0, qdp = s->rank == 4;
+    strcpy(order, hints->order[0] ? hints->order : qlua ? "xyzt" : "tzyx");
+    return hints->order[0] || qlua || qdp || s->lattice[0];
+}
+
+/* PyQUDA's attribute states the extents x, y, z, t. */
+static int check_lattice(const lat_hdf5 *h, const lat_hdf5_set *s, const lat_geometry *geom)
+{
+    int d[4];
+    char dims[64];
+    return !s->lattice[0]
+                   || (sscanf(s->lattice, "%d %d %d %d", d, d + 1, d + 2, d + 3) == 4
+                       && memcmp(d, geom->dims, sizeof d) == 0)
+               ? 0
+               : lat_fail("%s: expected the extents %s, which the shape of dataset %s has, as the "
+                          "attribute Lattice, found '%s'",
+                          h->name, lat_dims_text(geom, dims), s->name, s->lattice);
+}
+
+static int read_set(lat_hdf5 *h, lat_field *f, lat_quark_hints *hints, const lat_hdf5_set *s)
+{
+    const int kind = kind_of(s);
+    char order[5], axes[LAT_QUARK_AXES];
+    if (s->bad)
+        return lat_hdf5_complete(h, s);
+    if (kind < 0)
+        return lat_fail("%s: expected a propagator of QDP++ in dataset %s, [t][z][y][x] of nested "
+                        "arrays of complex numbers, found something else",
+                        h->name, s->name);
+    hints->unvouched = !order_of(s, hints, order);
+    f->head.real = s->real;
+    lat_quark_take_order(&f->head.geom, axes, order, (lat_kind)kind, s->extent);
+    filler w = {.f = f, .set = s};
+    if (lat_geometry_check(&f->head.geom, h->name) < 0 || check_lattice(h, s, &f->head.geom) < 0
+        || lat_hdf5_complete(h, s) < 0 || lat_quark_alloc(h->in, f, (lat_kind)kind, 0) < 0)
         return -1;
-    h5->Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    const hid_t file = open_image(bytes, n);
-    free(bytes);
-    if (file < 0)
-        return lat_fail("%s: expected an HDF5 file, found a damaged or truncated one", name);
-    int rc = choose(name, file, h, &s);
-    const hid_t set = rc ? -1 : h5->Dopen2(file, s.name, H5P_DEFAULT);
-    if (rc == 0 && set < 0)
-        rc = lat_fail("%s: expected a dataset %s, found none", name, s.name);
+    plan(&w, axes);
+    return lat_hdf5_read(h, s, put_element, &w);
+}
+
+static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
+{
+    lat_hdf5 h;
+    search *s = lat_alloc(1, sizeof *s, "a search for datasets");
+    int rc = s && lat_hdf5_open(&h, in) == 0 ? 0 : -1;
+    if (rc == 0) {
+        memset(s, 0, sizeof *s);
+        rc = choose(&h, hints->dataset, s) < 0 || read_set(&h, f, hints, &s->set) < 0 ? -1 : 0;
+        rc = lat_hdf5_close(&h) < 0 ? -1 : rc;
+    }
     if (rc == 0)
-        rc = read_set(in, f, set, s.name);
-    if (set >= 0)
-        h5->Dclose(set);
-    h5->Fclose(file);
-    return rc ? -1 : lat_set_source(&f->head, "HDF5 of QDP++, dataset %s", s.name);
+        rc = lat_set_source(&f->head, "HDF5%s, dataset %s",
+                            s->set.kind[0]      ? " of Qlua"
+                            : s->set.lattice[0] ? " of PyQUDA"
+                            : s->set.rank == 4  ? " of QDP++"
+                                                : "",
+                            s->set.name);
+    free(s);
+    return rc;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* No clock: the same input gives the same bytes. */
-static int write_set(hid_t file, const lat_field *f, const void *bytes)
+/* Where things are in the file. */
+enum { ROOT = 0x60, TREE = 0x88, HEAP = 0x2a8, NAMES = 0x2c8, SET = 0x320, DATA = 0x800 };
+
+typedef struct writer {
+    unsigned char b[DATA];
+    size_t at;
+} writer;
+
+static void put(writer *w, size_t bytes, uint64_t v)
 {
-    static const char member[2][64] = {"r", "i"};
-    const int *x = f->head.geom.dims;
-    const hsize_t d[4] = {(hsize_t)x[3], (hsize_t)x[2], (hsize_t)x[1], (hsize_t)x[0]};
-    const hid_t create = h5->Pcreate(*h5->P_CLS_DATASET_CREATE_ID_g),
-                space = h5->Screate_simple(4, d, NULL),
-                stored = site_type(f->head.kind, f->head.real, member, true),
-                memory = site_type(f->head.kind, f->head.real, member, false);
-    h5->Pset_obj_track_times(create, false);
-    const hid_t set = h5->Dcreate2(file, "propagator", stored, space, H5P_DEFAULT, create,
-                                   H5P_DEFAULT);
-    const bool good = set >= 0
-                      && h5->Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0;
-    if (set >= 0)
-        h5->Dclose(set);
-    h5->Tclose(memory);
-    h5->Tclose(stored);
-    h5->Sclose(space);
-    h5->Pclose(create);
-    return good && h5->Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? 0 : -1;
+    for (size_t i = 0; i < bytes; i++, v >>= 8)
+        w->b[w->at++] = (unsigned char)v;
 }
 
-static int write_image(lat_output *out, hid_t file)
+/* A text of as many bytes, with zeros after it. */
+static void put_text(writer *w, size_t bytes, const char *text)
 {
-    const ssize_t n = h5->Fget_file_image(file, NULL, 0);
-    void *image = n > 0 ? lat_alloc((size_t)n, 1, "an HDF5 file") : NULL;
-    const int rc = image && h5->Fget_file_image(file, image, (size_t)n) == n
-                       ? lat_output_write(out, image, (size_t)n)
-                       : lat_fail("%s: the HDF5 file cannot be made", lat_output_name(out));
-    free(image);
-    return rc;
+    memcpy(w->b + w->at, text, strlen(text));
+    w->at += bytes;
+}
+
+/* Type, size and flags of a message. */
+static void put_message(writer *w, unsigned type, size_t size, unsigned flags)
+{
+    put(w, 2, type);
+    put(w, 2, size);
+    put(w, 4, flags);
+}
+
+static void put_member(writer *w, const char *name, size_t offset, lat_real real)
+{
+    const bool f64 = real == LAT_F64;
+    put_text(w, 8, name);
+    put(w, 4, offset);
+    w->at += 28;                              /* no array */
+    put(w, 4, f64 ? 0x003f2011 : 0x001f2011); /* IEEE, little endian, its sign at this bit */
+    put(w, 4, real);                          /* bytes */
+    put(w, 4, f64 ? 64 << 16 : 32 << 16);     /* bits, from bit 0 on */
+    put(w, 4, f64 ? 0x34000b34 : 0x17000817); /* places and sizes of exponent and mantissa */
+    put(w, 4, f64 ? 1023 : 127);              /* bias */
+}
+
+/* An array of arrays of complex numbers. */
+static void put_type(writer *w, size_t rank, lat_real real)
+{
+    size_t elements = rank == 2 ? 144 : 12;
+    for (uint64_t extent = 4; extent >= 3; extent--) {
+        put(w, 4, 0x2a); /* version 2, an array */
+        put(w, 4, 2 * elements * (size_t)real);
+        put(w, 4, rank);
+        for (size_t i = 0; i < rank; i++)
+            put(w, 4, extent);
+        for (size_t i = 0; i < rank; i++)
+            put(w, 4, i);
+        elements /= rank == 2 ? 16 : 4;
+    }
+    put(w, 4, 0x216); /* version 1, a compound of two */
+    put(w, 4, 2 * (size_t)real);
+    put_member(w, "r", 0, real);
+    put_member(w, "i", (size_t)real, real);
+}
+
+/* The superblock, and the group with one name. */
+static void put_group(writer *w, uint64_t bytes, uint64_t symbols)
+{
+    put_text(w, 8, LAT_HDF5_MAGIC);
+    put(w, 8, 0x0008080000000000); /* version 0, addresses of 8 bytes */
+    put(w, 8, 0x00100004);         /* sizes of groups */
+    put(w, 8, 0);
+    put(w, 8, UINT64_MAX);
+    put(w, 8, DATA + bytes);
+    put(w, 8, UINT64_MAX);
+    put(w, 8, 0);
+    put(w, 8, ROOT);
+    put(w, 8, 1);
+    put(w, 8, TREE);
+    put(w, 8, HEAP);
+    put(w, 8, 0x0000000100010001); /* an object of one message */
+    put(w, 8, 24);
+    put_message(w, 17, 16, 0);
+    put(w, 8, TREE);
+    put(w, 8, HEAP);
+    put_text(w, 6, "TREE");
+    put(w, 2, 1);
+    put(w, 8, UINT64_MAX);
+    put(w, 8, UINT64_MAX);
+    put(w, 8, 0);
+    put(w, 8, symbols);
+    put(w, 8, 8);
+    w->at = HEAP;
+    put_text(w, 8, "HEAP");
+    put(w, 8, SET - NAMES);
+    put(w, 8, 24);
+    put(w, 8, NAMES);
+    put(w, 8, 0);
+    put_text(w, 16, "propagator");
+    put(w, 8, 1);
+    put(w, 8, SET - NAMES - 24);
 }
 
 static int write_hdf5(lat_output *out, const lat_field *f)
 {
-    const lat_quark_array a = {.axes = axes_of(f->head.kind)};
-    void *bytes = (h5 = lat_hdf5_open(lat_output_name(out)))
-                      ? lat_alloc(lat_field_reals(f), (size_t)f->head.real, "a dataset")
-                      : NULL;
-    if (!bytes)
-        return -1;
-    lat_quark_array_take(f, &a, bytes);
-    h5->Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    const hid_t file = open_image(NULL, 0);
-    int rc = file < 0 || write_set(file, f, bytes) < 0
-                 ? lat_fail("%s: the HDF5 file cannot be made", lat_output_name(out))
-                 : write_image(out, file);
-    if (file >= 0)
-        h5->Fclose(file);
-    free(bytes);
-    return rc;
+    const lat_header *head = &f->head;
+    const lat_quark_array a = {.axes = head->kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci"};
+    const size_t rank = head->kind == LAT_PROPAGATOR ? 2 : 1, type = 152 + 16 * rank,
+                 messages = type + 136;
+    const uint64_t bytes = lat_quark_array_bytes(head, &a);
+    writer w = {.at = 0};
+    put_group(&w, bytes, SET + 16 + messages);
+    w.at = SET;
+    put(&w, 8, 0x0000000100040001); /* an object of four messages */
+    put(&w, 8, messages);
+    put_message(&w, 1, 72, 0);
+    put(&w, 8, 0x00010401); /* version 1, four extents, and as many at most */
+    for (int i = 0; i < 8; i++)
+        put(&w, 8, (uint64_t)head->geom.dims[3 - i % 4]);
+    put_message(&w, 3, type, 1);
+    put_type(&w, rank, head->real);
+    put_message(&w, 5, 8, 1);
+    put(&w, 8, 0x01020202); /* no value before it is written */
+    put_message(&w, 8, 24, 0);
+    put(&w, 2, 0x0103); /* version 3, in one piece */
+    put(&w, 8, DATA);
+    put(&w, 8, bytes);
+    w.at += 6;
+    put_text(&w, 4, "SNOD");
+    put(&w, 4, 0x00010001);
+    put(&w, 8, 8);
+    put(&w, 8, SET);
+    return lat_output_write(out, w.b, sizeof w.b) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 
-#else
-
-static int read_hdf5(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    (void)f, (void)h;
-    return lat_fail("%s: is an HDF5 file, and these tools were built without the HDF5 library (%s)",
-                    lat_input_name(in), lat_no_hdf5);
-}
-
-static int write_hdf5(lat_output *out, const lat_field *f)
-{
-    (void)f;
-    return lat_fail("%s: these tools were built without the HDF5 library (%s)",
-                    lat_output_name(out), lat_no_hdf5);
-}
-
-#endif
-
-static const lat_quark_format hdf5 = {.propagator = true,
-                                      .spinor = true,
-                                      .proven = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = LAT_BASIS,
-                                      .read = read_hdf5,
-                                      .write = write_hdf5};
-
-const lat_format lat_format_hdf5_prop = {.name = "hdf5-prop",
-                                         .extension = ".h5",
-                                         .about = "HDF5 of QDP++ and lalibe; --dataset",
-                                         .foreign = true,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .probe = probe,
-                                         .quarks = &hdf5};
+const lat_format lat_format_hdf5_prop = {
+    .name = "hdf5-prop",
+    .extension = ".h5",
+    .about = "HDF5 of QDP++, lalibe, Qlua and PyQUDA; --dataset",
+    .takes = LAT_TAKES_ORDER,
+    .begins = {LAT_HDF5_MAGIC},
+    .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,
+    .proven = true,
+    .read = read_hdf5,
+    .write = write_hdf5,
+};

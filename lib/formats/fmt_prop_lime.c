@@ -2,10 +2,10 @@
 /* fmt_prop_lime.c: spinors and propagators in LIME containers.
  *
  * chroma-prop: QIO of Chroma and QDP++, one record of sites [spin][source spin][colour][source
- * colour]; its XML says how it was solved.
- * usqcd-prop: QIO by the agreement of USQCD: a source (a complex field) and twelve sinks, or pairs
- * of source and sink. Sinks are [spin][colour] a site. Sources are left out. etmc-prop: tmLQCD, one
- * sink, or a source and sinks, or twelve of them.
+ * colour]; its XML says how it was solved. Grid and Hadrons write the same, with a datatype of
+ * theirs. usqcd-prop: QIO by the agreement of USQCD: a source (a complex field) and twelve sinks,
+ * or pairs of source and sink. Sinks are [spin][colour] a site. Sources are left out. etmc-prop:
+ * tmLQCD, one sink, or a source and sinks, or twelve of them.
  *
  * All are big endian, x fastest. The basis of USQCD's files is by agreement that of DeGrand and
  * Rossi. tmLQCD may write lx for lz: the length of the data tells. scidac-checksum belongs to the
@@ -46,7 +46,7 @@ typedef struct reader {
 
 static int take_private_file(reader *r, const lat_lime_xml *x)
 {
-    const int found = lat_lime_dims(x, &r->geom);
+    const int found = lat_lime_dims(x, &r->h->dims, &r->geom);
     return found > 0 ? lat_geometry_check(&r->geom, r->name) : found;
 }
 
@@ -69,19 +69,18 @@ static int take_etmc(reader *r, const lat_lime_xml *x)
 }
 
 /* Spin and colour of the source, of the sink that comes. */
-static int take_record_xml(reader *r, const lat_lime_xml *x, char **xml)
+static int take_record_xml(reader *r, const lat_lime_xml *x)
 {
     r->spin = r->colour = -1;
-    if (strstr(*xml, "<usqcdPropInfo") || strstr(*xml, "<usqcdInfo")
-        || strstr(*xml, "<usqcdSourceInfo"))
+    if (strstr(x->text, "<usqcdPropInfo") || strstr(x->text, "<usqcdInfo")
+        || strstr(x->text, "<usqcdSourceInfo"))
         return lat_lime_number(x, "spin", 65535, &r->spin) < 0
                        || lat_lime_number(x, "color", 65535, &r->colour) < 0
                    ? -1
                    : 0;
     free(r->record_xml);
-    r->record_xml = *xml;
-    *xml = NULL;
-    return 0;
+    r->record_xml = strdup(x->text);
+    return r->record_xml ? 0 : lat_fail("out of memory: the XML of a record");
 }
 
 static int take_checksum(reader *r, const lat_lime_xml *x)
@@ -94,25 +93,30 @@ static int take_checksum(reader *r, const lat_lime_xml *x)
     return lat_lime_checksum(x, &s) ? -1 : lat_lime_verify(r->name, &s, &r->sum, r->h->force);
 }
 
-static int take_text(reader *r, const lat_lime_record *rec)
+/* propagator-type, scidac-file-xml */
+static int take_pairs(reader *r, const lat_lime_xml *x)
+{
+    r->pairs = r->pairs || strstr(x->text, "DiracFermion_Source_Sink_Pairs")
+               || strstr(x->text, "DiracFermion_ScalarSource_Sink_Pairs");
+    return 0;
+}
+
+/* Records of text that are read. */
+static const struct text {
+    const char *type;
+    int (*take)(reader *r, const lat_lime_xml *x);
+} texts[] = {{"scidac-private-file-xml", take_private_file},
+             {"scidac-file-xml", take_pairs},
+             {"scidac-record-xml", take_record_xml},
+             {"scidac-checksum", take_checksum},
+             {"propagator-type", take_pairs},
+             {"etmc-propagator-format", take_etmc},
+             {"etmc-source-format", take_etmc}};
+
+static int take_text(reader *r, const lat_lime_record *rec, const struct text *known)
 {
     char *text = lat_lime_text(r->in, rec, TEXT_LIMIT);
-    const char *t = rec->type;
-    const lat_lime_xml x = {r->name, t, text};
-    int bad = text ? 0 : -1;
-    if (bad)
-        return -1;
-    if (!strcmp(t, "scidac-private-file-xml"))
-        bad = take_private_file(r, &x);
-    else if (!strcmp(t, "etmc-propagator-format") || !strcmp(t, "etmc-source-format"))
-        bad = take_etmc(r, &x);
-    else if (!strcmp(t, "scidac-checksum"))
-        bad = take_checksum(r, &x);
-    else if (!strcmp(t, "scidac-record-xml"))
-        bad = take_record_xml(r, &x, &text);
-    else /* propagator-type, scidac-file-xml */
-        r->pairs = r->pairs || strstr(text, "DiracFermion_Source_Sink_Pairs")
-                   || strstr(text, "DiracFermion_ScalarSource_Sink_Pairs");
+    const int bad = text ? known->take(r, &(lat_lime_xml){r->name, rec->type, text}) : -1;
     free(text);
     return bad;
 }
@@ -206,14 +210,11 @@ static int take_binary(reader *r, const lat_lime_record *rec)
 
 static int take_record(reader *r, const lat_lime_record *rec)
 {
-    static const char *const texts[] = {
-        "scidac-private-file-xml", "scidac-file-xml",        "scidac-record-xml", "scidac-checksum",
-        "propagator-type",         "etmc-propagator-format", "etmc-source-format"};
     if (!strcmp(rec->type, "scidac-binary-data") || !strcmp(rec->type, "ildg-binary-data"))
         return take_binary(r, rec);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!strcmp(rec->type, texts[i]))
-            return take_text(r, rec);
+        if (!strcmp(rec->type, texts[i].type))
+            return take_text(r, rec, &texts[i]);
     return lat_input_skip(r->in, rec->length);
 }
 
@@ -253,7 +254,7 @@ static int finish(reader *r, const char *what)
                           r->stated ? "checksums verified" : "no checksums stated");
 }
 
-static int read_lime(lat_input *in, lat_field *f, const lat_quark_hints *h, const char *what)
+static int read_lime(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     reader r = {.in = in, .name = lat_input_name(in), .f = f, .h = h, .spin = -1, .colour = -1};
     lat_lime_record rec;
@@ -261,24 +262,9 @@ static int read_lime(lat_input *in, lat_field *f, const lat_quark_hints *h, cons
     while (!bad && (more = lat_lime_next(in, &rec)) > 0)
         bad = take_record(&r, &rec) < 0 || lat_lime_skip_padding(in, &rec) < 0;
     if (!bad)
-        bad = more < 0 || finish(&r, what) < 0;
+        bad = more < 0 || finish(&r, h->format->program) < 0;
     free(r.record_xml);
     return bad ? -1 : 0;
-}
-
-static int read_chroma(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_lime(in, f, h, "Chroma");
-}
-
-static int read_usqcd(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_lime(in, f, h, "USQCD");
-}
-
-static int read_etmc(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_lime(in, f, h, "ETMC");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -386,67 +372,37 @@ static int write_etmc(lat_output *out, const lat_field *f)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static bool probe_chroma(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return lat_lime_has(b, n, "_DiracPropagator</datatype>");
-}
+const lat_format lat_format_chroma_prop = {
+    .name = "chroma-prop",
+    .extension = ".cprop",
+    .about = "Chroma and QDP++ (QIO), one record",
+    .program = "Chroma",
+    .lime = {"_DiracPropagator</datatype>", "_SpinMatrix4_ColourMatrix3</datatype>"},
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .read = read_lime,
+    .write = write_chroma,
+};
 
-static bool probe_usqcd(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return lat_lime_has(b, n, "<usqcdPropFile>") || lat_lime_has(b, n, "_DiracFermion</datatype>");
-}
+const lat_format lat_format_usqcd_prop = {
+    .name = "usqcd-prop",
+    .extension = ".uprop",
+    .about = "USQCD (QIO): twelve sinks; reads pairs",
+    .program = "USQCD",
+    .lime = {"<usqcdPropFile>", "_DiracFermion</datatype>"},
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .read = read_lime,
+    .write = write_usqcd,
+};
 
-static bool probe_etmc(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return lat_lime_has(b, n, "etmc-propagator-format") || lat_lime_has(b, n, "etmc-source-format");
-}
-
-static const lat_quark_format chroma = {.propagator = true,
-                                        .norm = LAT_NORM_MASS,
-                                        .basis = LAT_BASIS,
-                                        .read = read_chroma,
-                                        .write = write_chroma};
-
-const lat_format lat_format_chroma_prop = {.name = "chroma-prop",
-                                           .extension = ".cprop",
-                                           .about = "Chroma and QDP++ (QIO), one record",
-                                           .foreign = true,
-                                           .nd = 4,
-                                           .nc = 3,
-                                           .probe = probe_chroma,
-                                           .quarks = &chroma};
-
-static const lat_quark_format usqcd = {.propagator = true,
-                                       .norm = LAT_NORM_MASS,
-                                       .basis = LAT_BASIS,
-                                       .read = read_usqcd,
-                                       .write = write_usqcd};
-
-const lat_format lat_format_usqcd_prop = {.name = "usqcd-prop",
-                                          .extension = ".uprop",
-                                          .about = "USQCD (QIO): twelve sinks; reads pairs",
-                                          .foreign = true,
-                                          .nd = 4,
-                                          .nc = 3,
-                                          .probe = probe_usqcd,
-                                          .quarks = &usqcd};
-
-static const lat_quark_format etmc = {.propagator = true,
-                                      .spinor = true,
-                                      .proven = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = "chiral",
-                                      .read = read_etmc,
-                                      .write = write_etmc};
-
-const lat_format lat_format_etmc_prop = {.name = "etmc-prop",
-                                         .extension = ".etmc",
-                                         .about = "spinor or propagator of tmLQCD (ETMC)",
-                                         .foreign = true,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .probe = probe_etmc,
-                                         .quarks = &etmc};
+const lat_format lat_format_etmc_prop = {
+    .name = "etmc-prop",
+    .extension = ".etmc",
+    .about = "spinor or propagator of tmLQCD (ETMC)",
+    .program = "ETMC",
+    .lime = {"etmc-propagator-format", "etmc-source-format"},
+    .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,
+    .proven = true,
+    .basis = "chiral",
+    .read = read_lime,
+    .write = write_etmc,
+};

@@ -28,7 +28,7 @@
 
 static uint32_t load(const unsigned char *b, int i, bool big)
 {
-    return big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
+    return lat_load_u32(b + 4 * i, big);
 }
 
 /* ---- MILC ------------------------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ static int read_milc_column(lat_input *in, lat_field *f, int column, bool big,
                : check_sums(lat_input_name(in), column, big, head, &sum, h);
 }
 
-static int read_milc(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_milc(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     unsigned char b[MILC_HEAD];
     const char *name = lat_input_name(in);
@@ -159,7 +159,7 @@ static bool probe_fm(const unsigned char *b, size_t n, int64_t size)
     return volume && lat_probe_size(size, FM_HEAD + 4 * FM_REALS * volume);
 }
 
-static int read_fm(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_fm(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     unsigned char b[FM_HEAD];
     const char *name = lat_input_name(in);
@@ -174,12 +174,8 @@ static int read_fm(lat_input *in, lat_field *f, const lat_quark_hints *h)
                         name, load(b, 0, big), load(b, 3, big), load(b, 2, big), load(b, 8, big));
     lat_dims_load(&f->head.geom, b + 16, big, false);
     f->head.real = LAT_F32;
-    if (lat_geometry_check(&f->head.geom, name) < 0
-        || lat_quark_alloc(in, f, LAT_PROPAGATOR, 4 * FM_REALS * lat_volume(&f->head.geom)) < 0)
-        return -1;
-    const lat_quark_array a = {.axes = "tzyxSCsci", .big = big};
-    return lat_quark_array_read(in, f, &a) < 0 ? -1
-                                               : lat_set_source(&f->head, "Fermilab propagator");
+    return lat_quark_read_whole(in, f, LAT_PROPAGATOR,
+                                &(lat_quark_array){.axes = "tzyxSCsci", .big = big});
 }
 
 static int write_fm(lat_output *out, const lat_field *f)
@@ -193,35 +189,31 @@ static int write_fm(lat_output *out, const lat_field *f)
     return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 
-static const lat_quark_format milc = {.propagator = true,
-                                      .proven = true,
-                                      .norm = LAT_NORM_KAPPA,
-                                      .basis = "milc",
-                                      .read = read_milc,
-                                      .write = write_milc};
-static const lat_quark_format fm = {.propagator = true,
-                                    .proven = true,
-                                    .norm = LAT_NORM_KAPPA,
-                                    .basis = "fermilab",
-                                    .read = read_fm,
-                                    .write = write_fm};
+const lat_format lat_format_milc_prop = {
+    .name = "milc-prop",
+    .extension = ".wprop",
+    .about = "propagator of MILC, version 5",
+    .only = LAT_F32,
+    .probe = probe_milc,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .proven = true,
+    .norm = LAT_NORM_KAPPA,
+    .basis = "milc",
+    .read = read_milc,
+    .write = write_milc,
+};
 
-const lat_format lat_format_milc_prop = {.name = "milc-prop",
-                                         .extension = ".wprop",
-                                         .about = "propagator of MILC, version 5",
-                                         .foreign = true,
-                                         .only = LAT_F32,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .probe = probe_milc,
-                                         .quarks = &milc};
-
-const lat_format lat_format_fermilab_prop = {.name = "fermilab-prop",
-                                             .extension = ".fmprop",
-                                             .about = "propagator of Fermilab (FM)",
-                                             .foreign = true,
-                                             .only = LAT_F32,
-                                             .nd = 4,
-                                             .nc = 3,
-                                             .probe = probe_fm,
-                                             .quarks = &fm};
+const lat_format lat_format_fermilab_prop = {
+    .name = "fermilab-prop",
+    .extension = ".fmprop",
+    .about = "propagator of Fermilab (FM)",
+    .source = "Fermilab propagator",
+    .only = LAT_F32,
+    .probe = probe_fm,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .proven = true,
+    .norm = LAT_NORM_KAPPA,
+    .basis = "fermilab",
+    .read = read_fm,
+    .write = write_fm,
+};

@@ -5,9 +5,11 @@
  * npy-prop: a NumPy array of complex numbers [t][z][y][x][spin][source spin][colour][source
  * colour], as PyQUDA writes it, or [t][z][y][x][spin][colour]. kyu-prop: big-endian f64 [source
  * spin][source colour][re, im][spin][colour][t][z][y][x]. xqcd-prop: little-endian f32 [source
- * spin][source colour][t][z][y][x][spin][colour][re, im]. openqcd-sfld: i32 T, X, Y, Z, f64 square
- * norm, then f64 [t][x][y][z][spin][colour][re, im], little endian. ddalphaamg-vector: text between
- * <header> and </header>, or none; little-endian f64 [t][z][y][x][spin][colour][re, im]. */
+ * spin][source colour][t][z][y][x][spin][colour][re, im]. openqcd-sfld: i32 T, X, Y, Z, in openQCD
+ * 2.0 and later i32 0 (1: only even points), f64 square norm, then f64
+ * [t][x][y][z][spin][colour][re, im], little endian. ddalphaamg-vector: text between <header> and
+ * </header>, or none; little-endian f64 [t][z][y][x][spin][colour][re, im]. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,48 +18,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "quarks.h"
-
-/* ---- without a head -------------------------------------------------------------------------- */
-
-static const lat_quark_array kyu_array = {.axes = "SCisctzyx", .big = true};
-static const lat_quark_array xqcd_array = {.axes = "SCtzyxsci"};
-static const lat_quark_array spinor_array = {.axes = "tzyxsci"};
-
-/* An array of the extents of --dims. */
-static int read_array(lat_input *in, lat_field *f, const lat_quark_hints *h, lat_kind kind,
-                      lat_real real, const lat_quark_array *a, const char *source)
-{
-    const lat_read_context r = {.dims = h->dims};
-    if (lat_need_dims(in, &r) < 0)
-        return -1;
-    f->head.geom = h->dims;
-    f->head.real = real;
-    const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
-    return lat_quark_alloc(in, f, kind, reals * (uint64_t)real * lat_volume(&h->dims)) < 0
-                   || lat_quark_array_read(in, f, a) < 0
-               ? -1
-               : lat_set_source(&f->head, "%s", source);
-}
-
-static int read_kyu(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_array(in, f, h, LAT_PROPAGATOR, LAT_F64, &kyu_array, "KYU propagator");
-}
-
-static int write_kyu(lat_output *out, const lat_field *f)
-{
-    return lat_quark_array_write(out, f, &kyu_array);
-}
-
-static int read_xqcd(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return read_array(in, f, h, LAT_PROPAGATOR, LAT_F32, &xqcd_array, "XQCD propagator");
-}
-
-static int write_xqcd(lat_output *out, const lat_field *f)
-{
-    return lat_quark_array_write(out, f, &xqcd_array);
-}
 
 /* ---- DDalphaAMG ------------------------------------------------------------------------------ */
 
@@ -74,35 +34,43 @@ static int skip_header(lat_input *in)
                          lat_input_name(in), n);
 }
 
-static bool probe_ddalphaamg(const unsigned char *b, size_t n, int64_t size)
+static int read_ddalphaamg(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
-    (void)size;
-    return n >= 8 && memcmp(b, "<header>", 8) == 0;
-}
-
-static int read_ddalphaamg(lat_input *in, lat_field *f, const lat_quark_hints *h)
-{
-    return skip_header(in) < 0
+    f->head.real = LAT_F64;
+    return skip_header(in) < 0 || lat_take_dims(in, &f->head.geom, &h->dims) < 0
                ? -1
-               : read_array(in, f, h, LAT_SPINOR, LAT_F64, &spinor_array, "DDalphaAMG vector");
-}
-
-static int write_spinor(lat_output *out, const lat_field *f)
-{
-    return lat_quark_array_write(out, f, &spinor_array);
+               : lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array);
 }
 
 /* ---- openQCD --------------------------------------------------------------------------------- */
 
-#define SFLD_HEAD 24
-#define NORM_WITHIN 1e-10 /* relative; of sums in another order, some n eps */
+extern const lat_format lat_format_openqcd_sfld;
 
-static const lat_quark_array sfld_array = {.axes = "txyzsci"};
+#define SFLD_HEAD 24 /* bytes; later versions have 4 more */
+#define SFLD_MOST 28
+#define NORM_WITHIN 1e-10 /* relative; of sums in another order, some n eps */
 
 static bool probe_sfld(const unsigned char *b, size_t n, int64_t size)
 {
     const uint64_t volume = n >= SFLD_HEAD ? lat_probe_volume(b, false) : 0;
-    return volume && size >= 0 && (uint64_t)size == SFLD_HEAD + 192 * volume;
+    return volume && size >= 0
+           && ((uint64_t)size == SFLD_HEAD + 192 * volume
+               || (uint64_t)size == SFLD_MOST + 192 * volume
+               || (uint64_t)size == SFLD_MOST + 96 * volume);
+}
+
+/* Bytes of the header. The length of a file tells; else the integer does, which as part of a norm
+ * is seldom so small. */
+static size_t sfld_head(const lat_input *in, const unsigned char *b)
+{
+    const int64_t size = lat_input_size(in);
+    const uint64_t points = 192 * lat_probe_volume(b, false);
+    if (size >= 0 && (uint64_t)size == SFLD_HEAD + points)
+        return SFLD_HEAD;
+    if (size >= 0
+        && ((uint64_t)size == SFLD_MOST + points || (uint64_t)size == SFLD_MOST + points / 2))
+        return SFLD_MOST;
+    return lat_load_le32(b + 16) <= 1 ? SFLD_MOST : SFLD_HEAD;
 }
 
 static double square_norm(const lat_field *f)
@@ -118,51 +86,59 @@ static double square_norm(const lat_field *f)
     return sum;
 }
 
-static int read_sfld(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_sfld(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
-    unsigned char b[SFLD_HEAD];
+    unsigned char b[SFLD_MOST];
     const char *name = lat_input_name(in);
-    double stated;
-    if (lat_input_read(in, b, sizeof b) < 0)
+    if (lat_input_read(in, b, SFLD_HEAD) < 0)
         return -1;
+    const size_t n = sfld_head(in, b);
+    if (n > SFLD_HEAD && lat_input_read(in, b + SFLD_HEAD, n - SFLD_HEAD) < 0)
+        return -1;
+    if (n > SFLD_HEAD && lat_load_le32(b + 16) != 0)
+        return lat_fail(
+            "%s: expected 0 after the extents, a spinor on all points, found %lu: half of "
+            "the points are not read",
+            name, (unsigned long)lat_load_le32(b + 16));
     lat_dims_load(&f->head.geom, b, false, true);
     f->head.real = LAT_F64;
-    const uint64_t bits = lat_load_le64(b + 16);
-    memcpy(&stated, &bits, sizeof stated);
-    if (lat_geometry_check(&f->head.geom, name) < 0
-        || lat_quark_alloc(in, f, LAT_SPINOR, 192 * lat_volume(&f->head.geom)) < 0
-        || lat_quark_array_read(in, f, &sfld_array) < 0)
+    if (lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array) < 0)
         return -1;
-    const double found = square_norm(f);
-    if (!(fabs(found - stated) <= NORM_WITHIN * fabs(found))
-        && lat_mismatch(h->force, "%s: square norm %.15g is stated, %.15g found (damaged copy?)",
-                        name, stated, found)
-               < 0)
-        return -1;
-    return lat_set_source(&f->head, "openQCD spinor field");
+    const double found = square_norm(f), stated = lat_load_f64(b + n - 8, false);
+    return isfinite(found) && fabs(found - stated) <= NORM_WITHIN * found
+               ? 0
+               : lat_mismatch(h->force,
+                              "%s: square norm %.15g is stated, %.15g found (damaged copy?)", name,
+                              stated, found);
 }
 
 static int write_sfld(lat_output *out, const lat_field *f)
 {
     unsigned char b[SFLD_HEAD];
-    const double norm = square_norm(f);
-    uint64_t bits;
-    memcpy(&bits, &norm, sizeof bits);
     lat_dims_store(&f->head.geom, b, false, true);
-    lat_store_le64(b + 16, bits);
-    return lat_output_write(out, b, sizeof b) < 0 ? -1 : lat_quark_array_write(out, f, &sfld_array);
+    lat_store_f64(b + 16, square_norm(f), false);
+    return lat_output_write(out, b, sizeof b) < 0
+               ? -1
+               : lat_quark_array_write(out, f, &lat_format_openqcd_sfld.array);
 }
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
 
 #define NPY_HEAD 128 /* as numpy pads the head of such an array */
 
-/* The head of version 1.0: `n` bytes from the sixth on are its length and a dict of Python. Sets
- * extents, precision, byte order and kind: its length in bytes; 0: not one of ours. */
-static size_t parse_npy(const unsigned char *b, size_t n, lat_header *head, bool *big)
+typedef struct npy {
+    uint64_t extent[8]; /* those of the sites are the first four */
+    lat_kind kind;
+    lat_real real;
+    bool big, fortran; /* fortran: the first index is the fastest */
+} npy;
+
+/* The head of version 1.0: `n` bytes from the sixth on are its length and a dict of Python. Its
+ * length in bytes; 0: not one of ours. */
+static size_t parse_npy(const unsigned char *b, size_t n, npy *array)
 {
-    char text[NPY_HEAD * 4], order, *shape;
-    int bytes, d[8] = {0}, used = 0, rank = 0;
+    char text[NPY_HEAD * 4], *shape;
+    int bytes, used = 0, rank = 0;
     if (n < 10 || memcmp(b, "\x93NUMPY\x01\x00", 8) != 0)
         return 0;
     const size_t length = (size_t)b[8] | (size_t)b[9] << 8;
@@ -172,63 +148,57 @@ static size_t parse_npy(const unsigned char *b, size_t n, lat_header *head, bool
     text[length] = '\0';
     const char *descr = strstr(text, "'descr': '");
     if (!descr || sscanf(descr, "'descr': '%1[<>]c%d'", (char[2]){0}, &bytes) != 2
-        || !strstr(text, "'fortran_order': False") || !(shape = strstr(text, "'shape': (")))
+        || !(shape = strstr(text, "'shape': (")))
         return 0;
-    order = descr[strlen("'descr': '")];
+    *array = (npy){.real = bytes == 16 ? LAT_F64 : LAT_F32,
+                   .big = descr[strlen("'descr': '")] == '>',
+                   .fortran = strstr(text, "'fortran_order': True") != NULL};
+    uint64_t *d = array->extent;
     shape += strlen("'shape': (");
-    while (rank < 8 && sscanf(shape, "%d%n", &d[rank], &used) == 1) {
+    while (rank < 8 && sscanf(shape, "%5" SCNu64 "%n", &d[rank], &used) == 1) {
         rank++;
         shape += used + strspn(shape + used, ", ");
     }
     const bool propagator = rank == 8 && d[4] == 4 && d[5] == 4 && d[6] == 3 && d[7] == 3,
                spinor = rank == 6 && d[4] == 4 && d[5] == 3;
-    if (*shape != ')' || !(propagator || spinor) || (bytes != 8 && bytes != 16))
-        return 0;
-    head->geom = (lat_geometry){.nd = 4, .dims = {d[3], d[2], d[1], d[0]}};
-    head->real = bytes == 16 ? LAT_F64 : LAT_F32;
-    head->kind = propagator ? LAT_PROPAGATOR : LAT_SPINOR;
-    *big = order == '>';
-    return 10 + length;
+    array->kind = propagator ? LAT_PROPAGATOR : LAT_SPINOR;
+    return *shape == ')' && (propagator || spinor) && (bytes == 8 || bytes == 16) ? 10 + length : 0;
 }
 
 static bool probe_npy(const unsigned char *b, size_t n, int64_t size)
 {
-    lat_header head;
-    bool big;
+    npy array;
     (void)size;
-    return parse_npy(b, n, &head, &big) > 0;
+    return parse_npy(b, n, &array) > 0;
 }
 
-static const char *npy_axes(lat_kind kind)
-{
-    return kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci";
-}
-
-static int read_npy(lat_input *in, lat_field *f, const lat_quark_hints *h)
+static int read_npy(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     unsigned char b[NPY_HEAD * 4];
+    char axes[LAT_QUARK_AXES];
+    npy array;
     const char *name = lat_input_name(in);
     const ssize_t n = lat_input_peek(in, b, sizeof b);
-    lat_quark_array a = {.axes = NULL};
-    const size_t head = n < 0 ? 0 : parse_npy(b, (size_t)n, &f->head, &a.big);
-    (void)h;
+    const size_t head = n < 0 ? 0 : parse_npy(b, (size_t)n, &array);
     if (n < 0)
         return -1;
     if (head == 0)
         return lat_fail("%s: expected a NumPy array of complex numbers, version 1.0, of shape (T, "
                         "Z, Y, X, 4, 4, 3, 3) or (T, Z, Y, X, 4, 3), found another",
                         name);
-    const lat_kind kind = f->head.kind;
-    a.axes = npy_axes(kind);
-    f->head.kind = LAT_GAUGE; /* until it has columns */
-    if (lat_geometry_check(&f->head.geom, name) < 0 || lat_input_skip(in, head) < 0
-        || lat_quark_alloc(in, f, kind,
-                           (kind == LAT_PROPAGATOR ? 288 : 24) * (uint64_t)f->head.real
-                               * lat_volume(&f->head.geom))
-               < 0
-        || lat_quark_array_read(in, f, &a) < 0)
-        return -1;
-    return lat_set_source(&f->head, "NumPy array");
+    f->head.real = array.real;
+    lat_quark_take_order(&f->head.geom, axes, h->order[0] ? h->order : "tzyx", array.kind,
+                         array.extent);
+    if (array.fortran)
+        for (size_t i = 0, last = strlen(axes) - 2; i < last;
+             i++, last--) { /* i stays the fastest */
+            const char c = axes[i];
+            axes[i] = axes[last];
+            axes[last] = c;
+        }
+    const lat_quark_array a = {.axes = axes, .big = array.big};
+    h->unvouched = !h->order[0];
+    return lat_input_skip(in, head) < 0 ? -1 : lat_quark_read_whole(in, f, array.kind, &a);
 }
 
 static int write_npy(lat_output *out, const lat_field *f)
@@ -240,7 +210,7 @@ static int write_npy(lat_output *out, const lat_field *f)
                            "(%d, %d, %d, %d, %s), }",
                            1, 0, NPY_HEAD - 10, 0, 2 * (int)f->head.real, d[3], d[2], d[1], d[0],
                            f->head.kind == LAT_PROPAGATOR ? "4, 4, 3, 3" : "4, 3");
-    const lat_quark_array a = {.axes = npy_axes(f->head.kind)};
+    const lat_quark_array a = {.axes = f->head.kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci"};
     memset(b + n, ' ', (size_t)(NPY_HEAD - n));
     b[NPY_HEAD - 1] = '\n';
     return lat_output_write(out, b, NPY_HEAD) < 0 ? -1 : lat_quark_array_write(out, f, &a);
@@ -248,78 +218,64 @@ static int write_npy(lat_output *out, const lat_field *f)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static const lat_quark_format npy = {.propagator = true,
-                                     .spinor = true,
-                                     .proven = true,
-                                     .norm = LAT_NORM_MASS,
-                                     .basis = LAT_BASIS,
-                                     .read = read_npy,
-                                     .write = write_npy};
-static const lat_quark_format kyu = {.propagator = true,
-                                     .norm = LAT_NORM_MASS,
-                                     .basis = "dirac-pauli",
-                                     .read = read_kyu,
-                                     .write = write_kyu};
-static const lat_quark_format xqcd = {.propagator = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = "dirac-pauli",
-                                      .read = read_xqcd,
-                                      .write = write_xqcd};
-static const lat_quark_format sfld = {.spinor = true,
-                                      .norm = LAT_NORM_MASS,
-                                      .basis = "chiral",
-                                      .read = read_sfld,
-                                      .write = write_sfld};
-static const lat_quark_format vector = {.spinor = true,
-                                        .norm = LAT_NORM_MASS,
-                                        .basis = "ddalphaamg",
-                                        .read = read_ddalphaamg,
-                                        .write = write_spinor};
-
 const lat_format lat_format_npy_prop = {
     .name = "npy-prop",
     .extension = ".npy",
     .about = "NumPy array of a propagator or spinor, as PyQUDA writes it",
-    .foreign = true,
-    .nd = 4,
-    .nc = 3,
+    .source = "NumPy array",
+    .takes = LAT_TAKES_ORDER,
     .probe = probe_npy,
-    .quarks = &npy};
+    .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,
+    .proven = true,
+    .read = read_npy,
+    .write = write_npy,
+};
 
-const lat_format lat_format_kyu_prop = {.name = "kyu-prop",
-                                        .extension = ".kyuprop",
-                                        .about = "propagator of KYU, without a head",
-                                        .foreign = true,
-                                        .only = LAT_F64,
-                                        .nd = 4,
-                                        .nc = 3,
-                                        .quarks = &kyu};
+const lat_format lat_format_kyu_prop = {
+    .name = "kyu-prop",
+    .extension = ".kyuprop",
+    .about = "propagator of KYU, without a head",
+    .source = "KYU propagator",
+    .only = LAT_F64,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .basis = "dirac-pauli",
+    .array = {.axes = "SCisctzyx", .big = true},
+};
 
-const lat_format lat_format_xqcd_prop = {.name = "xqcd-prop",
-                                         .extension = ".xqcdprop",
-                                         .about = "propagator of XQCD, without a head",
-                                         .foreign = true,
-                                         .only = LAT_F32,
-                                         .nd = 4,
-                                         .nc = 3,
-                                         .quarks = &xqcd};
+const lat_format lat_format_xqcd_prop = {
+    .name = "xqcd-prop",
+    .extension = ".xqcdprop",
+    .about = "propagator of XQCD, without a head",
+    .source = "XQCD propagator",
+    .only = LAT_F32,
+    .quarks = LAT_HOLDS_PROPAGATORS,
+    .basis = "dirac-pauli",
+    .array = {.axes = "SCtzyxsci"},
+};
 
-const lat_format lat_format_openqcd_sfld = {.name = "openqcd-sfld",
-                                            .extension = ".sfld",
-                                            .about = "spinor field of openQCD (export_sfld)",
-                                            .foreign = true,
-                                            .only = LAT_F64,
-                                            .nd = 4,
-                                            .nc = 3,
-                                            .probe = probe_sfld,
-                                            .quarks = &sfld};
+const lat_format lat_format_openqcd_sfld = {
+    .name = "openqcd-sfld",
+    .extension = ".sfld",
+    .about = "spinor field of openQCD (export_sfld)",
+    .source = "openQCD spinor field",
+    .only = LAT_F64,
+    .probe = probe_sfld,
+    .quarks = LAT_HOLDS_SPINORS,
+    .basis = "chiral",
+    .array = {.axes = "txyzsci"},
+    .read = read_sfld,
+    .write = write_sfld,
+};
 
-const lat_format lat_format_ddalphaamg_vector = {.name = "ddalphaamg-vector",
-                                                 .extension = ".ddvec",
-                                                 .about = "spinor field of DDalphaAMG (vector_io)",
-                                                 .foreign = true,
-                                                 .only = LAT_F64,
-                                                 .nd = 4,
-                                                 .nc = 3,
-                                                 .probe = probe_ddalphaamg,
-                                                 .quarks = &vector};
+const lat_format lat_format_ddalphaamg_vector = {
+    .name = "ddalphaamg-vector",
+    .extension = ".ddvec",
+    .about = "spinor field of DDalphaAMG (vector_io)",
+    .source = "DDalphaAMG vector",
+    .only = LAT_F64,
+    .begins = {"<header>"},
+    .quarks = LAT_HOLDS_SPINORS,
+    .basis = "ddalphaamg",
+    .array = {.axes = "tzyxsci"},
+    .read = read_ddalphaamg,
+};

@@ -17,10 +17,6 @@
 #include "base/memory.h"
 #include "format.h"
 
-static const lat_hints raw = {.big = -1};
-static const lat_hints headeronly = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}};
-static const lat_hints bridge = {.big = 1, .real = LAT_F64};
-
 /* The options, and for the rest what the format is known for. */
 static lat_hints merged(const lat_hints *hints, const lat_hints *known)
 {
@@ -102,11 +98,9 @@ static int decide(search *s)
     return 0;
 }
 
-static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_context *r,
-                search *s)
+static int take(lat_input *in, lat_header *head, lat_payload *p, search *s)
 {
     const guess *g = &s->best;
-    head->geom = r->dims;
     if (lat_geometry_check(&head->geom, lat_input_name(in)) < 0)
         return -1;
     s->volume = lat_volume(&head->geom);
@@ -122,38 +116,23 @@ static int take(lat_input *in, lat_header *head, lat_payload *p, const lat_read_
                           g->big ? "big" : "little", (unsigned long long)g->skip);
 }
 
-static int begin_as(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r,
-                    const lat_hints *known, bool header)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    search s = {.in = in, .hints = merged(&r->hints, known), .header = header};
-    int bad = lat_need_dims(in, r);
-    if (!bad && header)
-        bad = lat_need_size(in);
-    if (!bad)
-        bad = !(s.ahead = lat_alloc(LAT_PEEK, 1, "the first bytes of a file"))
-              || take(in, head, p, r, &s) < 0;
+    search s = {
+        .in = in, .hints = merged(&r->hints, &r->format->known), .header = r->format->after_head};
+    if (lat_take_dims(in, &head->geom, &r->dims) < 0 || (s.header && lat_need_size(in) < 0)
+        || !(s.ahead = lat_alloc(LAT_PEEK, 1, "the first bytes of a file")))
+        return -1;
+    const int rc = take(in, head, p, &s);
     free(s.ahead);
-    return bad ? -1 : 0;
-}
-
-static int begin_raw(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
-{
-    return begin_as(in, head, p, r, &raw, false);
-}
-
-static int begin_headeronly(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
-{
-    return begin_as(in, head, p, r, &headeronly, true);
-}
-
-static int begin_bridge(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
-{
-    return begin_as(in, head, p, r, &bridge, false);
+    return rc;
 }
 
 static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
-    *p = (lat_payload){.big = hints->big == 1, .rows = head->nc, .order = hints->order};
+    (void)head;
+    p->big = hints->big == 1;
+    p->order = hints->order;
 }
 
 const lat_format lat_format_raw = {
@@ -161,10 +140,9 @@ const lat_format lat_format_raw = {
     .unvouched = true,
     .extension = ".raw",
     .about = "only links: --dims, --order, --group, --type, --endian",
-    .foreign = true,
-    .takes_hints = true,
-    .nd = 4,
-    .begin = begin_raw,
+    .takes = LAT_TAKES_ALL,
+    .known = {.big = -1},
+    .begin = begin,
     .layout = layout,
 };
 
@@ -173,10 +151,10 @@ const lat_format lat_format_headeronly = {
     .unvouched = true,
     .extension = ".dat",
     .about = "cuLGT HEADERONLY and plain: any header, then links; --dims",
-    .foreign = true,
-    .takes_hints = true,
-    .nd = 4,
-    .begin = begin_headeronly,
+    .takes = LAT_TAKES_ALL,
+    .known = {.big = -1, .order = {.sites = "txyz", .links = "txyz"}},
+    .after_head = true,
+    .begin = begin,
 };
 
 const lat_format lat_format_bridge = {
@@ -184,8 +162,7 @@ const lat_format lat_format_bridge = {
     .unvouched = true,
     .extension = ".bin",
     .about = "Bridge++ binary, JLQCD: big endian, ILDG order; --dims",
-    .foreign = true,
-    .takes_hints = true,
-    .nd = 4,
-    .begin = begin_bridge,
+    .takes = LAT_TAKES_ALL,
+    .known = {.big = 1, .real = LAT_F64},
+    .begin = begin,
 };

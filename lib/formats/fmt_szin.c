@@ -84,23 +84,13 @@ static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_read_
         return -1;
     *p = (lat_payload){
         .big = true, .rows = head->nc, .shape = LAT_BY_COLUMNS, .order = {.sites = "lptzyx"}};
-    const uint64_t need = lat_payload_bytes(head, p->rows);
-    if (lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
-        || lat_input_skip(in, (uint64_t)lat_input_size(in) - need) < 0)
-        return -1;
-    return lat_set_source(head, "SZIN");
+    return lat_skip_to_links(in, head, p->rows);
 }
 
 /* ---- CP-PACS --------------------------------------------------------------------------------- */
 
 #define MAGIC 19920410u
 #define HEAD 1024
-
-static bool probe_cppacs(const unsigned char *b, size_t n, int64_t size)
-{
-    (void)size;
-    return n >= 4 && (lat_load_be32(b) == MAGIC || lat_load_le32(b) == MAGIC);
-}
 
 static int two_digits(const unsigned char *b)
 {
@@ -113,14 +103,14 @@ static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_rea
     unsigned char b[HEAD];
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
-    if (!probe_cppacs(b, sizeof b, -1))
+    if (!lat_begins_number(b, sizeof b, MAGIC))
         return lat_fail("%s: expected the number %u of CP-PACS, found %lu", lat_input_name(in),
                         MAGIC, (unsigned long)lat_load_be32(b));
     *p = (lat_payload){.big = lat_load_be32(b) == MAGIC, .rows = 3};
     const int l = two_digits(b + 18), t = two_digits(b + 21);
-    if (!r->dims.nd && (l < 1 || t < 1))
-        return lat_need_dims(in, r);
-    head->geom = r->dims.nd ? r->dims : (lat_geometry){.nd = 4, .dims = {l, l, l, t}};
+    head->geom = (lat_geometry){.nd = 4, .dims = {l, l, l, t}};
+    if ((r->dims.nd || l < 1 || t < 1) && lat_take_dims(in, &head->geom, &r->dims) < 0)
+        return -1;
     return lat_set_source(head, p->big ? "CP-PACS, big endian" : "CP-PACS, little endian");
 }
 
@@ -128,8 +118,7 @@ const lat_format lat_format_szin = {
     .name = "szin",
     .extension = ".szin",
     .about = "SZIN, versions 1 to 7, in a file (not on a pipe)",
-    .foreign = true,
-    .nd = 4,
+    .source = "SZIN",
     .probe = probe_szin,
     .begin = begin_szin,
 };
@@ -138,9 +127,7 @@ const lat_format lat_format_cppacs = {
     .name = "cppacs",
     .extension = ".cppacs",
     .about = "CP-PACS; --dims where its header does not say the extents",
-    .foreign = true,
-    .nd = 4,
     .nc = 3,
-    .probe = probe_cppacs,
+    .magic = {MAGIC},
     .begin = begin_cppacs,
 };

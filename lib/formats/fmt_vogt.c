@@ -67,18 +67,10 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
-    bool big = false;
     (void)r;
-    if (read_head(in, head, &big) < 0)
-        return -1;
-    *p = lat_time_first(big, head->nc);
-    return lat_set_source(head, big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
-}
-
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
-{
-    (void)hints;
-    *p = lat_time_first(false, head->nc);
+    return read_head(in, head, &p->big) < 0
+               ? -1
+               : lat_set_source(head, p->big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
 }
 
 static int admit(const char *name, const lat_header *h)
@@ -107,11 +99,9 @@ const lat_format lat_format_vogt = {
     .name = "vogt",
     .extension = ".vogt",
     .about = "cuLGT VOGT, SU(N); written little endian",
-    .foreign = true,
-    .nd = 4,
     .probe = probe,
     .begin = begin,
     .admit = admit,
-    .layout = layout,
+    .stored = {.order = LAT_TIME_FIRST},
     .head = write_head,
 };

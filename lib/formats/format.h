@@ -29,12 +29,14 @@ typedef struct lat_read_context {
     bool force;        /* in: what is stated and wrong is a warning (lat_mismatch) */
     lat_geometry dims; /* in: --dims, for files that do not state extents; nd = 0 where not given */
     lat_hints hints;   /* in */
+    const struct lat_format *format; /* in: whose file it is */
 
     /* out: what the file states and to which accuracy, to be compared with what is measured; NaN
      * where it states nothing. */
     double plaquette, plaquette_within;
     double link_trace, link_trace_within;
 
+    bool sums_agree;  /* out: both checksums of the file are those of the links */
     bool no_checksum; /* out: the file states none, and its format has one */
 
     double largest; /* out, of our stream: largest modulus of a real */
@@ -49,28 +51,64 @@ typedef struct lat_read_context {
  * call. NULL with lat_error set. */
 void *lat_format_state(lat_read_context *r, size_t size);
 
-struct lat_quark_format; /* quarks.h */
+/* What a format holds, if it is no format of links: bits. */
+enum { LAT_HOLDS_PROPAGATORS = 1, LAT_HOLDS_SPINORS = 2 };
 
+/* What M^-1 of docs/format.md is divided by in a file: 1, 2 kappa, or what its format usually has.
+ */
+typedef enum { LAT_NORM_FORMAT, LAT_NORM_MASS, LAT_NORM_KAPPA } lat_norm;
+
+/* Options about what a file does not state; a raw one takes all of them. */
+enum { LAT_TAKES_ORDER = 1, LAT_TAKES_GROUP = 2, LAT_TAKES_TYPE = 4, LAT_TAKES_ALL = 7 };
+
+struct lat_quark_hints; /* quarks.h */
+
+/* A part of a field of spinors as a file has it: an array of reals without gaps, its axes slowest
+ * first as letters: t z y x; S C spin and colour of the source, s c of the sink; i re, im. Axes
+ * that are not named have one value. */
+typedef struct lat_quark_array {
+    const char *axes;
+    bool big;           /* big endian */
+    size_t column, t;   /* where S, C and where t are not named */
+    lat_digest *digest; /* checksum of the bytes, in units of `unit` bytes; NULL: none */
+    void *sum;          /* of the digest */
+    size_t unit;        /* bytes of a site */
+} lat_quark_array;
+
+/* Is the n bytes b, the first ones of a file of `size` bytes (-1 where not known), of a format? */
+typedef bool lat_probe(const unsigned char *b, size_t n, int64_t size);
+
+/* What is 0 or NULL need not be named. All formats but our stream hold fields of four dimensions,
+ * and those of spinors SU(3). */
 typedef struct lat_format {
     const char *name;      /* for --from and --to */
     const char *extension; /* usual ending of the name of a file; "." and `name` is one, too */
     const char *also;      /* another ending, or NULL */
     const char *about;     /* one line for --list */
-    bool many;             /* holds any number of fields one after another */
-    bool foreign;          /* not our stream: what it holds is validated */
-    int fewer_rows;   /* can omit the last row: 2: of SU(2), 3: of SU(2) and SU(3), 0: of none */
-    lat_real only;    /* the only precision it can hold, 0 = any */
-    bool unvouched;   /* nothing in the file says that --dims and the other options are right */
-    bool takes_hints; /* --order, --group, --type and --endian are for it */
-    int nd, nc;       /* the only number of dimensions and of colours it holds, 0 = any */
+    const char *source;    /* info line of what is read, where the reader does not set it */
+    const char *program;   /* for the reader's own text about the source */
+    bool stream;     /* ours: any number of fields one after another, which verify themselves; files
+                      * of all others hold one, which is validated */
+    int fewer_rows;  /* can omit the last row: 2: of SU(2), 3: of SU(2) and SU(3), 0: of none */
+    lat_real only;   /* the only precision it can hold, 0 = any */
+    bool unvouched;  /* nothing in the file says that --dims and the other options are right */
+    int takes;       /* LAT_TAKES_..: which of --order, --group, --type and --endian are for it */
+    lat_hints known; /* those of them that the format has where they are not given */
+    bool after_head; /* of these, some header is before the links */
+    int nc;          /* the only number of colours of its links, 0 = any */
 
-    /* True if the n first bytes (at most LAT_PROBE) of a file of `size` bytes (-1 where not known)
-     * are of this format. NULL: it cannot be recognised, --from names it. */
-    bool (*probe)(const unsigned char *bytes, size_t n, int64_t size);
+    /* How files are recognised: they begin with one of these texts; or their first 32 bits are one
+     * of these numbers in either byte order; or this says so of the first bytes, at most LAT_PROBE.
+     * None: --from names the format. */
+    const char *begins[2];
+    uint32_t magic[2];
+    const char *lime[2]; /* or they are LIME, and have one of these texts in the first bytes */
+    lat_probe *probe;
 
-    /* Reads up to the first byte of the links; fills in the header and how the links are stored.
-     * NULL: our stream. A sentence in lat_error begins with lat_input_name; no memory is allocated
-     * before lat_expect_bytes has succeeded. 0 or -1. */
+    /* Reads up to the first byte of the links; fills in the header and how the links are stored:
+     * *p is `stored` before, and rows is N after it where that is 0. NULL: our stream, or spinors.
+     * A sentence in lat_error begins with lat_input_name; no memory is allocated before
+     * lat_expect_bytes has succeeded. 0 or -1. */
     int (*begin)(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r);
 
     /* Reads what follows the last byte of the links; compares stated checksums with p->sum
@@ -84,22 +122,37 @@ typedef struct lat_format {
      * the limits above. */
     int (*admit)(const char *name, const lat_header *head);
 
-    /* How it stores a field of precision head->real, head->reals a matrix. NULL: it is only read.
+    /* How it stores a field of precision head->real, head->reals a matrix; `layout` changes what is
+     * otherwise in a field like this. rows = 0: all, or as fewer_rows allows and head->reals asks.
      */
+    lat_payload stored;
     void (*layout)(const lat_header *head, const lat_hints *hints, lat_payload *p);
 
     /* Writes what comes before the links, and what comes after them; p->sum is the checksum of the
      * links. `sums`: `head` needs it, too, so the links are read before it is written. NULL:
-     * nothing to write. head->plaquette and link_trace belong to the numbers as they are
-     * written. Into a file that is not visible yet the links are written first, after a head in
-     * which these numbers are 0. The final head replaces it if it has the same length. So numbers
-     * are printed with a fixed width (lat_mean_text). */
+     * nothing to write; without `head` and `layout` it is only read. head->plaquette and link_trace
+     * belong to the numbers as they are written. Into a file that is not visible yet the links are
+     * written first, after a head in which these numbers are 0. The final head replaces it if it
+     * has the same length. So numbers are printed with a fixed width (lat_mean_text). */
     bool sums;
     int (*head)(lat_output *out, const lat_header *head, const lat_payload *p);
     int (*tail)(lat_output *out, const lat_header *head, const lat_payload *p);
 
-    /* It holds spinors or propagators: its functions, in place of begin to tail. */
-    const struct lat_quark_format *quarks;
+    /* ---- of spinors and propagators, in place of begin to tail ---- */
+
+    int quarks;        /* LAT_HOLDS_..: which; 0: gauge fields */
+    bool proven;       /* compared with a file of the program; else made from its source */
+    lat_norm norm;     /* LAT_NORM_FORMAT: as LAT_NORM_MASS */
+    const char *basis; /* NULL: LAT_BASIS */
+
+    /* The file is this array of the extents of --dims, of precision `only`, where the functions
+     * below are NULL. */
+    lat_quark_array array;
+
+    /* Reads a field: f->head is initialised; sets its extents and what else is stated, makes it a
+     * header of spinors, and allocates and fills the data; sets h->unvouched. 0 or -1. */
+    int (*read)(lat_input *in, lat_field *f, struct lat_quark_hints *h);
+    int (*write)(lat_output *out, const lat_field *f);
 } lat_format;
 
 #define LAT_PROBE 4096
@@ -108,6 +161,19 @@ typedef struct lat_format {
 
 /* The list, NULL at the end. */
 extern const lat_format *const lat_formats[];
+
+/* Do the n bytes begin with this text, or with this number in either byte order? */
+bool lat_begins(const unsigned char *b, size_t n, const char *text);
+bool lat_begins_number(const unsigned char *b, size_t n, uint32_t number);
+
+/* Are these first bytes of a file of this format? */
+bool lat_format_fits(const lat_format *f, const unsigned char *b, size_t n, int64_t size);
+
+/* How the format stores such a field. */
+lat_payload lat_format_layout(const lat_format *f, const lat_header *head, const lat_hints *hints);
+
+/* Can it be written? */
+bool lat_format_writes(const lat_format *f);
 
 /* The format of the input, recognised by its first bytes. NULL with lat_error set, which names a
  * file that is recognised and not read, and says what to do. */
@@ -148,10 +214,13 @@ double lat_printed_error(const char *text);
  * From a pipe 64 KiB or a 16th of the memory must have arrived. */
 int lat_expect_bytes(lat_input *in, uint64_t need, uint64_t memory, const char *what);
 
-/* -1 with a sentence where --dims is not given, for formats that do not state their extents; where
- * the input is a pipe, for formats whose links are found from the end of the file. */
-int lat_need_dims(lat_input *in, const lat_read_context *r);
+/* head->geom = --dims, for formats that do not state their extents; -1 where it is not given. */
+int lat_take_dims(lat_input *in, lat_geometry *geom, const lat_geometry *dims);
+
+/* For formats whose links are the end of the file: -1 where the input is a pipe; skips what is
+ * before the links, which have p->rows. */
 int lat_need_size(lat_input *in);
+int lat_skip_to_links(lat_input *in, const lat_header *head, int rows);
 
 /* Sets the info line "source": which format the field was read from. 0 or -1. */
 __attribute__((format(printf, 2, 3))) int lat_set_source(lat_header *head, const char *format, ...);

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
+#include "lime.h"
 #include "payload.h"
 
 /* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
@@ -56,11 +57,6 @@ const lat_format *const lat_formats[] = {FORMATS NULL};
 
 /* ---- recognised, but not read ---------------------------------------------------------------- */
 
-static bool begins(const unsigned char *b, size_t n, const char *text)
-{
-    return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
-}
-
 static const struct refused {
     const char *name, *begin, *advice;
 } refused[] = {
@@ -91,11 +87,31 @@ bool lat_format_extension_refused(const char *extension)
 
 /* ---- recognition ----------------------------------------------------------------------------- */
 
+bool lat_begins(const unsigned char *b, size_t n, const char *text)
+{
+    return n >= strlen(text) && memcmp(b, text, strlen(text)) == 0;
+}
+
+bool lat_begins_number(const unsigned char *b, size_t n, uint32_t number)
+{
+    return n >= 4 && (lat_load_u32(b, true) == number || lat_load_u32(b, false) == number);
+}
+
+bool lat_format_fits(const lat_format *f, const unsigned char *b, size_t n, int64_t size)
+{
+    for (int i = 0; i < 2; i++)
+        if ((f->begins[i] && lat_begins(b, n, f->begins[i]))
+            || (f->magic[i] && lat_begins_number(b, n, f->magic[i]))
+            || (f->lime[i] && lat_lime_has(b, n, f->lime[i])))
+            return true;
+    return f->probe && f->probe(b, n, size);
+}
+
 static void no_format(lat_input *in, const unsigned char *b, size_t n)
 {
     const char *name = lat_input_name(in);
     for (const struct refused *r = refused; r->name; r++)
-        if (begins(b, n, r->begin)) {
+        if (lat_begins(b, n, r->begin)) {
             lat_fail("%s: is %s: %s", name, r->name, r->advice);
             return;
         }
@@ -118,10 +134,28 @@ const lat_format *lat_format_of(lat_input *in)
         return NULL;
     }
     for (const lat_format *const *f = lat_formats; *f; f++)
-        if ((*f)->probe && (*f)->probe(b, (size_t)n, lat_input_size(in)))
+        if (lat_format_fits(*f, b, (size_t)n, lat_input_size(in)))
             return *f;
     no_format(in, b, (size_t)n);
     return NULL;
+}
+
+/* ---- how a field is stored ------------------------------------------------------------------- */
+
+lat_payload lat_format_layout(const lat_format *f, const lat_header *head, const lat_hints *hints)
+{
+    lat_payload p = f->stored;
+    const int nc = head->nc;
+    if (f->layout)
+        f->layout(head, hints, &p);
+    if (!p.rows)
+        p.rows = head->reals < 2 * nc * nc && nc <= f->fewer_rows ? nc - 1 : nc;
+    return p;
+}
+
+bool lat_format_writes(const lat_format *f)
+{
+    return f->stream || f->head || f->layout || f->write || f->array.axes;
 }
 
 /* ---- helpers of readers ---------------------------------------------------------------------- */
@@ -130,7 +164,7 @@ uint64_t lat_probe_volume(const unsigned char *b, bool big)
 {
     uint64_t v = 1;
     for (int i = 0; i < 4; i++) {
-        const uint32_t e = big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
+        const uint32_t e = lat_load_u32(b + 4 * i, big);
         if (e < 1 || e > 1024)
             return 0;
         v *= e;
@@ -143,18 +177,14 @@ bool lat_probe_size(int64_t size, uint64_t bytes) { return size < 0 || (uint64_t
 void lat_dims_load(lat_geometry *geom, const unsigned char *b, bool big, bool time_first)
 {
     geom->nd = 4;
-    for (int i = 0; i < 4; i++) {
-        const uint32_t e = big ? lat_load_be32(b + 4 * i) : lat_load_le32(b + 4 * i);
-        geom->dims[time_first ? (i + 3) % 4 : i] = (int32_t)e;
-    }
+    for (int i = 0; i < 4; i++)
+        geom->dims[time_first ? (i + 3) % 4 : i] = (int32_t)lat_load_u32(b + 4 * i, big);
 }
 
 void lat_dims_store(const lat_geometry *geom, unsigned char *b, bool big, bool time_first)
 {
-    for (int i = 0; i < 4; i++) {
-        const uint32_t e = (uint32_t)geom->dims[time_first ? (i + 3) % 4 : i];
-        lat_store32(b + 4 * i, e, big != lat_big_endian());
-    }
+    for (int i = 0; i < 4; i++)
+        lat_store_u32(b + 4 * i, (uint32_t)geom->dims[time_first ? (i + 3) % 4 : i], big);
 }
 
 int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double scale)
@@ -215,11 +245,12 @@ const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT])
     return text;
 }
 
-int lat_need_dims(lat_input *in, const lat_read_context *r)
+int lat_take_dims(lat_input *in, lat_geometry *geom, const lat_geometry *dims)
 {
-    return r->dims.nd ? 0
-                      : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T to lat-convert",
-                                 lat_input_name(in));
+    *geom = *dims;
+    return dims->nd ? 0
+                    : lat_fail("%s: does not say its extents: give --dims X,Y,Z,T to lat-convert",
+                               lat_input_name(in));
 }
 
 int lat_need_size(lat_input *in)
@@ -229,6 +260,14 @@ int lat_need_size(lat_input *in)
                : lat_fail("%s: in this format links are found from the end, so a "
                           "file is expected, found a pipe",
                           lat_input_name(in));
+}
+
+int lat_skip_to_links(lat_input *in, const lat_header *head, int rows)
+{
+    const uint64_t need = lat_payload_bytes(head, rows);
+    return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
+               ? -1
+               : lat_input_skip(in, (uint64_t)lat_input_size(in) - lat_input_offset(in) - need);
 }
 
 void *lat_format_state(lat_read_context *r, size_t size)

@@ -19,7 +19,7 @@
 
 bool lat_lime_begins(const unsigned char *bytes, size_t n)
 {
-    return n >= 4 && lat_load_be32(bytes) == MAGIC;
+    return lat_begins(bytes, n, LAT_LIME_BEGIN);
 }
 
 bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text)
@@ -70,21 +70,39 @@ static bool proper_xml(const char *text, char *why, size_t size)
     return lat_xml_text(text, strlen(text), "", why, size) >= 0;
 }
 
-/* No value that is read is in an attribute. */
+static void without_high_bytes(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text >= 0x80)
+            *text = '?';
+}
+
+/* What programs do to XML, and what is done about it: no value that is read is in an attribute, and
+ * none but comments and names has other letters than those of ASCII, which some write in Latin-1.
+ */
 static void mend_xml(const char *name, const char *type, char *text)
 {
+    static const struct {
+        void (*mend)(char *text);
+        const char *how;
+    } ways[] = {{lat_xml_drop_attributes, "it is read without its attributes"},
+                {without_high_bytes, "letters that are not ASCII are read as '?'"}};
     char why[LAT_XML_WHY], other[LAT_XML_WHY];
     if (!strchr(text, '<') || proper_xml(text, why, sizeof why) || !strcmp(why, LAT_XML_NO_MEMORY))
         return; /* without memory it may be proper: whoever reads it says so */
-    char *mended = strdup(text);
-    if (mended)
-        lat_xml_drop_attributes(mended);
-    if (mended && proper_xml(mended, other, sizeof other)) {
-        lat_warn("%s: record '%s' is not proper XML (%s): it is read without its attributes", name,
-                 type, why);
-        strcpy(text, mended);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char *mended = strdup(text);
+        if (mended)
+            ways[i].mend(mended);
+        const bool good = mended && proper_xml(mended, other, sizeof other);
+        if (good) {
+            lat_warn("%s: record '%s' is not proper XML (%s): %s", name, type, why, ways[i].how);
+            strcpy(text, mended);
+        }
+        free(mended);
+        if (good)
+            return;
     }
-    free(mended);
 }
 
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
@@ -108,11 +126,24 @@ char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
 
 /* ---- elements of XML ------------------------------------------------------------------------- */
 
+/* White space of any kind between two words becomes a blank. */
+static void squeeze(char *s)
+{
+    char *to = s;
+    for (; *s; s++)
+        if (!isspace((unsigned char)*s))
+            *to++ = *s;
+        else if (!isspace((unsigned char)s[1]))
+            *to++ = ' ';
+    *to = 0;
+}
+
 int lat_lime_element(const lat_lime_xml *x, const char *tag, char *text, size_t size)
 {
     const int found = lat_xml_text(x->text, strlen(x->text), tag, text, size);
     if (found < 0)
         return lat_fail("%s: record '%s' is not proper XML: %s", x->file, x->type, text);
+    squeeze(text);
     printable(text);
     return found;
 }
@@ -132,7 +163,7 @@ int lat_lime_number(const lat_lime_xml *x, const char *tag, long most, long *val
     return 1;
 }
 
-int lat_lime_dims(const lat_lime_xml *x, lat_geometry *geom)
+int lat_lime_dims(const lat_lime_xml *x, const lat_geometry *given, lat_geometry *geom)
 {
     char text[128];
     long volfmt = 0;
@@ -148,6 +179,10 @@ int lat_lime_dims(const lat_lime_xml *x, lat_geometry *geom)
     if (lat_dims_parse(text, geom) == 0 && geom->nd == 4)
         return 1;
     lat_error_clear();
+    if (given->nd) {
+        lat_warn("%s: <dims> of record '%s' is '%s', and --dims is taken", x->file, x->type, text);
+        return 0;
+    }
     return lat_fail("%s: expected four extents in <dims> of record '%s', found '%s'", x->file,
                     x->type, text);
 }
@@ -212,9 +247,9 @@ int lat_lime_write_text(lat_output *out, unsigned flags, const char *type, const
     va_end(ap);
     if (n < 0)
         return lat_fail("out of memory for record '%s'", type);
-    const int bad = lat_lime_write_head(out, flags, type, (uint64_t)n + 1) < 0
-                    || lat_output_write(out, text, (size_t)n + 1) < 0
-                    || lat_lime_write_padding(out, (uint64_t)n + 1) < 0;
+    const int bad = lat_lime_write_head(out, flags, type, (uint64_t)n) < 0
+                    || lat_output_write(out, text, (size_t)n) < 0
+                    || lat_lime_write_padding(out, (uint64_t)n) < 0;
     free(text);
     return bad ? -1 : 0;
 }

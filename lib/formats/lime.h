@@ -16,6 +16,7 @@
 
 #define LAT_LIME_BEGINS 0x8000u
 #define LAT_LIME_ENDS 0x4000u
+#define LAT_LIME_BEGIN "\x45\x67\x89\xab" /* of a container and of each record */
 #define LAT_LIME_XML "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
 
 typedef struct lat_lime_record {
@@ -42,14 +43,15 @@ typedef struct lat_lime_xml {
     const char *file, *type, *text;
 } lat_lime_xml;
 
-/* The printable text of an element, or a whole number in it; *value stays where there is none. 1, 0
- * where there is none, -1. */
+/* The printable text of an element, with a blank for white space of any kind, or a whole number in
+ * it; *value stays where there is none. 1, 0 where there is none, -1. */
 int lat_lime_element(const lat_lime_xml *x, const char *tag, char *text, size_t size);
 int lat_lime_number(const lat_lime_xml *x, const char *tag, long most, long *value);
 
 /* The four extents of scidac-private-file-xml: 1, 0 where there are none, -1, too if the file is
- * one volume of several. */
-int lat_lime_dims(const lat_lime_xml *x, lat_geometry *geom);
+ * one volume of several. Where the extents are given (nd is not 0), what cannot be read is a
+ * warning and 0. */
+int lat_lime_dims(const lat_lime_xml *x, const lat_geometry *given, lat_geometry *geom);
 
 /* The sums of scidac-checksum; and are they those found in the data? 0 or -1. */
 int lat_lime_checksum(const lat_lime_xml *x, lat_scidac_sum *sum);
@@ -59,7 +61,8 @@ int lat_lime_verify(const char *file, const lat_scidac_sum *stated, const lat_sc
 int lat_lime_write_head(lat_output *out, unsigned flags, const char *type, uint64_t length);
 int lat_lime_write_padding(lat_output *out, uint64_t length);
 
-/* A record of text with the NUL that QIO counts in. */
+/* A record of text. QIO counts a NUL at its end in, and needs none: it is left out, as tmLQCD does
+ * it, because some readers give the whole record to a parser of XML. */
 __attribute__((format(printf, 4, 5))) int lat_lime_write_text(lat_output *out, unsigned flags,
                                                               const char *type, const char *format,
                                                               ...);

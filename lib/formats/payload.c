@@ -27,32 +27,33 @@ static void copy_reals(void *to, const void *from, size_t n, lat_real real, bool
         memcpy(to, from, n * (size_t)real);
 }
 
+/* The same with all threads. */
+static void copy_many(void *to, const void *from, size_t n, lat_real real, bool swap)
+{
+    const size_t part = THREAD_BYTES / (size_t)real;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i += part)
+        copy_reals((char *)to + i * (size_t)real, (const char *)from + i * (size_t)real,
+                   n - i < part ? n - i : part, real, swap);
+}
+
 void lat_reals_convert(void *to, lat_real to_real, const void *from, lat_real from_real, size_t n)
 {
-    const size_t part = THREAD_BYTES / 8;
+    if (to_real == from_real)
+        copy_many(to, from, n, to_real, false);
+    else if (to_real == LAT_F64)
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i += part) {
-        const size_t end = n - i < part ? n : i + part;
-        if (to_real == from_real)
-            memcpy((char *)to + i * (size_t)to_real, (const char *)from + i * (size_t)to_real,
-                   (end - i) * (size_t)to_real);
-        else if (to_real == LAT_F64)
-            for (size_t k = i; k < end; k++)
-                ((double *)to)[k] = (double)((const float *)from)[k];
-        else
-            for (size_t k = i; k < end; k++)
-                ((float *)to)[k] = (float)((const double *)from)[k];
-    }
+        for (size_t k = 0; k < n; k++)
+            ((double *)to)[k] = (double)((const float *)from)[k];
+    else
+#pragma omp parallel for schedule(static)
+        for (size_t k = 0; k < n; k++)
+            ((float *)to)[k] = (float)((const double *)from)[k];
 }
 
 void lat_field_swap(lat_field *f)
 {
-    const size_t total = lat_field_reals(f), part = THREAD_BYTES / 8;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < total; i += part) {
-        char *at = (char *)f->data + i * (size_t)f->head.real;
-        lat_reals_swap_bytes(at, at, total - i < part ? total - i : part, f->head.real);
-    }
+    copy_many(f->data, f->data, lat_field_reals(f), f->head.real, true);
 }
 
 static void complete(const lat_header *head, void *matrices, size_t i)
@@ -97,28 +98,6 @@ double lat_rows_error(const lat_header *head, const void *matrices, size_t count
 
 /* ---- the loop over chunks -------------------------------------------------------------------- */
 
-/* Sizes, for reading and for writing. */
-typedef struct layout {
-    size_t volume, nd;
-    size_t link_reals, full_reals; /* of a matrix in the file and in memory */
-    size_t site_bytes;             /* in the file */
-    size_t sites;                  /* of a chunk */
-    bool swap;                     /* the byte order of the file is not that of this machine */
-} layout;
-
-static layout layout_of(const lat_header *head, const lat_payload *p, size_t chunk)
-{
-    layout l = {.volume = lat_volume(&head->geom), .nd = (size_t)head->geom.nd};
-    l.link_reals = 2 * (size_t)head->nc * (size_t)p->rows;
-    l.full_reals = 2 * (size_t)head->nc * (size_t)head->nc;
-    l.site_bytes = l.nd * l.link_reals * (size_t)head->real;
-    l.sites = chunk / l.site_bytes > 0 ? chunk / l.site_bytes : 1;
-    if (l.sites > l.volume)
-        l.sites = l.volume;
-    l.swap = !p->read_reals && p->big != lat_big_endian();
-    return l;
-}
-
 uint64_t lat_payload_bytes(const lat_header *head, int rows)
 {
     return (uint64_t)lat_header_matrices(head) * 2 * (uint64_t)head->nc * (uint64_t)rows
@@ -129,20 +108,6 @@ bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
 {
     return !p->sites && !p->map && !p->read_reals && !p->read_links
            && lat_order_sliced(&p->order, head->geom.nd);
-}
-
-/* Swaps the bytes of `sites` sites in place, from number `at` of the memory on. */
-static void swap_chunk(const lat_header *head, void *data, const layout *l, size_t at, size_t sites)
-{
-    const size_t n = l->nd * l->full_reals, from = at * n, to = (at + sites) * n,
-                 part = THREAD_BYTES / 8;
-    if (!l->swap)
-        return;
-#pragma omp parallel for schedule(static)
-    for (size_t i = from; i < to; i += part) {
-        char *m = (char *)data + i * (size_t)head->real;
-        lat_reals_swap_bytes(m, m, to - i < part ? to - i : part, head->real);
-    }
 }
 
 /* Are matrices in another order, or stored in another way, than in memory? (Missing rows apart.) */
@@ -191,118 +156,178 @@ static void reshape(void *matrix, lat_link_shape shape, size_t nc, size_t real)
         }
 }
 
-/* Unpacks a chunk, from site `first` of the file on, of matrices that are reordered or lack a row.
- * `before`: matrices of the field before those in memory. */
-static void unpack_chunk(const lat_header *head, void *data, const lat_payload *p, const layout *l,
-                         const unsigned char *chunk, size_t first, size_t sites, size_t before)
-{
-    const size_t real = (size_t)head->real, count = sites * l->nd;
-#pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < count; at += BATCH) {
-        const size_t n = count - at < BATCH ? count - at : BATCH;
-        size_t to[BATCH];
-        map_matrices(&head->geom, p, first * l->nd + at, n, to);
-        for (size_t i = 0; i < n; i++) {
-            char *m = (char *)data + (to[i] - before) * l->full_reals * real;
-            copy_reals(m, chunk + (at + i) * l->link_reals * real, l->link_reals, head->real,
-                       l->swap);
-            reshape(m, p->shape, (size_t)head->nc, real);
-            if (p->rows < head->nc)
-                complete(head, data, to[i] - before);
-        }
-    }
-}
-
-/* Slices to be read or written: sites begin .. end-1 of the file. */
+/* Slices on their way between a file and memory: sites begin .. end-1 of the file. */
 typedef struct transfer {
+    lat_input *in;
+    lat_output *out; /* of writing; NULL: nothing is written, only the checksum is computed */
+    bool writes;
+    uint64_t offset; /* of the first byte in the file; where all threads read or write */
     const lat_header *head;
     lat_payload *p;
-    layout l;
+    char *slices;
     size_t begin, end;
+    size_t nd, link_reals, full_reals; /* reals of a matrix in the file and in memory */
+    size_t site_bytes;                 /* in the file */
+    size_t sites;                      /* of a chunk */
+    bool swap;                         /* the byte order of the file is not that of this machine */
     bool same_layout; /* the file has the bytes of the field, except for byte order */
 } transfer;
 
-static transfer transfer_of(const lat_header *head, lat_payload *p, int first, int count,
-                            size_t chunk)
+static transfer transfer_of(const lat_header *head, lat_payload *p, const void *slices, int first,
+                            int count)
 {
-    const size_t slice = lat_slice_sites(head), begin = (size_t)first * slice;
-    return (transfer){.head = head,
-                      .p = p,
-                      .l = layout_of(head, p, chunk),
-                      .begin = begin,
-                      .end = begin + (size_t)count * slice,
-                      .same_layout = p->rows == head->nc && !reordered(p)};
+    const size_t slice = lat_slice_sites(head), nc = (size_t)head->nc;
+    transfer w = {.head = head,
+                  .p = p,
+                  .slices = (char *)slices, /* of writing, they are not changed */
+                  .begin = (size_t)first * slice,
+                  .end = (size_t)(first + count) * slice,
+                  .nd = (size_t)head->geom.nd,
+                  .link_reals = 2 * nc * (size_t)p->rows,
+                  .full_reals = 2 * nc * nc,
+                  .swap = !p->read_reals && p->big != lat_big_endian(),
+                  .same_layout = p->rows == head->nc && !reordered(p)};
+    w.site_bytes = w.nd * w.link_reals * (size_t)head->real;
+    return w;
 }
 
-static size_t transfer_bytes(const transfer *w) { return (w->end - w->begin) * w->l.site_bytes; }
+static void set_chunk(transfer *w, size_t bytes)
+{
+    const size_t volume = lat_volume(&w->head->geom), fit = bytes / w->site_bytes;
+    w->sites = fit < 1 ? 1 : fit > volume ? volume : fit;
+}
+
+static size_t transfer_bytes(const transfer *w) { return (w->end - w->begin) * w->site_bytes; }
 
 /* Sites of the chunk that begins at site `at`. */
 static size_t chunk_sites(const transfer *w, size_t at)
 {
-    return w->end - at < w->l.sites ? w->end - at : w->l.sites;
+    return w->end - at < w->sites ? w->end - at : w->sites;
 }
 
-/* Where the bytes of a chunk are read to: `buf`, or, if that is NULL, their final address. */
-static unsigned char *read_address(const transfer *w, void *slices, size_t at, unsigned char *buf)
+/* Where the bytes of a chunk are, if the file has the bytes of the field. */
+static char *own_address(const transfer *w, size_t at)
 {
-    return buf ? buf : (unsigned char *)slices + (at - w->begin) * w->l.site_bytes;
+    return w->slices + (at - w->begin) * w->site_bytes;
 }
 
-/* Adds a chunk of the file to the checksum and converts it to the field. */
-static void convert_chunk(const transfer *w, void *slices, size_t at, const unsigned char *chunk)
+static void unpack(const transfer *w, size_t matrix, const unsigned char *from)
 {
-    const size_t sites = chunk_sites(w, at);
+    const size_t real = (size_t)w->head->real;
+    char *m = w->slices + matrix * w->full_reals * real;
+    copy_reals(m, from, w->link_reals, w->head->real, w->swap);
+    reshape(m, w->p->shape, (size_t)w->head->nc, real);
+    if (w->p->rows < w->head->nc)
+        complete(w->head, w->slices, matrix);
+}
+
+static void pack(const transfer *w, size_t matrix, unsigned char *to)
+{
+    const size_t bytes = w->full_reals * (size_t)w->head->real;
+    const char *from = w->slices + matrix * bytes;
+    double m[LAT_SUN_REALS];
+    if (w->p->shape != LAT_BY_ROWS) {
+        memcpy(m, from, bytes);
+        reshape(m, w->p->shape, (size_t)w->head->nc, (size_t)w->head->real);
+        from = (const char *)m;
+    }
+    copy_reals(to, from, w->link_reals, w->head->real, w->swap);
+}
+
+/* A chunk, from site `at` of the file on, of matrices that are reordered or lack a row. */
+static void map_chunk(const transfer *w, unsigned char *chunk, size_t at)
+{
+    const size_t count = chunk_sites(w, at) * w->nd, before = w->begin * w->nd,
+                 bytes = w->link_reals * (size_t)w->head->real;
+#pragma omp parallel for schedule(static)
+    for (size_t first = 0; first < count; first += BATCH) {
+        const size_t n = count - first < BATCH ? count - first : BATCH;
+        size_t matrix[BATCH];
+        map_matrices(&w->head->geom, w->p, at * w->nd + first, n, matrix);
+        for (size_t i = 0; i < n; i++)
+            if (w->writes)
+                pack(w, matrix[i] - before, chunk + (first + i) * bytes);
+            else
+                unpack(w, matrix[i] - before, chunk + (first + i) * bytes);
+    }
+}
+
+static void add_to_sum(const transfer *w, const unsigned char *chunk, size_t at)
+{
     if (w->p->digest)
-        w->p->digest(&w->p->sum, chunk, sites, w->l.site_bytes, at);
-    if (w->same_layout)
-        swap_chunk(w->head, slices, &w->l, at - w->begin, sites);
-    else
-        unpack_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
+        w->p->digest(&w->p->sum, chunk, chunk_sites(w, at), w->site_bytes, at);
 }
 
-/* Reads a file with all threads at once: 1 when all is read, -1, or 0 if something could not be
- * read: then nothing is taken, and read_serial finds out what it was. */
-static int read_parallel(lat_input *in, const transfer *w, void *slices)
+/* Between the bytes of a chunk, as they are in the file, and the field. */
+static void convert_chunk(const transfer *w, unsigned char *chunk, size_t at)
 {
-    const uint64_t offset = lat_input_offset(in);
-    const lat_sum before = w->p->sum;
+    const size_t real = (size_t)w->head->real, n = chunk_sites(w, at) * w->site_bytes / real;
+    if (!w->writes)
+        add_to_sum(w, chunk, at);
+    if (!w->same_layout)
+        map_chunk(w, chunk, at);
+    else if (w->writes)
+        copy_many(chunk, own_address(w, at), n, w->head->real, w->swap);
+    else if (w->swap)
+        copy_many(chunk, chunk, n, w->head->real, true);
+    if (w->writes)
+        add_to_sum(w, chunk, at);
+}
+
+/* Moves a chunk where other threads move others. */
+static bool move_parallel(const transfer *w, size_t at, unsigned char *chunk)
+{
+    const uint64_t offset = w->offset + (at - w->begin) * w->site_bytes;
+    const size_t bytes = chunk_sites(w, at) * w->site_bytes;
+    if (!w->writes && !lat_input_pread(w->in, offset, chunk, bytes))
+        return false;
+    convert_chunk(w, chunk, at);
+    if (w->out)
+        lat_output_write_at(w->out, offset, chunk, bytes);
+    return true;
+}
+
+/* Moves the next one. 0 or -1. */
+static int move_next(const transfer *w, size_t at, unsigned char *chunk)
+{
+    const size_t bytes = chunk_sites(w, at) * w->site_bytes;
+    if (w->p->read_reals && !w->writes) {
+        if (w->p->read_reals(w->in, w->p, chunk, bytes / (size_t)w->head->real) < 0)
+            return -1;
+    } else if (!w->writes && lat_input_read(w->in, chunk, bytes) < 0) {
+        return -1;
+    }
+    convert_chunk(w, chunk, at);
+    return w->writes ? lat_output_write(w->out, chunk, bytes) : 0;
+}
+
+/* All threads at once: false where one could not, and then it has left a sentence or could not
+ * read. */
+static bool all_threads(transfer *w)
+{
+    const bool own = w->same_layout && !w->writes;
     bool good = true;
+    set_chunk(w, PARALLEL_CHUNK);
 #pragma omp parallel reduction(&& : good)
     {
-        unsigned char *buf = w->same_layout ? NULL : malloc(w->l.sites * w->l.site_bytes);
+        unsigned char *buf = own ? NULL : lat_alloc(w->sites, w->site_bytes, "a chunk of links");
+        good = own || buf;
 #pragma omp for schedule(dynamic)
-        for (size_t at = w->begin; at < w->end; at += w->l.sites) {
-            unsigned char *chunk = read_address(w, slices, at, buf);
-            good = good && (w->same_layout || buf)
-                   && lat_input_pread(in, offset + (at - w->begin) * w->l.site_bytes, chunk,
-                                      chunk_sites(w, at) * w->l.site_bytes);
-            if (good)
-                convert_chunk(w, slices, at, chunk);
-        }
+        for (size_t at = w->begin; at < w->end; at += w->sites)
+            good = good && move_parallel(w, at, own ? (unsigned char *)own_address(w, at) : buf);
         free(buf);
     }
-    if (good)
-        return lat_input_skip(in, transfer_bytes(w)) < 0 ? -1 : 1;
-    w->p->sum = before;
-    return 0;
+    return good;
 }
 
-/* Reads one chunk after the other. */
-static int read_serial(lat_input *in, const transfer *w, void *slices)
+static int one_by_one(transfer *w)
 {
-    lat_payload *p = w->p;
-    unsigned char *buf = w->same_layout
-                             ? NULL
-                             : lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
-    int bad = w->same_layout || buf ? 0 : -1;
-    for (size_t at = w->begin; at < w->end && !bad; at += w->l.sites) {
-        const size_t sites = chunk_sites(w, at);
-        unsigned char *chunk = read_address(w, slices, at, buf);
-        bad = p->read_reals ? p->read_reals(in, p, chunk, sites * w->l.nd * w->l.link_reals)
-                            : lat_input_read(in, chunk, sites * w->l.site_bytes);
-        if (!bad)
-            convert_chunk(w, slices, at, chunk);
-    }
+    const bool own = w->same_layout && !w->writes;
+    set_chunk(w, SERIAL_CHUNK);
+    unsigned char *buf = own ? NULL : lat_alloc(w->sites, w->site_bytes, "a chunk of links");
+    int bad = own || buf ? 0 : -1;
+    for (size_t at = w->begin; at < w->end && !bad; at += w->sites)
+        bad = move_next(w, at, own ? (unsigned char *)own_address(w, at) : buf);
     free(buf);
     return bad ? -1 : 0;
 }
@@ -312,11 +337,28 @@ int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void
 {
     if (p->read_links)
         return p->read_links(in, head, p, slices);
-    const transfer parallel = transfer_of(head, p, first, count, PARALLEL_CHUNK),
-                   serial = transfer_of(head, p, first, count, SERIAL_CHUNK);
-    const int rc = !p->read_reals && lat_input_size(in) >= 0 ? read_parallel(in, &parallel, slices)
-                                                             : 0;
-    return rc ? (rc < 0 ? -1 : 0) : read_serial(in, &serial, slices);
+    transfer w = transfer_of(head, p, slices, first, count);
+    const lat_sum before = p->sum;
+    w.in = in;
+    w.offset = lat_input_offset(in);
+    if (!p->read_reals && lat_input_size(in) >= 0) {
+        if (all_threads(&w))
+            return lat_input_skip(in, transfer_bytes(&w)) < 0 ? -1 : 0;
+        p->sum = before; /* nothing is taken: one by one finds out what could not be read */
+        lat_error_clear();
+    }
+    return one_by_one(&w);
+}
+
+int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
+                      int first, int count)
+{
+    transfer w = transfer_of(head, p, slices, first, count);
+    w.out = out;
+    w.writes = true;
+    if (out && !lat_output_reserve(out, transfer_bytes(&w), &w.offset))
+        return one_by_one(&w);
+    return all_threads(&w) && (!out || lat_output_flush(out) == 0) ? 0 : -1;
 }
 
 double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsigned char *bytes,
@@ -337,100 +379,4 @@ double lat_payload_fit(const lat_payload *p, int nc, lat_real real, const unsign
         good += lat_sun_unitarity(nc, m) < 1e-2;
     }
     return n >= each ? (double)good / (double)(n / each) : 0;
-}
-
-/* Packs a matrix of a field as the file stores it. */
-static void pack(const lat_payload *p, const layout *l, void *to, const void *from, size_t nc,
-                 lat_real real)
-{
-    double m[LAT_SUN_REALS];
-    if (p->shape != LAT_BY_ROWS) {
-        memcpy(m, from, l->full_reals * (size_t)real);
-        reshape(m, p->shape, nc, (size_t)real);
-        from = m;
-    }
-    copy_reals(to, from, l->link_reals, real, l->swap);
-}
-
-/* The inverse of unpack_chunk. */
-static void pack_chunk(const lat_header *head, const void *data, const lat_payload *p,
-                       const layout *l, unsigned char *chunk, size_t first, size_t sites,
-                       size_t before)
-{
-    const size_t real = (size_t)head->real, count = sites * l->nd;
-#pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < count; at += BATCH) {
-        const size_t n = count - at < BATCH ? count - at : BATCH;
-        size_t from[BATCH];
-        map_matrices(&head->geom, p, first * l->nd + at, n, from);
-        for (size_t i = 0; i < n; i++)
-            pack(p, l, chunk + (at + i) * l->link_reals * real,
-                 (const char *)data + (from[i] - before) * l->full_reals * real, (size_t)head->nc,
-                 head->real);
-    }
-}
-
-/* Makes the chunk that begins at site `at`, as it is in the file, and adds it to the checksum. */
-static void make_chunk(const transfer *w, const void *slices, size_t at, unsigned char *chunk)
-{
-    const size_t sites = chunk_sites(w, at), real = (size_t)w->head->real,
-                 n = sites * w->l.site_bytes / real, part = THREAD_BYTES / real;
-    const char *from = (const char *)slices
-                       + (at - w->begin) * w->l.site_bytes; /* if same_layout */
-    if (w->same_layout) {
-#pragma omp parallel for schedule(static)
-        for (size_t i = 0; i < n; i += part)
-            copy_reals(chunk + i * real, from + i * real, n - i < part ? n - i : part,
-                       w->head->real, w->l.swap);
-    } else {
-        pack_chunk(w->head, slices, w->p, &w->l, chunk, at, sites, w->begin * w->l.nd);
-    }
-    if (w->p->digest)
-        w->p->digest(&w->p->sum, chunk, sites, w->l.site_bytes, at);
-}
-
-/* Writes with all threads at once; with out NULL it computes the checksum only. */
-static int write_parallel(lat_output *out, uint64_t offset, const transfer *w, const void *slices)
-{
-    bool good = true;
-#pragma omp parallel reduction(&& : good)
-    {
-        unsigned char *chunk = lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
-        good = chunk != NULL;
-#pragma omp for schedule(dynamic)
-        for (size_t at = w->begin; at < w->end; at += w->l.sites) {
-            if (!good)
-                continue;
-            make_chunk(w, slices, at, chunk);
-            if (out)
-                lat_output_write_at(out, offset + (at - w->begin) * w->l.site_bytes, chunk,
-                                    chunk_sites(w, at) * w->l.site_bytes);
-        }
-        free(chunk);
-    }
-    return good && (!out || lat_output_flush(out) == 0) ? 0 : -1;
-}
-
-/* Writes one chunk after the other. */
-static int write_serial(lat_output *out, const transfer *w, const void *slices)
-{
-    unsigned char *chunk = lat_alloc(w->l.sites, w->l.site_bytes, "a chunk of links");
-    int bad = chunk ? 0 : -1;
-    for (size_t at = w->begin; at < w->end && !bad; at += w->l.sites) {
-        make_chunk(w, slices, at, chunk);
-        bad = lat_output_write(out, chunk, chunk_sites(w, at) * w->l.site_bytes);
-    }
-    free(chunk);
-    return bad ? -1 : 0;
-}
-
-int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
-                      int first, int count)
-{
-    const transfer parallel = transfer_of(head, p, first, count, PARALLEL_CHUNK),
-                   serial = transfer_of(head, p, first, count, SERIAL_CHUNK);
-    uint64_t offset = 0;
-    if (!out || lat_output_reserve(out, transfer_bytes(&parallel), &offset))
-        return write_parallel(out, offset, &parallel, slices);
-    return write_serial(out, &serial, slices);
 }

@@ -44,12 +44,11 @@ struct lat_payload {
     lat_sum sum;
 };
 
-/* The layout of cuLGT, MDP and HiRep: `rows` rows of a matrix, t slowest and z fastest, directions
- * t, x, y, z. */
-static inline lat_payload lat_time_first(bool big, int rows)
-{
-    return (lat_payload){.big = big, .rows = rows, .order = {.sites = "txyz", .links = "txyz"}};
-}
+/* The order of cuLGT, MDP and HiRep: t slowest and z fastest, directions t, x, y, z. */
+#define LAT_TIME_FIRST \
+    { \
+        .sites = "txyz", .links = "txyz" \
+    }
 
 /* Bytes of the links in the file. */
 uint64_t lat_payload_bytes(const lat_header *head, int rows);

@@ -3,6 +3,7 @@
 #include "quarks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -22,7 +23,7 @@ typedef struct traversal {
     size_t at;
 } traversal;
 
-static void describe(char axis, const lat_header *head, size_t *extent, size_t *stride)
+void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride)
 {
     const size_t n = (size_t)head->nc, spinor = 8 * n, site = lat_header_objects(head) * spinor;
     const int *d = head->geom.dims;
@@ -44,10 +45,10 @@ static size_t traversal_start(traversal *w, const lat_header *head, const lat_qu
     size_t reals = 1, t, extent;
     *w = (traversal){.axes = (int)strlen(a->axes)};
     for (int k = 0; k < w->axes; k++) {
-        describe(a->axes[k], head, &w->extent[k], &w->stride[k]);
+        lat_quark_axis(a->axes[k], head, &w->extent[k], &w->stride[k]);
         reals *= w->extent[k];
     }
-    describe('t', head, &extent, &t);
+    lat_quark_axis('t', head, &extent, &t);
     w->at = a->column * 8 * (size_t)head->nc + a->t * t;
     return reals;
 }
@@ -165,18 +166,13 @@ int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_a
     return each_chunk((transfer){.out = out, .f = f, .a = a}, write_chunk);
 }
 
-void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals)
+void lat_quark_take_order(lat_geometry *geom, char axes[LAT_QUARK_AXES], const char *order,
+                          lat_kind kind, const uint64_t *extent)
 {
-    traversal w;
-    const size_t all = traversal_start(&w, &f->head, a);
-    copy_chunk(&w, f, reals, all, true);
-}
-
-void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals)
-{
-    traversal w;
-    const size_t all = traversal_start(&w, &f->head, a);
-    copy_chunk(&w, f, reals, all, false);
+    geom->nd = 4;
+    for (int k = 0; k < 4; k++) /* larger ones are refused */
+        geom->dims[strchr("xyzt", order[k]) - "xyzt"] = extent[k] <= 65535 ? (int)extent[k] : 65536;
+    snprintf(axes, LAT_QUARK_AXES, "%s%s", order, kind == LAT_PROPAGATOR ? "sScCi" : "sci");
 }
 
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
@@ -187,6 +183,18 @@ int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
                    || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
                ? -1
                : lat_field_alloc(f, NULL);
+}
+
+int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a)
+{
+    const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
+    return lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
+                   || lat_quark_alloc(in, f, kind,
+                                      reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
+                          < 0
+                   || lat_quark_array_read(in, f, a) < 0
+               ? -1
+               : 0;
 }
 
 /* ---- basis and normalisation ----------------------------------------------------------------- */
@@ -255,7 +263,7 @@ static double stated_kappa(const lat_header *head)
 
 lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h)
 {
-    return h->norm ? h->norm : format->quarks->norm;
+    return h->norm ? h->norm : format->norm ? format->norm : LAT_NORM_MASS;
 }
 
 /* The factor from a file's numbers to M^-1; NaN with lat_error set. Sources are as they are. A
@@ -285,7 +293,8 @@ static int change(const char *name, lat_field *f, const lat_format *format,
                   const lat_quark_hints *h, bool back)
 {
     const double scale = file_scale(name, format, &f->head, h);
-    const lat_basis *b = h->basis ? h->basis : lat_basis_find(format->quarks->basis);
+    const lat_basis *b = h->basis ? h->basis
+                                  : lat_basis_find(format->basis ? format->basis : LAT_BASIS);
     if (isnan(scale) || !b)
         return -1;
     change_numbers(f, b, back, back ? 1 / scale : scale);
@@ -394,17 +403,42 @@ static int expect_finite(const char *name, const lat_field *f)
                           name);
 }
 
-int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
-                    int real)
+/* As the file has it. */
+static int read_stated(lat_input *in, lat_field *f, const lat_format *from, lat_quark_hints *h)
+{
+    if (from->read && from->read(in, f, h) < 0)
+        return -1;
+    if (!from->read) {
+        f->head.real = from->only;
+        if (lat_take_dims(in, &f->head.geom, &h->dims) < 0
+            || lat_quark_read_whole(in, f,
+                                    from->quarks & LAT_HOLDS_SPINORS ? LAT_SPINOR : LAT_PROPAGATOR,
+                                    &from->array)
+                   < 0)
+            return -1;
+    }
+    return from->source ? lat_set_source(&f->head, "%s", from->source) : 0;
+}
+
+int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from,
+                    const lat_quark_hints *hints, int real)
 {
     const char *name = lat_input_name(in);
+    lat_quark_hints h = *hints;
+    h.format = from;
     *f = (lat_field){.data = NULL};
     lat_header_init(&f->head);
-    if (from->quarks->read(in, f, h) == 0 && lat_expect_end(in, h->force) == 0
+    if (read_stated(in, f, from, &h) == 0 && lat_expect_end(in, h.force) == 0
         && expect_finite(name, f) == 0 && (real != LAT_F64 || lat_field_convert(f, LAT_F64) == 0)
-        && change(name, f, from, h, false) == 0
-        && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0))
+        && change(name, f, from, &h, false) == 0
+        && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0)) {
+        if (h.unvouched)
+            lat_warn(
+                "%s: nothing in it vouches for the order of its axes: it is read as t, z, y, x "
+                "(--order t,z,y,x of lat-convert says that they are)",
+                name);
         return 0;
+    }
     lat_field_free(f);
     return -1;
 }
@@ -412,15 +446,16 @@ int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const l
 /* Can the format hold the field? */
 static int admit(const char *name, const lat_field *f, const lat_format *to)
 {
-    const lat_quark_format *q = to->quarks;
+    const bool propagators = to->quarks & LAT_HOLDS_PROPAGATORS,
+               spinors = to->quarks & LAT_HOLDS_SPINORS;
     const lat_header *head = &f->head;
     char dims[64];
-    if (!(head->kind == LAT_PROPAGATOR ? q->propagator : head->kind == LAT_SPINOR && q->spinor))
+    if (!(head->kind == LAT_PROPAGATOR ? propagators : head->kind == LAT_SPINOR && spinors))
         return lat_fail("%s: holds %s, and %s files hold %s", name, lat_kind_text(head->kind),
                         to->name,
-                        !q->propagator ? "a spinor field"
-                        : q->spinor    ? "a spinor field or a quark propagator"
-                                       : "a quark propagator");
+                        !propagators ? "a spinor field"
+                        : spinors    ? "a spinor field or a quark propagator"
+                                     : "a quark propagator");
     if (head->nc != 3)
         return lat_fail("%s: holds SU(%d) on %s, and %s files hold SU(3)", name, head->nc,
                         lat_dims_text(&head->geom, dims), to->name);
@@ -446,5 +481,6 @@ int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_
     return !wanted || (wanted == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
                    || change(name, f, to, h, true) < 0 || lat_field_convert(f, (lat_real)wanted) < 0
                ? -1
-               : to->quarks->write(out, f);
+           : to->write ? to->write(out, f)
+                       : lat_quark_array_write(out, f, &to->array);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quarks.h: spinors and quark propagators in files of other programs.
  *
- * A format is one lat_format (format.h) whose `quarks` points to a lat_quark_format. Its reader
- * gives the numbers as the file has them, in natural order. lat_quarks_read and _write change spin
+ * A format is one lat_format (format.h) whose `quarks` says what it holds. Its reader gives the
+ * numbers as the file has them, in natural order. lat_quarks_read and _write change spin
  * basis and normalisation, in double precision and with one rounding. A field is in memory as a
  * whole. */
 #ifndef LAT_QUARKS_H
@@ -11,35 +11,23 @@
 #include "format.h"
 #include "quark/gamma.h"
 
-/* What M^-1 of docs/format.md is divided by in a file. */
-typedef enum { LAT_NORM_FORMAT, LAT_NORM_MASS, LAT_NORM_KAPPA } lat_norm; /* -, 1, 2 kappa */
-
 /* What a file does not state, and options may. */
 typedef struct lat_quark_hints {
+    const lat_format *format;  /* of the file; lat_quarks_read sets it */
     lat_geometry dims;         /* nd = 0 where not given */
     const lat_basis *basis;    /* of the foreign file; NULL: the usual one of its format */
     lat_norm norm;             /* likewise */
     double kappa;              /* NaN where not given */
     const char *dataset;       /* of HDF5; NULL: the only one */
+    char order[5];             /* of the sites, slowest first, where arrays do not state it; "" */
     const char *source;        /* what was solved for; NULL: what the file states */
     const lat_phase *boundary; /* of quarks, x to t; likewise */
     const double *spread; /* angles of it, in units of pi, that the program has in all links of an
                              axis in equal parts; NULL: none */
     bool force;           /* what is stated and wrong is a warning */
+    bool unvouched;       /* out, of a reader: nothing vouches for the order of the sites */
     bool no_checksum;     /* of an algorithm that is not known any more */
 } lat_quark_hints;
-
-typedef struct lat_quark_format {
-    bool propagator, spinor; /* which it holds */
-    bool proven;             /* compared with a file of the program; else made from its source */
-    lat_norm norm;
-    const char *basis;
-
-    /* Reads a field: f->head is initialised; sets its extents and what else is stated, makes it a
-     * header of spinors, and allocates and fills the data. 0 or -1. NULL: only written. */
-    int (*read)(lat_input *in, lat_field *f, const lat_quark_hints *h);
-    int (*write)(lat_output *out, const lat_field *f); /* NULL: only read */
-} lat_quark_format;
 
 /* The boundary of quarks in the header of spinors: what the header states stays, where `boundary`
  * is it or is NULL; another one is a mismatch. 0 or -1. */
@@ -70,18 +58,6 @@ int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_
 
 /* ---- for formats ----------------------------------------------------------------------------- */
 
-/* A part of a field as a file has it: an array of reals without gaps, its axes slowest first as
- * letters: t z y x; S C spin and colour of the source, s c of the sink; i re, im. Axes that are not
- * named have one value. */
-typedef struct lat_quark_array {
-    const char *axes;
-    bool big;           /* big endian */
-    size_t column, t;   /* where S, C and where t are not named */
-    lat_digest *digest; /* checksum of the bytes, in units of `unit` bytes; NULL: none */
-    void *sum;          /* of the digest */
-    size_t unit;        /* bytes of a site */
-} lat_quark_array;
-
 /* Bytes of such an array of f in a file. */
 uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a);
 
@@ -90,10 +66,19 @@ uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
 
-/* The same of an array in memory, in the byte order of this machine: the numbers of f become the
- * numbers of the array (set), or the array the numbers of f (take). */
-void lat_quark_array_set(lat_field *f, const lat_quark_array *a, void *reals);
-void lat_quark_array_take(const lat_field *f, const lat_quark_array *a, void *reals);
+/* Of an axis, one of these letters: its extent, and the reals of a field between two of its values.
+ */
+void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride);
+
+/* Extents and axes of an array whose sites have the order of these four letters, slowest first, and
+ * which has these extents; spins and colours follow, those of sink and source in turn. */
+#define LAT_QUARK_AXES 12
+void lat_quark_take_order(lat_geometry *geom, char axes[LAT_QUARK_AXES], const char *order,
+                          lat_kind kind, const uint64_t *extent);
+
+/* Reads a field that is one such array from here on; f->head has its extents and precision, which
+ * are checked. 0 or -1. */
+int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a);
 
 /* Makes f->head, whose extents and precision are set, one of SU(3) spinors of this kind, checks it,
  * expects `bytes` more bytes, and allocates the data. 0 or -1. */

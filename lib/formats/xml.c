@@ -8,101 +8,139 @@
 #include <string.h>
 #include "xml.h"
 
-typedef struct search {
+typedef struct parse_state {
     XML_Parser parser;
-    const char *tag;
-    char *text;
-    size_t size, length;
-    int depth; /* inside the element: 1, in its children 2, ... */
-    bool found, overlong, doctype;
-} search;
+    const char *tag; /* the elements that are asked for; NULL: the children of the root */
+    lat_xml_child *each;
+    void *context;
+    char *text; /* as long as the document */
+    size_t length;
+    int depth; /* inside an element of that name, or inside the root: 1, in its children 2, .. */
+    bool stopped, doctype;
+} parse_state;
 
-static void XMLCALL start(void *data, const XML_Char *name, const XML_Char **attributes)
+/* The depth at which text is collected. */
+static int wanted(const parse_state *w) { return w->tag ? 1 : 2; }
+
+static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
 {
-    search *s = data;
+    parse_state *w = data;
     const char *colon = strrchr(name, ':');
     (void)attributes;
-    if (s->depth)
-        s->depth++;
-    else if (!s->found && strcmp(colon ? colon + 1 : name, s->tag) == 0) {
-        s->found = true;
-        s->depth = 1;
-    }
+    if (w->depth || !w->tag || strcmp(colon ? colon + 1 : name, w->tag) == 0)
+        if (++w->depth == wanted(w))
+            w->length = 0;
 }
 
-static void XMLCALL stop(void *data, const XML_Char *name)
+static void XMLCALL on_stop(void *data, const XML_Char *name)
 {
-    search *s = data;
-    (void)name;
-    if (s->depth)
-        s->depth--;
-}
-
-static void XMLCALL collect(void *data, const XML_Char *piece, int n)
-{
-    search *s = data;
-    if (s->depth != 1)
+    parse_state *w = data;
+    if (!w->depth || w->depth-- != wanted(w) || w->stopped)
         return;
-    if (s->length + (size_t)n >= s->size) {
-        s->overlong = true;
-        return;
-    }
-    memcpy(s->text + s->length, piece, (size_t)n);
-    s->length += (size_t)n;
+    w->text[w->length] = 0;
+    w->stopped = w->each(w->context, name, w->text) < 0;
+    if (w->stopped)
+        XML_StopParser(w->parser, XML_FALSE);
 }
 
-static void XMLCALL doctype(void *data, const XML_Char *name, const XML_Char *sys,
-                            const XML_Char *pub, int internal)
+static void XMLCALL on_text(void *data, const XML_Char *piece, int n)
 {
-    search *s = data;
+    parse_state *w = data;
+    if (w->depth != wanted(w))
+        return;
+    memcpy(w->text + w->length, piece, (size_t)n);
+    w->length += (size_t)n;
+}
+
+static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *sys,
+                               const XML_Char *pub, int internal)
+{
     (void)name;
     (void)sys;
     (void)pub;
     (void)internal;
-    s->doctype = true;
-    XML_StopParser(s->parser, XML_FALSE);
+    ((parse_state *)data)->doctype = true;
+    XML_StopParser(((parse_state *)data)->parser, XML_FALSE);
 }
 
-static void trim(search *s)
+/* 0; -1 and `why`, of `size` bytes. */
+static int parse(const char *document, size_t n, const char *tag, lat_xml_child *each,
+                 void *context, char *why, size_t size)
 {
-    size_t from = 0;
-    while (s->length && isspace((unsigned char)s->text[s->length - 1]))
-        s->length--;
-    while (from < s->length && isspace((unsigned char)s->text[from]))
-        from++;
-    memmove(s->text, s->text + from, s->length - from);
-    s->text[s->length - from] = 0;
-}
-
-int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size)
-{
-    search s = {.parser = XML_ParserCreate(NULL), .tag = tag, .text = text, .size = size};
-    if (!s.parser) {
-        snprintf(text, size, "out of memory");
-        return -1;
-    }
     n = strnlen(document, n);
     while (n && isspace((unsigned char)*document)) {
         document++;
         n--;
     }
-    XML_SetUserData(s.parser, &s);
-    XML_SetElementHandler(s.parser, start, stop);
-    XML_SetCharacterDataHandler(s.parser, collect);
-    XML_SetStartDoctypeDeclHandler(s.parser, doctype);
-    enum XML_Status status = XML_Parse(s.parser, document, (int)n, XML_TRUE);
-    int found = s.found;
-    if (status != XML_STATUS_OK || s.overlong) {
-        snprintf(text, size, "%s",
-                 s.doctype    ? "a document type is not accepted"
-                 : s.overlong ? "a value is too long"
-                              : XML_ErrorString(XML_GetErrorCode(s.parser)));
-        found = -1;
-    } else {
-        trim(&s);
+    /* No text is longer than the document, as there are no entities of its own. */
+    parse_state w = {.parser = XML_ParserCreate(NULL),
+                     .tag = tag,
+                     .each = each,
+                     .context = context,
+                     .text = malloc(n + 1)};
+    int rc = -1;
+    snprintf(why, size, LAT_XML_NO_MEMORY);
+    if (w.parser && w.text) {
+        XML_SetUserData(w.parser, &w);
+        XML_SetElementHandler(w.parser, on_start, on_stop);
+        XML_SetCharacterDataHandler(w.parser, on_text);
+        XML_SetStartDoctypeDeclHandler(w.parser, on_doctype);
+        rc = XML_Parse(w.parser, document, (int)n, XML_TRUE) == XML_STATUS_OK ? 0 : -1;
+        snprintf(why, size, "%s",
+                 rc == 0 || w.stopped ? ""
+                 : w.doctype          ? "a document type is not accepted"
+                                      : XML_ErrorString(XML_GetErrorCode(w.parser)));
     }
-    XML_ParserFree(s.parser);
-    return found;
+    if (w.parser)
+        XML_ParserFree(w.parser);
+    free(w.text);
+    return rc;
+}
+
+int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
+                 char why[LAT_XML_WHY])
+{
+    return parse(document, n, NULL, each, context, why, LAT_XML_WHY);
+}
+
+/* ---- one element ----------------------------------------------------------------------------- */
+
+typedef struct first {
+    char *text;
+    size_t size;
+    bool found, overlong;
+} first;
+
+static int take_first(void *context, const char *tag, const char *text)
+{
+    first *f = context;
+    (void)tag;
+    if (f->found)
+        return 0;
+    f->found = true;
+    f->overlong = strlen(text) >= f->size;
+    if (f->overlong)
+        return 0;
+    while (isspace((unsigned char)*text))
+        text++;
+    strcpy(f->text, text);
+    for (size_t k = strlen(text); k && isspace((unsigned char)f->text[k - 1]); k--)
+        f->text[k - 1] = 0;
+    return 0;
+}
+
+int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size)
+{
+    char why[LAT_XML_WHY];
+    first f = {.text = text, .size = size};
+    const int rc = parse(document, n, tag, take_first, &f, why, sizeof why);
+    if (rc == 0 && !f.overlong) {
+        if (!f.found)
+            *text = 0;
+        return f.found;
+    }
+    snprintf(text, size, "%s", f.overlong ? "a value is too long" : why);
+    return -1;
 }
 
 /* ---- known elements -------------------------------------------------------------------------- */
@@ -133,81 +171,6 @@ bool lat_xml_only(const char *document, size_t n, const char *const *known)
     const enum XML_Status status = XML_Parse(parser, document, (int)n, XML_TRUE);
     XML_ParserFree(parser);
     return status == XML_STATUS_OK && !s.strange;
-}
-
-/* ---- every child of the root ----------------------------------------------------------------- */
-
-typedef struct parse_state {
-    XML_Parser parser;
-    lat_xml_child *each;
-    void *context;
-    char *text; /* as long as the document */
-    size_t length;
-    int depth; /* inside the root: 1, in its children 2, ... */
-    bool stopped;
-} parse_state;
-
-static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
-{
-    parse_state *w = data;
-    (void)name;
-    (void)attributes;
-    if (++w->depth == 2)
-        w->length = 0;
-}
-
-static void XMLCALL on_stop(void *data, const XML_Char *name)
-{
-    parse_state *w = data;
-    if (w->depth-- != 2 || w->stopped)
-        return;
-    w->text[w->length] = 0;
-    w->stopped = w->each(w->context, name, w->text) < 0;
-    if (w->stopped)
-        XML_StopParser(w->parser, XML_FALSE);
-}
-
-static void XMLCALL on_text(void *data, const XML_Char *piece, int n)
-{
-    parse_state *w = data;
-    if (w->depth != 2)
-        return;
-    memcpy(w->text + w->length, piece, (size_t)n);
-    w->length += (size_t)n;
-}
-
-static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *sys,
-                               const XML_Char *pub, int internal)
-{
-    (void)name;
-    (void)sys;
-    (void)pub;
-    (void)internal;
-    XML_StopParser(((parse_state *)data)->parser, XML_FALSE);
-}
-
-int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *context,
-                 char why[LAT_XML_WHY])
-{
-    n = strnlen(document, n);
-    /* No text is longer than the document, as there are no entities of its own. */
-    parse_state w = {
-        .parser = XML_ParserCreate(NULL), .each = each, .context = context, .text = malloc(n + 1)};
-    int rc = -1;
-    snprintf(why, LAT_XML_WHY, LAT_XML_NO_MEMORY);
-    if (w.parser && w.text) {
-        XML_SetUserData(w.parser, &w);
-        XML_SetElementHandler(w.parser, on_start, on_stop);
-        XML_SetCharacterDataHandler(w.parser, on_text);
-        XML_SetStartDoctypeDeclHandler(w.parser, on_doctype);
-        rc = XML_Parse(w.parser, document, (int)n, XML_TRUE) == XML_STATUS_OK ? 0 : -1;
-        snprintf(why, LAT_XML_WHY, "%s",
-                 rc == 0 || w.stopped ? "" : XML_ErrorString(XML_GetErrorCode(w.parser)));
-    }
-    if (w.parser)
-        XML_ParserFree(w.parser);
-    free(w.text);
-    return rc;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */

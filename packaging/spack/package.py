@@ -24,7 +24,6 @@ class Lat(MakefilePackage, CudaPackage):
 
     variant("mpi", default=False, description="Share a lattice among the ranks of MPI")
     variant("openmp", default=True, description="Threads")
-    variant("hdf5", default=True, description="Propagators in HDF5 files")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")
@@ -35,8 +34,6 @@ class Lat(MakefilePackage, CudaPackage):
     depends_on("random123")  # headers alone, but the wrapped compiler is told only of what may be linked
     depends_on("zlib-api")
     depends_on("libdeflate")
-    depends_on("hdf5@1.10:~mpi", when="+hdf5")
-    depends_on("pkgconfig", type="build", when="+hdf5")
     depends_on("mpi", when="+mpi")
     depends_on("cuda@12:", when="+cuda")
 
@@ -49,8 +46,7 @@ class Lat(MakefilePackage, CudaPackage):
         def switch(name):
             return int(self.spec.satisfies(f"+{name}"))
 
-        targets = [f"CC={spack_cc}", f"CUDA={switch('cuda')}", f"MPI={switch('mpi')}", f"OPENMP={switch('openmp')}",
-                   f"HDF5={switch('hdf5')}"]
+        targets = [f"CC={spack_cc}", f"CUDA={switch('cuda')}", f"MPI={switch('mpi')}", f"OPENMP={switch('openmp')}"]
         if self.spec.satisfies("+cuda"):
             targets.append("GPU_GROUPS=16")
             targets.append("GPU_ARCH=" + " ".join(self.spec.variants["cuda_arch"].value))

@@ -345,13 +345,15 @@ static bool read_format(source s, const lat_format *format, bool force)
     lat_input *in = lat_input_open(s.path, &lat_comm_self);
     if (in && !format)
         format = lat_format_of(in);
-    if (format && (format->takes_hints || !format->probe))
+    if (format
+        && (format->takes == LAT_TAKES_ALL
+            || !(format->probe || *format->begins || *format->magic || *format->lime)))
         r.dims = (lat_geometry){.nd = 4, .dims = {2, 2, 2, 2}};
     if (in && format && format->quarks)
         good = read_quarks(in, format, force);
     else if (in && format && lat_file_reader_open(&field, in, format, &r, false) > 0) {
         good = lat_file_reader_first(&field, false, NULL, NULL, NULL) == 0;
-        if (good && format->foreign)
+        if (good && !format->stream)
             read_again(&field);
         lat_file_reader_close(&field);
     }

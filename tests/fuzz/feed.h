@@ -38,6 +38,10 @@ bool feed_options(const unsigned char *bytes, size_t n);
  * abort. */
 void feed_memory(size_t limit);
 
+/* From feed_files(false) to feed_files(true) opening a file is an abort, but for the descriptors
+ * that there are already. */
+void feed_files(bool allowed);
+
 void feed_broken(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

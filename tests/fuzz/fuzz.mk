@@ -1,10 +1,10 @@
 # Fuzzing (tests/fuzz/README.md): samples of the corpus by any compiler, for `make check`; libFuzzer by clang.
 
 fuzz_src := $(filter-out tests/fuzz/fuzz.c $(wildcard tests/fuzz/check_*.c),$(sort $(wildcard tests/fuzz/*.c)))
-wraps := malloc calloc realloc posix_memalign free exit lat_warn
+wraps := open malloc calloc realloc posix_memalign free exit lat_warn
 fuzz_ldflags := $(wraps:%=-Wl,--wrap=%)
 
-check_fuzz := $(B)/tests/fuzz/check_fuzz $(B)/tests/fuzz/check_absurd
+check_fuzz := $(B)/tests/fuzz/check_fuzz $(B)/tests/fuzz/check_absurd $(B)/tests/fuzz/check_hdf5
 $(check_fuzz): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(fuzz_src:%.c=$(B)/%.o) $(liblat)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) $(fuzz_ldflags) -o $@ $(filter %.o,$^) $(liblat) $(ldlibs)
 
@@ -13,7 +13,7 @@ FUZZ_CC ?= clang
 SECONDS ?= 60
 F := build/fuzz
 fuzz_folders := base comm common lattice measure stream formats
-fuzz_lib := lib/not_built.c lib/run/common/tool.c $(wildcard $(fuzz_folders:%=lib/%/*.c))
+fuzz_lib := lib/not_built.c lib/run/common/tool.c lib/quark/gamma.c $(wildcard $(fuzz_folders:%=lib/%/*.c))
 fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(filter-out lib/comm/comm_mpi.c,$(fuzz_lib)))
 fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
   -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: counts what the code under test allocates. The linker replaces malloc, calloc,
  * realloc, posix_memalign and free by these functions (-Wl,--wrap) in our objects only: expat, zlib
- * and libc keep theirs. */
+ * and libc keep theirs. The same for open. */
+#include <fcntl.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include "feed.h"
 
 void *__real_malloc(size_t n);
@@ -17,6 +20,24 @@ void *__wrap_calloc(size_t count, size_t n);
 void *__wrap_realloc(void *p, size_t n);
 int __wrap_posix_memalign(void **p, size_t alignment, size_t n);
 void __wrap_free(void *p);
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+static bool files_refused;
+
+void feed_files(bool allowed) { files_refused = !allowed; }
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    const int mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+    va_end(ap);
+    if (files_refused && strncmp(path, "/proc/self/fd/", 14) != 0)
+        feed_broken("opens %s", path);
+    return __real_open(path, flags, mode);
+}
 
 static size_t most; /* 0: not counting */
 static int64_t

@@ -7,6 +7,12 @@ load ../helper
     "$LAT_FAULTS" full
 }
 
+@test "100,000 damaged HDF5 files end in numbers or a sentence, open no other file, and take no memory for what is not there" {
+    [ -n "${LAT_CHECKS-}" ] || skip "LAT_CHECKS, the folder of check programs, is not set"
+    cd "$ROOT"
+    LAT_HDF5_DAMAGED=100000 "$LAT_CHECKS/../fuzz/check_hdf5"
+}
+
 # files OUT: what there is, hidden files too, without what has a time or a process number in it.
 files() {
     (cd "$1" && find . -type f ! -name '*.tsv' ! -name '*.row' | sort)

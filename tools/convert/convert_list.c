@@ -8,9 +8,13 @@
 #include "base/error.h"
 #include "formats/quarks.h"
 
-bool lat_convert_writes(const lat_format *f)
+void lat_convert_names(char *names)
 {
-    return !f->foreign || f->layout || (f->quarks && f->quarks->write);
+    for (const lat_format *const *f = lat_formats; *f; f++) {
+        if (f != lat_formats)
+            strcat(names, "|");
+        strcat(names, (*f)->name);
+    }
 }
 
 static void print_formats(int width, bool of_quarks)
@@ -18,8 +22,8 @@ static void print_formats(int width, bool of_quarks)
     for (const lat_format *const *f = lat_formats; *f; f++)
         if (!(*f)->quarks == !of_quarks)
             printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name, (*f)->extension, "yes",
-                   lat_convert_writes(*f) ? "yes" : "no", (*f)->about,
-                   of_quarks && !(*f)->quarks->proven ? " (unproven)" : "");
+                   lat_format_writes(*f) ? "yes" : "no", (*f)->about,
+                   of_quarks && !(*f)->proven ? " (unproven)" : "");
 }
 
 int lat_convert_print_list(void)

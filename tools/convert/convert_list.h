@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* convert_list.h: lat-convert --list. */
+/* convert_list.h: the list of formats, for options and for --list. */
 #ifndef LAT_CONVERT_LIST_H
 #define LAT_CONVERT_LIST_H
 
-#include <stdbool.h>
-#include "formats/format.h"
+/* Their names, as words of an option, after what `names` has; 512 bytes suffice. */
+void lat_convert_names(char *names);
 
-/* ---- convert_list.c -------------------------------------------------------------------------- */
-
-bool lat_convert_writes(const lat_format *f);
-
+/* --list; an exit status. */
 int lat_convert_print_list(void);
 
 #endif

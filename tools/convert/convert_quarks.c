@@ -15,7 +15,7 @@ static int read_field(const lat_convert_quarks *c, lat_input *in, lat_field *f,
 {
     const char *name = lat_input_name(in);
     int rc = 1;
-    if (!format->foreign)
+    if (format->stream)
         rc = lat_stream_read(in, f);
     else if (!format->quarks)
         return lat_fail("%s: is in format %s, which holds gauge fields, and spinors are expected",
@@ -34,24 +34,25 @@ static int write_field(const lat_convert_quarks *c, const char *name, lat_output
                        const lat_format *format)
 {
     const lat_format *target = c->target;
-    const char *what = format->foreign ? lat_info_get(&f->head, "source") : "stream";
+    const char *what = format->stream ? "stream" : lat_info_get(&f->head, "source");
     if (lat_provenance(&f->head, "from %s to %s", what ? what : format->name, target->name) < 0)
         return -1;
     if (target->quarks)
         return lat_quarks_write(name, out, f, target, &c->hints, c->real);
-    return target->foreign ? lat_fail("%s: holds %s, and %s files hold gauge fields", name,
-                                      lat_kind_text(f->head.kind), target->name)
-                           : lat_stream_write(out, f, lat_opts.store);
+    return target->stream ? lat_stream_write(out, f, lat_opts.store)
+                          : lat_fail("%s: holds %s, and %s files hold gauge fields", name,
+                                     lat_kind_text(f->head.kind), target->name);
 }
 
 /* The basis whose unit vectors the sources of joined spinors are: in memory the sinks are in ours,
  * and nothing in a spinor's file says of which propagator's column it is. */
 static int find_sources(lat_convert_quarks *c, const char *name, const lat_format *format)
 {
-    const lat_basis *b = !format->foreign  ? lat_basis_find(LAT_BASIS)
-                         : c->hints.basis  ? c->hints.basis
-                         : !format->quarks ? NULL
-                                           : lat_basis_find(format->quarks->basis);
+    const lat_basis *b = format->stream   ? lat_basis_find(LAT_BASIS)
+                         : c->hints.basis ? c->hints.basis
+                         : !format->quarks
+                             ? NULL
+                             : lat_basis_find(format->basis ? format->basis : LAT_BASIS);
     if (c->sources || !b)
         return b ? 0 : -1;
     if (c->joined.count > 0 && c->basis != b)
@@ -74,7 +75,7 @@ static int join_field(lat_convert_quarks *c, const char *name, lat_output *out, 
     if (rc > 0) {
         if (j->whole.head.nc == 3)
             lat_quarks_source_basis(&j->whole, c->sources ? c->sources : c->basis);
-        rc = c->written++ > 0 && !c->target->many
+        rc = c->written++ > 0 && !c->target->stream
                  ? lat_fail("%s: belongs to a second propagator, and a file in format %s holds one",
                             name, c->target->name)
                  : write_field(c, name, out, &j->whole, format);
@@ -105,7 +106,7 @@ int lat_convert_quarks_file(lat_convert_quarks *c, lat_input *in, lat_output *ou
     for (long index = 0; (rc = read_field(c, in, &f, format, index)) > 0; index++) {
         const int bad = check_options(c, name, &f.head) ? -1
                         : c->join                       ? join_field(c, name, out, &f, format)
-                        : index > 0 && !c->target->many
+                        : index > 0 && !c->target->stream
                             ? lat_fail("%s: holds more than one field, and a file in format %s "
                                        "holds one: convert them one by one",
                                        name, c->target->name)

@@ -55,10 +55,13 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "order of the sites (" LAT_ORDERS
      ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
-     "links,t,z,y,x has all x-links first: the direction is slowest (default: the order of ILDG)",
+     "links,t,z,y,x has all x-links first: the direction is slowest (default: the order of ILDG); "
+     "or of the sites of npy-prop and hdf5-prop (default t,z,y,x)",
      false},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
-     "N of SU(N) (default: from the length of the file, else 3)", false},
+     "N of SU(N) (default: from the length of the file, else 3); of NERSC files that say another "
+     "one",
+     false},
     {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
      "type of the reals (default: from the length, or the type in which links are unitary)", false},
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
@@ -126,19 +129,18 @@ static const lat_tool tool = {
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
-static void name_formats(void)
+/* Which options are given that say how numbers lie? */
+static int raw_options_given(void)
 {
-    for (const lat_format *const *f = lat_formats; *f; f++) {
-        if (f != lat_formats)
-            strcat(names, "|");
-        strcat(names, (*f)->name);
-    }
+    return (order ? LAT_TAKES_ORDER : 0) | (group ? LAT_TAKES_GROUP : 0)
+           | (type != AS_READ || endian != AS_READ ? LAT_TAKES_TYPE : 0);
 }
 
-/* Is an option given that only raw files take? */
-static bool raw_options_given(void)
+/* Does neither the format that is read, if it is known, nor the one that is written take them? */
+static bool raw_options_misplaced(const lat_format *source)
 {
-    return order || group || type != AS_READ || endian != AS_READ;
+    const int target = lat_formats[to]->takes;
+    return raw_options_given() & ~(source->takes | (target == LAT_TAKES_ALL ? LAT_TAKES_ALL : 0));
 }
 
 /* One that only spinors of other programs take? */
@@ -223,7 +225,7 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
     while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
         const int bad = convert_next(&s, out);
         lat_file_reader_close(&s);
-        if (bad || !format->many)
+        if (bad || !format->stream)
             return bad;
     }
     return more;
@@ -263,7 +265,7 @@ static int convert_file(const char *path, lat_output *out)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
-    if (!bad && raw_options_given() && !format->takes_hints && !lat_formats[to]->takes_hints)
+    if (!bad && raw_options_misplaced(format))
         bad = lat_fail(
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
             lat_input_name(in), format->name);
@@ -275,6 +277,10 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: %s files hold M^-1, and --kappa is for M^-1/(2 kappa) (--normalisation "
                        "kappa)",
                        lat_input_name(in), format->quarks ? format->name : lat_formats[to]->name);
+    if (!bad && format->quarks && order && !quarks.hints.order[0])
+        bad = lat_fail(
+            "%s: --order %s: expected x, y, z and t in the order of its axes, slowest first",
+            lat_input_name(in), order);
     if (!bad)
         bad = check_reader(lat_input_name(in), format->name);
     if (!bad && split && format->quarks)
@@ -301,7 +307,7 @@ static void choose_target(void)
 {
     const char *dot = extension();
     const lat_format *const *named = lat_formats, *const *known = lat_formats;
-    while (dot && *named && !(extends(*named, dot) && lat_convert_writes(*named)))
+    while (dot && *named && !(extends(*named, dot) && lat_format_writes(*named)))
         named++;
     while (dot && *known && !extends(*known, dot))
         known++;
@@ -358,10 +364,10 @@ static void check_quarks(void)
 static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
-    if (signs && !target->foreign)
+    if (signs && target->stream)
         lat_usage("--signs: a stream has no signs in its links, and says in its header where they "
                   "belong");
-    if (!lat_convert_writes(target))
+    if (!lat_format_writes(target))
         lat_usage("--to %s: this format is read, not written (--list)", target->name);
     if (target->only && precision != AS_READ && (precision == DOUBLE) != (target->only == LAT_F64))
         lat_usage("--precision %s: %s files hold %s precision",
@@ -371,7 +377,7 @@ static void check_usage(void)
         lat_usage("--split is for streams, and formats of gauge fields");
     if (split && (!lat_opts.output || !strcmp(lat_opts.output, "-")))
         lat_usage("--split: expected -o FILE, whose name gets numbers");
-    if (lat_opts.nfiles > 1 && !target->many && !quarks.join && !split)
+    if (lat_opts.nfiles > 1 && !target->stream && !quarks.join && !split)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);
     if (dims.nd && dims.nd != 4)
@@ -393,15 +399,18 @@ static void parse_order(void)
                   "directions",
                   order);
     hints.ordered = true;
+    const char *letters = hints.order.sites[0] ? hints.order.sites : "tzyx";
+    if (!slash && strlen(letters) == 4 && strspn(letters, "xyzt") == 4)
+        strcpy(quarks.hints.order, letters);
 }
 
 static void check_raw(void)
 {
-    const bool reads = from >= 0 && lat_formats[from]->takes_hints;
-    const bool writes = lat_formats[to]->takes_hints;
+    const bool reads = from >= 0 && lat_formats[from]->takes;
+    const bool writes = lat_formats[to]->takes == LAT_TAKES_ALL;
     if (!raw_options_given())
         return;
-    if (!reads && !writes && from >= 0)
+    if (from >= 0 && raw_options_misplaced(lat_formats[from]))
         lat_usage(
             "--order, --group, --type and --endian are for raw files: found --from %s --to %s",
             lat_formats[from]->name, lat_formats[to]->name);
@@ -442,7 +451,7 @@ static int convert_all(lat_output *out)
 
 int main(int argc, char **argv)
 {
-    name_formats();
+    lat_convert_names(names);
     lat_options_parse(&tool, argc, argv);
     if (list)
         return lat_convert_print_list();

@@ -351,7 +351,7 @@ static int all(lat_input *in, FILE *to)
         return LAT_FAILED;
     if (format->quarks)
         return all_quarks(in, to, format);
-    if (format->foreign)
+    if (!format->stream)
         return all_foreign(in, to, format);
     for (long index = 0;; index++) {
         lat_field f = {.data = NULL};

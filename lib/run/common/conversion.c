@@ -93,12 +93,12 @@ static lat_real target_real(const lat_conversion *how, const lat_header *h)
 /* Can the format hold this field? */
 static int admit(const char *name, const lat_format *format, const lat_header *h)
 {
-    if (format->foreign && h->kind != LAT_GAUGE)
+    if (!format->stream && h->kind != LAT_GAUGE)
         return lat_fail("%s: holds %s, and %s files hold gauge fields", name,
                         lat_kind_text(h->kind), format->name);
-    if (format->nd && h->geom.nd != format->nd)
-        return lat_fail("%s: has %d dimensions, and %s files have %d", name, h->geom.nd,
-                        format->name, format->nd);
+    if (!format->stream && h->geom.nd != 4)
+        return lat_fail("%s: has %d dimensions, and %s files have 4", name, h->geom.nd,
+                        format->name);
     if (format->nc && h->nc != format->nc)
         return lat_fail("%s: holds SU(%d), and %s files hold SU(%d)", name, h->nc, format->name,
                         format->nc);
@@ -150,8 +150,9 @@ static int plan(job *j)
         return -1;
     j->drops = h->reals < j->s->f.head.reals;
     j->changed = h->reals != j->s->f.head.reals || h->real != j->s->f.head.real;
-    if (j->target->foreign)
-        j->target->layout(h, j->s->format->takes_hints ? &none : &j->how->hints, &j->p);
+    if (!j->target->stream)
+        j->p = lat_format_layout(j->target, h,
+                                 j->s->format->takes == LAT_TAKES_ALL ? &none : &j->how->hints);
     return 0;
 }
 
@@ -260,7 +261,7 @@ static int expect_last(const job *j)
 {
     lat_input *in = j->s->in;
     char next[64];
-    if (j->target->many || !j->s->format->many || j->how->split)
+    if (j->target->stream || !j->s->format->stream || j->how->split)
         return 0;
     const ssize_t n = lat_input_peek(in, next, sizeof next);
     const ssize_t mark = n >= 16 && memcmp(next, "LATZ", 4) == 0 ? 16 : 0;
@@ -277,7 +278,7 @@ static int expect_last(const job *j)
 static int make_header(job *j)
 {
     const lat_header plan = j->head, *source = &j->s->f.head;
-    const char *what = j->s->format->foreign ? lat_info_get(source, "source") : "stream";
+    const char *what = j->s->format->stream ? "stream" : lat_info_get(source, "source");
     lat_slice_sums sums;
     if (j->owned)
         lat_header_free(&j->head);
@@ -306,9 +307,9 @@ static int make_header(job *j)
         if (residual && lat_info_set(&j->head, LAT_INFO_RESIDUAL, residual))
             return -1;
     }
-    if (j->single_pass && !j->s->format->foreign)
+    if (j->single_pass && j->s->format->stream)
         strcpy(j->head.read_crc, "00000000");
-    if (!j->s->format->foreign && !j->target->foreign)
+    if (j->s->format->stream && j->target->stream)
         return lat_provenance(&j->head, "copied");
     return lat_provenance(&j->head, "from %s to %s", what ? what : j->s->format->name,
                           j->target->name);
@@ -327,7 +328,7 @@ static int begin_single_pass(job *j)
         h->plaquette = 0;
     if (h->kind == LAT_GAUGE && isnan(h->link_trace))
         h->link_trace = 0;
-    if (!j->target->foreign)
+    if (j->target->stream)
         return (j->w = lat_stream_open(j->out, h, lat_opts.store)) ? 0 : -1;
     if (j->target->head && j->target->head(j->out, h, &j->p) < 0)
         return -1;
@@ -384,7 +385,7 @@ static int second_pass(job *j, bool at_once)
         j->p.digest = NULL;
     else
         memset(&j->p.sum, 0, sizeof j->p.sum);
-    if (!t->foreign && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
+    if (t->stream && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
         return -1;
     return (t->head && t->head(j->out, &j->head, &j->p) < 0)
                    || lat_file_reader_each(j->s, at_once, write_slices, j) < 0
@@ -406,7 +407,7 @@ static int complete(job *j)
 
 static int convert(job *j)
 {
-    const bool at_once = j->target->foreign && !lat_payload_sliced(&j->p, &j->head);
+    const bool at_once = !j->target->stream && !lat_payload_sliced(&j->p, &j->head);
     int rc = 1;
     j->s->whole = j->s->whole || at_once;
     j->begin = lat_output_offset(j->out);

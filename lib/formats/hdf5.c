@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5.c: descriptions in HDF5 files: superblock, object headers, groups, types. */
+#include "hdf5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "hdf5_bytes.h"
+
+#define DEPTH 16                   /* most groups in each other, and most types */
+#define BLOCKS 64                  /* most parts of an object header */
+#define HEADER ((uint64_t)1 << 20) /* most bytes of one */
+
+/* ---- bytes of the file ----------------------------------------------------------------------- */
+
+bool lat_hdf5_bytes(lat_hdf5 *h, uint64_t address, uint64_t n, void *to)
+{
+    if (n > h->size || address > h->size - n)
+        return false;
+    if (!h->image)
+        return lat_input_pread(h->in, address, to, (size_t)n);
+    memcpy(to, h->image + address, (size_t)n);
+    return true;
+}
+
+bool lat_hdf5_description(lat_hdf5 *h, uint64_t address, uint64_t n, void *to)
+{
+    if (n > h->left)
+        return false;
+    h->left -= n;
+    return lat_hdf5_bytes(h, address, n, to);
+}
+
+#define number lat_hdf5_number
+#define take lat_hdf5_take
+#define refuse lat_hdf5_refuse
+
+typedef lat_hdf5_reader reader;
+
+static int damaged(const lat_hdf5 *h)
+{
+    return lat_fail("%s: expected an HDF5 file, found a damaged or truncated one", h->name);
+}
+
+/* ---- messages of an object header ------------------------------------------------------------ */
+
+/* What an object is. */
+typedef struct object {
+    bool dataset, group, symbols, indexed; /* indexed: its links are in a heap */
+    uint64_t tree, heap;                   /* of a group with a symbol table */
+    lat_hdf5_set set;
+    unsigned char type[512]; /* the message about it; types come before or after extents */
+    size_t type_size;
+    char lattice[64];
+} object;
+
+/* One thing in a group. */
+typedef struct link_text {
+    char name[256];
+    enum { HARD = 0, SOFT = 1, EXTERNAL = 64 } kind;
+    uint64_t address;
+} link_text;
+
+typedef struct block {
+    uint64_t address, size;
+} block;
+
+/* Reading an object. */
+typedef struct traversal {
+    lat_hdf5 *h;
+    object *o;
+    bool shared; /* it is a type that another object refers to */
+    int version; /* of its header */
+    unsigned flags;
+    block list[BLOCKS]; /* its parts */
+    int count;
+    lat_hdf5_each *each; /* NULL: links are not followed */
+    void *context;
+    const char *path;
+    int depth;
+} traversal;
+
+static int follow(const traversal *w, const link_text *link);
+static int read_object(traversal *w, uint64_t address);
+
+/* A link in the header of a group. */
+static int take_link(const traversal *w, reader r)
+{
+    link_text link = {.kind = HARD};
+    const unsigned char *b = take(&r, 2);
+    const unsigned flags = b ? b[1] : 0;
+    const size_t width = (size_t)1 << (flags & 3);
+    if (!b || b[0] != 1)
+        return damaged(w->h);
+    if ((flags & 8) && (b = take(&r, 1)))
+        link.kind = b[0];
+    take(&r, (flags & 4 ? 8 : 0) + (flags & 16 ? 1 : 0));
+    const uint64_t n = (b = take(&r, width)) ? number(b, (int)width) : 0;
+    if (n < 1 || n >= sizeof link.name || !(b = take(&r, (size_t)n)))
+        return damaged(w->h);
+    memcpy(link.name, b, (size_t)n);
+    if (link.kind == HARD && !(b = take(&r, 8)))
+        return damaged(w->h);
+    link.address = link.kind == HARD ? number(b, 8) : 0;
+    return follow(w, &link);
+}
+
+/* Version, class and address of an object that has the type. */
+static void take_shared_type(const traversal *w, reader r)
+{
+    const unsigned char *b = take(&r, 2);
+    object other = {.dataset = false};
+    traversal to_type = {.h = w->h, .o = &other, .shared = true};
+    if (b && !w->shared && b[0] >= 1 && b[0] <= 3 && (b[0] > 1 || take(&r, 6)) && (b = take(&r, 8))
+        && read_object(&to_type, number(b, 8)) == 0 && other.type_size) {
+        memcpy(w->o->type, other.type, other.type_size);
+        w->o->type_size = other.type_size;
+    } else {
+        lat_error_clear();
+    }
+}
+
+enum {
+    SPACE = 1,
+    LINKS = 2,
+    TYPE = 3,
+    LINK = 6,
+    FILES = 7,
+    LAYOUT = 8,
+    FILTERS = 11,
+    ATTRIBUTE = 12,
+    MORE = 16,
+    SYMBOLS = 17
+};
+
+static void take_type_message(const traversal *w, bool shared, reader r)
+{
+    object *o = w->o;
+    if (shared) {
+        take_shared_type(w, r);
+    } else if (r.left <= sizeof o->type) {
+        memcpy(o->type, r.b, r.left);
+        o->type_size = r.left;
+    }
+}
+
+static void take_group(object *o, int type, reader r)
+{
+    const unsigned char *b = take(&r, 2);
+    o->group = true;
+    if (type == LINKS) {
+        take(&r, b && b[1] & 1 ? 8 : 0);
+        b = b ? take(&r, 8) : NULL;
+        o->indexed = b && number(b, 8) != LAT_HDF5_NOWHERE;
+    } else if (b && r.left >= 14) {
+        o->symbols = true;
+        o->tree = number(b, 8);
+        o->heap = number(b + 8, 8);
+    }
+}
+
+static int take_message(traversal *w, int type, bool shared, reader r)
+{
+    object *o = w->o;
+    switch (type) {
+    case SPACE: lat_hdf5_space(&o->set, &r); break;
+    case TYPE: take_type_message(w, shared, r); break;
+    case FILES: refuse(&o->set, "its numbers are in other files"); break;
+    case LAYOUT:
+        o->dataset = true;
+        lat_hdf5_layout(&o->set, &r);
+        break;
+    case FILTERS: lat_hdf5_filters(&o->set, &r); break;
+    case ATTRIBUTE:
+        lat_hdf5_attribute(w->h, r, ".kind", o->set.kind, sizeof o->set.kind);
+        lat_hdf5_attribute(w->h, r, "Lattice", o->lattice, sizeof o->lattice);
+        break;
+    case LINKS:
+    case SYMBOLS: take_group(o, type, r); break;
+    case LINK: return w->each ? take_link(w, r) : 0;
+    case MORE:
+        if (r.left < 16 || w->count == BLOCKS)
+            return damaged(w->h);
+        w->list[w->count++] = (block){number(r.b, 8), number(r.b + 8, 8)};
+    }
+    return 0;
+}
+
+/* ---- object headers -------------------------------------------------------------------------- */
+
+static int take_messages(traversal *w, reader r)
+{
+    const bool old = w->version == 1;
+    const size_t head = old ? 8 : w->flags & 4 ? 6 : 4;
+    int rc = 0;
+    while (rc == 0 && r.left >= head) {
+        const unsigned char *b = take(&r, head);
+        const size_t n = number(b + (old ? 2 : 1), 2);
+        const reader message = {r.b, n};
+        rc = take(&r, n)
+                 ? take_message(w, old ? (int)number(b, 2) : b[0], b[old ? 4 : 3] & 2, message)
+                 : damaged(w->h);
+    }
+    return rc;
+}
+
+/* One part of the header; those of version 2 have a mark, and a sum at the end. */
+static int take_block(traversal *w, int i)
+{
+    const uint64_t size = w->list[i].size;
+    const size_t around = w->version == 2 && i > 0 ? 8 : 0;
+    unsigned char *bytes = size >= around && size <= HEADER && size <= w->h->left
+                               ? lat_alloc((size_t)size + 1, 1, "a description in HDF5")
+                               : NULL;
+    int rc = -1;
+    if (!bytes || !lat_hdf5_description(w->h, w->list[i].address, size, bytes)
+        || (around && memcmp(bytes, "OCHK", 4) != 0))
+        damaged(w->h);
+    else
+        rc = take_messages(w, (reader){bytes + around / 2, (size_t)size - around});
+    free(bytes);
+    return rc;
+}
+
+static int read_object(traversal *w, uint64_t address)
+{
+    unsigned char b[16 + 26];
+    w->version = 1;
+    w->count = 1;
+    if (!lat_hdf5_description(w->h, address, 16, b))
+        return damaged(w->h);
+    if (memcmp(b, "OHDR", 4) != 0) {
+        w->list[0] = (block){address + 16, number(b + 8, 4)};
+    } else {
+        w->version = 2;
+        w->flags = b[5];
+        const int width = 1 << (w->flags & 3);
+        const uint64_t at = 6 + (w->flags & 32 ? 16 : 0) + (w->flags & 16 ? 4 : 0);
+        if (!lat_hdf5_description(w->h, address + at, (uint64_t)width, b + 16))
+            return damaged(w->h);
+        w->list[0] = (block){address + at + (uint64_t)width, number(b + 16, width)};
+    }
+    int rc = w->version == 1 && b[0] != 1 ? damaged(w->h) : 0;
+    for (int i = 0; i < w->count && rc == 0; i++)
+        rc = take_block(w, i);
+    return rc;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* A name in the heap of a group. */
+static bool heap_text(lat_hdf5 *h, uint64_t heap, uint64_t at, char *text, size_t size)
+{
+    unsigned char b[32];
+    if (!lat_hdf5_description(h, heap, 32, b) || memcmp(b, "HEAP", 4) != 0)
+        return false;
+    const uint64_t all = number(b + 8, 8), address = number(b + 24, 8);
+    const uint64_t n = at < all ? (all - at < size ? all - at : size) : 0;
+    return n && address < h->size && at < h->size && lat_hdf5_description(h, address + at, n, text)
+           && strnlen(text, (size_t)n) < (size_t)n;
+}
+
+/* A leaf: things of the group side by side. */
+static int take_symbols(const traversal *w, uint64_t heap, uint64_t address)
+{
+    unsigned char b[40];
+    if (!lat_hdf5_description(w->h, address, 8, b) || memcmp(b, "SNOD", 4) != 0)
+        return damaged(w->h);
+    const uint64_t n = number(b + 6, 2);
+    int rc = 0;
+    for (uint64_t i = 0; i < n && rc == 0; i++) {
+        link_text link;
+        if (!lat_hdf5_description(w->h, address + 8 + 40 * i, 40, b)
+            || !heap_text(w->h, heap, number(b, 8), link.name, sizeof link.name))
+            return damaged(w->h);
+        link.kind = number(b + 16, 4) == 2 ? SOFT : HARD;
+        link.address = number(b + 8, 8);
+        rc = follow(w, &link);
+    }
+    return rc;
+}
+
+/* The tree of a symbol table; levels get less, so it ends. */
+static int take_tree(const traversal *w, uint64_t heap, uint64_t address, int level)
+{
+    unsigned char b[24];
+    if (!lat_hdf5_description(w->h, address, 24, b) || memcmp(b, "TREE", 4) != 0 || b[4] != 0
+        || (level >= 0 && b[5] != level))
+        return damaged(w->h);
+    const uint64_t n = number(b + 6, 2);
+    const int here = b[5];
+    int rc = 0;
+    for (uint64_t i = 0; i < n && rc == 0; i++) {
+        if (!lat_hdf5_description(w->h, address + 24 + 16 * i + 8, 8, b))
+            return damaged(w->h);
+        rc = here ? take_tree(w, heap, number(b, 8), here - 1)
+                  : take_symbols(w, heap, number(b, 8));
+    }
+    return rc;
+}
+
+static int search_object(const traversal *from, uint64_t address, const char *path,
+                         const char *lattice)
+{
+    object o = {.dataset = false};
+    traversal w = {.h = from->h, .o = &o};
+    if (from->depth >= DEPTH || read_object(&w, address) < 0)
+        return from->depth >= DEPTH ? damaged(from->h) : -1;
+    if (o.dataset) {
+        reader r = {o.type, o.type_size};
+        lat_hdf5_type(&o.set, &r);
+        snprintf(o.set.name, sizeof o.set.name, "%s", path);
+        snprintf(o.set.lattice, sizeof o.set.lattice, "%s", lattice);
+        return from->each(from->context, &o.set);
+    }
+    if (o.indexed)
+        return lat_fail("%s: group /%s has an index of its links, which is not read (write it "
+                        "without libver='latest')",
+                        from->h->name, path);
+    w.each = from->each;
+    w.context = from->context;
+    w.path = path;
+    w.depth = from->depth + 1;
+    return o.symbols ? take_tree(&w, o.heap, o.tree, -1) : o.group ? read_object(&w, address) : 0;
+}
+
+static int follow(const traversal *w, const link_text *link)
+{
+    lat_hdf5_set set = {.rank = 0};
+    const int n = snprintf(set.name, sizeof set.name, "%s%s%s", w->path, *w->path ? "/" : "",
+                           link->name);
+    if (n < 0 || (size_t)n >= sizeof set.name)
+        return damaged(w->h);
+    if (link->kind == HARD)
+        return search_object(w, link->address, set.name, w->o->lattice);
+    set.bad = link->kind == SOFT ? "it is a soft link: expected the name of the dataset itself"
+                                 : "it is a link to another file";
+    return w->each(w->context, &set);
+}
+
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+int lat_hdf5_search(lat_hdf5 *h, lat_hdf5_each *each, void *context)
+{
+    const traversal root = {.h = h, .each = each, .context = context, .path = ""};
+    h->left = 16 * h->size + 65536;
+    return search_object(&root, h->root, "", "");
+}
+
+/* All bytes that come through a pipe. */
+static int read_image(lat_hdf5 *h)
+{
+    size_t capacity = 0;
+    for (;;) {
+        if (h->size == capacity) {
+            capacity += capacity / 2 + (1 << 16);
+            unsigned char *more = realloc(h->image, capacity);
+            if (!more)
+                return lat_fail("%s: out of memory after %llu bytes", h->name,
+                                (unsigned long long)h->size);
+            h->image = more;
+        }
+        const ssize_t got = lat_input_read_some(h->in, h->image + h->size, capacity - h->size);
+        if (got <= 0)
+            return (int)got;
+        h->size += (uint64_t)got;
+    }
+}
+
+/* Where the root group is: superblocks 0 and 1, 2 and 3. */
+static int take_superblock(lat_hdf5 *h)
+{
+    unsigned char b[104];
+    uint64_t end;
+    if (!lat_hdf5_bytes(h, 0, 48, b) || memcmp(b, LAT_HDF5_MAGIC, 8) != 0 || b[8] > 3)
+        return damaged(h);
+    const bool old = b[8] < 2;
+    const int at = b[8] == 1 ? 28 : 24; /* four addresses */
+    if (b[old ? 13 : 9] != 8 || b[old ? 14 : 10] != 8)
+        return lat_fail("%s: expected addresses of 8 bytes in an HDF5 file, found %d", h->name,
+                        b[old ? 13 : 9]);
+    if (old && !lat_hdf5_bytes(h, 0, 96, b))
+        return damaged(h);
+    end = number(old ? b + at + 16 : b + 28, 8);
+    h->root = number(old ? b + at + 40 : b + 36, 8);
+    if (number(old ? b + at : b + 12, 8) != 0)
+        return lat_fail("%s: expected an HDF5 file from its first byte on, found a base address",
+                        h->name);
+    if (end > h->size)
+        return damaged(h);
+    h->size = end;
+    return 0;
+}
+
+int lat_hdf5_open(lat_hdf5 *h, lat_input *in)
+{
+    const int64_t size = lat_input_size(in);
+    *h = (lat_hdf5){.in = in, .name = lat_input_name(in), .size = size < 0 ? 0 : (uint64_t)size};
+    if ((size < 0 ? read_image(h) : 0) == 0 && take_superblock(h) == 0)
+        return 0;
+    free(h->image);
+    return -1;
+}
+
+int lat_hdf5_close(lat_hdf5 *h)
+{
+    const int64_t size = lat_input_size(h->in);
+    free(h->image);
+    h->image = NULL;
+    return size < 0 ? 0 : lat_input_skip(h->in, (uint64_t)size - lat_input_offset(h->in));
+}

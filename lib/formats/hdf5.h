@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5.h: arrays of numbers in HDF5 files, without the HDF5 library: a stranger's file can name
+ * other files, and what the library does with a damaged one is up to the file. This reader opens
+ * nothing, and takes no memory for what the file only promises.
+ *
+ * It reads what programs of the field write (QDP++, lalibe, Qlua, PyQUDA, h5py without options):
+ * superblocks 0 to 3; groups with symbol tables, or with links in their headers; numbers in one
+ * piece or in chunks, deflated and shuffled or not. Everything else is refused by its name:
+ * external storage, virtual datasets, external and soft links, other filters, groups with indexed
+ * links, chunks with an index of version 4 (libver='latest'). Source: the HDF5 File Format
+ * Specification, version 3. */
+#ifndef LAT_HDF5_H
+#define LAT_HDF5_H
+
+#include <stdbool.h>
+#include "common/io.h"
+#include "lattice/header.h"
+
+#define LAT_HDF5_MAGIC "\x89HDF\r\n\x1a\n"
+#define LAT_HDF5_RANK 12   /* most axes */
+#define LAT_HDF5_NAME 1000 /* bytes of a name, with the names of the groups before it */
+
+typedef struct lat_hdf5 {
+    lat_input *in;
+    const char *name;
+    unsigned char *image; /* of a pipe: the whole file */
+    uint64_t size;        /* bytes of it */
+    uint64_t left;        /* bytes of descriptions that may still be read: a bound on the time */
+    uint64_t root;
+} lat_hdf5;
+
+/* An array of IEEE numbers, real or complex; its elements may be arrays, too. */
+typedef struct lat_hdf5_set {
+    char name[LAT_HDF5_NAME];
+    const char *bad; /* why it cannot be read; NULL: it can */
+    int rank;        /* of the dataset: elements are found by so many indices */
+    int axes;        /* with those of the arrays that are its elements */
+    uint64_t extent[LAT_HDF5_RANK];
+    bool numbers, complex, big;
+    lat_real real;
+    size_t element; /* bytes, in the file */
+
+    char kind[64];    /* its attribute .kind, of Qlua, "" where there is none */
+    char lattice[64]; /* attribute Lattice of the group, of PyQUDA */
+
+    /* of hdf5.c */
+    enum { LAT_HDF5_NONE, LAT_HDF5_INSIDE, LAT_HDF5_PIECE, LAT_HDF5_CHUNKS } layout;
+    uint64_t address, stored; /* of the numbers, or of the index of the chunks */
+    int chunk_rank;
+    uint64_t chunk[LAT_HDF5_RANK];
+    uint64_t chunk_element; /* bytes */
+    int filters;
+    int filter[4];
+} lat_hdf5_set;
+
+/* Reads the first bytes of a file; from a pipe all of it. To be closed after 0. 0 or -1. */
+int lat_hdf5_open(lat_hdf5 *h, lat_input *in);
+
+/* Goes to the end of the input. 0 or -1. */
+int lat_hdf5_close(lat_hdf5 *h);
+
+/* Calls each(context, set) for all datasets, or for links (numbers = false and `bad` set). 0, -1 or
+ * what `each` returned, if that is not 0. */
+typedef int lat_hdf5_each(void *context, const lat_hdf5_set *set);
+int lat_hdf5_search(lat_hdf5 *h, lat_hdf5_each *each, void *context);
+
+/* Are all its numbers in the file? No memory is taken. 0 or -1. */
+int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *set);
+
+/* Calls put(context, index, element) for each element of a complete set: its `rank` indices and its
+ * bytes as they are in the file. Memory: a chunk, which is no more than the set. 0 or -1. */
+typedef void lat_hdf5_put(void *context, const uint64_t *index, const unsigned char *element);
+int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *set, lat_hdf5_put *put, void *context);
+
+#endif

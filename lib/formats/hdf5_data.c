@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hdf5_data.c: the numbers of a set in an HDF5 file, in one piece or in chunks. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "hdf5_bytes.h"
+
+#define number lat_hdf5_number
+#define MOST_DEFLATED 1032 /* bytes that a deflated byte can stand for */
+#define PART ((size_t)64 << 10)
+#define ELEMENT 4608 /* bytes of a propagator at a site */
+
+enum { DEFLATE = 1, SHUFFLE = 2 };
+
+static int refuse(const lat_hdf5 *h, const lat_hdf5_set *s, const char *why)
+{
+    return lat_fail("%s: dataset %s cannot be read: %s", h->name, s->name, why);
+}
+
+static uint64_t product(int n, const uint64_t *d, uint64_t each)
+{
+    for (int i = 0; i < n; i++)
+        each = each && d[i] > UINT64_MAX / each ? 0 : each * d[i]; /* 0: too many, or none */
+    return each;
+}
+
+static uint64_t set_bytes(const lat_hdf5_set *s) { return product(s->rank, s->extent, s->element); }
+
+static uint64_t chunk_bytes(const lat_hdf5_set *s)
+{
+    return product(s->rank, s->chunk, s->element);
+}
+
+/* ---- the index of the chunks ----------------------------------------------------------------- */
+
+typedef struct chunk {
+    uint64_t address, stored;
+    unsigned skipped; /* bit for each filter that it did not go through */
+    uint64_t first[8];
+} chunk;
+
+typedef struct chunks {
+    lat_hdf5 *h;
+    const lat_hdf5_set *s;
+    int (*each)(struct chunks *w, const chunk *c);
+    uint64_t count;
+    uint64_t last[8]; /* the one before */
+    void *context;
+} chunks;
+
+static bool through(const lat_hdf5_set *s, const chunk *c, int filter)
+{
+    for (int i = 0; i < s->filters; i++)
+        if (s->filter[i] == filter && !(c->skipped >> i & 1))
+            return true;
+    return false;
+}
+
+/* Chunks come in the order of their places, so none comes twice. */
+static bool in_order(const chunks *w, const chunk *c)
+{
+    const lat_hdf5_set *s = w->s;
+    int order = w->count ? 0 : 1;
+    for (int i = 0; i < s->rank; i++) {
+        if (c->first[i] >= s->extent[i] || c->first[i] % s->chunk[i])
+            return false;
+        if (!order)
+            order = c->first[i] > w->last[i] ? 1 : c->first[i] < w->last[i] ? -1 : 0;
+    }
+    return order > 0;
+}
+
+/* A node of the tree, whose leaves are chunks; levels get less, so it ends. */
+static int traverse(chunks *w, uint64_t address, int level)
+{
+    const lat_hdf5_set *s = w->s;
+    const uint64_t key = 8 + 8 * ((uint64_t)s->rank + 1);
+    unsigned char b[8 + 72 + 8];
+    if (!lat_hdf5_description(w->h, address, 24, b) || memcmp(b, "TREE", 4) != 0 || b[4] != 1
+        || (level >= 0 && b[5] != level))
+        return refuse(w->h, s, "its chunks have no proper index (damaged?)");
+    const uint64_t n = number(b + 6, 2);
+    const int here = b[5];
+    int rc = 0;
+    for (uint64_t i = 0; i < n && rc == 0; i++) {
+        chunk c = {0};
+        if (!lat_hdf5_description(w->h, address + 24 + i * (key + 8), key + 8, b))
+            return refuse(w->h, s, "its chunks have no proper index (damaged?)");
+        c.address = number(b + key, 8);
+        if (here) {
+            rc = traverse(w, c.address, here - 1);
+            continue;
+        }
+        c.stored = number(b, 4);
+        c.skipped = (unsigned)number(b + 4, 4);
+        for (int k = 0; k < s->rank; k++)
+            c.first[k] = number(b + 8 + 8 * k, 8);
+        if (!in_order(w, &c))
+            return refuse(w->h, s, "its chunks have no proper index (damaged?)");
+        memcpy(w->last, c.first, sizeof w->last);
+        w->count++;
+        rc = w->each(w, &c);
+    }
+    return rc;
+}
+
+static int traverse_chunks(chunks *w)
+{
+    w->h->left = 16 * w->h->size + 65536;
+    return traverse(w, w->s->address, -1);
+}
+
+/* ---- is all of it there? --------------------------------------------------------------------- */
+
+static bool inside(const lat_hdf5 *h, uint64_t address, uint64_t n)
+{
+    return n <= h->size && address <= h->size - n;
+}
+
+static int check_chunk(chunks *w, const chunk *c)
+{
+    const uint64_t bytes = chunk_bytes(w->s);
+    const bool packed = through(w->s, c, DEFLATE);
+    return inside(w->h, c->address, c->stored)
+                   && (packed ? c->stored >= bytes / MOST_DEFLATED : c->stored == bytes)
+               ? 0
+               : refuse(w->h, w->s, "a chunk has not the bytes of its numbers (damaged?)");
+}
+
+static int check_chunks(lat_hdf5 *h, const lat_hdf5_set *s)
+{
+    chunks w = {.h = h, .s = s, .each = check_chunk};
+    uint64_t wanted = 1;
+    if (s->chunk_rank != s->rank || s->chunk_element != s->element)
+        return refuse(h, s, "its chunks have another shape or other elements (damaged?)");
+    for (int i = 0; i < s->rank; i++) {
+        if (s->chunk[i] < 1)
+            return refuse(h, s, "its chunks have no extent (damaged?)");
+        wanted *= (s->extent[i] + s->chunk[i] - 1) / s->chunk[i];
+    }
+    const uint64_t bytes = chunk_bytes(s);
+    if (bytes == 0 || bytes > set_bytes(s) || bytes > UINT32_MAX)
+        return refuse(h, s, "its chunks are larger than the dataset, or than 4 GiB");
+    if (s->address == LAT_HDF5_NOWHERE)
+        return refuse(h, s, "its numbers were never written");
+    if (traverse_chunks(&w) < 0)
+        return -1;
+    return w.count == wanted
+               ? 0
+               : lat_fail("%s: dataset %s cannot be read: %llu of its %llu chunks were never "
+                          "written",
+                          h->name, s->name, (unsigned long long)(wanted - w.count),
+                          (unsigned long long)wanted);
+}
+
+int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *s)
+{
+    const uint64_t bytes = set_bytes(s);
+    if (s->bad)
+        return refuse(h, s, s->bad);
+    if (bytes == 0 || s->element > ELEMENT)
+        return refuse(h, s, "it has no elements, or too large ones");
+    if (s->layout == LAT_HDF5_CHUNKS)
+        return check_chunks(h, s);
+    if (s->layout == LAT_HDF5_PIECE && s->address == LAT_HDF5_NOWHERE)
+        return refuse(h, s, "its numbers were never written");
+    return s->layout == LAT_HDF5_PIECE && s->stored >= bytes && inside(h, s->address, bytes)
+               ? 0
+               : refuse(h, s, "the file has not the bytes of its numbers (truncated?)");
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+typedef struct sink {
+    unsigned char *bytes; /* of a chunk */
+    lat_hdf5_put *put;
+    void *context;
+} sink;
+
+/* Hands over the elements of a box of this shape, from `first` on; what is beyond the set is left
+ * out. Bytes of a shuffled chunk are sorted by their place in an element. */
+static void put_box(const sink *to, const lat_hdf5_set *s, const uint64_t *first,
+                    const uint64_t *shape, bool shuffled)
+{
+    const uint64_t n = product(s->rank, shape, 1);
+    uint64_t at[8] = {0}, index[8];
+    unsigned char element[ELEMENT];
+    for (uint64_t i = 0; i < n; i++) {
+        const unsigned char *b = to->bytes + i * s->element;
+        bool in = true;
+        for (int k = 0; k < s->rank; k++) {
+            index[k] = first[k] + at[k];
+            in = in && index[k] < s->extent[k];
+        }
+        if (shuffled && in) {
+            for (size_t k = 0; k < s->element; k++)
+                element[k] = to->bytes[k * n + i];
+            b = element;
+        }
+        if (in)
+            to->put(to->context, index, b);
+        for (int k = s->rank - 1; k >= 0 && ++at[k] == shape[k]; k--)
+            at[k] = 0;
+    }
+}
+
+/* Exactly `bytes` bytes come out of a zlib stream of the file. */
+static bool inflate_chunk(lat_hdf5 *h, const chunk *c, unsigned char *to, uint64_t bytes)
+{
+    unsigned char part[PART];
+    z_stream z = {.next_in = NULL};
+    uint64_t done = 0;
+    int rc = Z_OK;
+    if (inflateInit(&z) != Z_OK)
+        return false;
+    z.next_out = to;
+    z.avail_out = (uInt)bytes;
+    while (rc == Z_OK && done < c->stored) {
+        const size_t n = c->stored - done < PART ? (size_t)(c->stored - done) : PART;
+        if (!lat_hdf5_bytes(h, c->address + done, n, part))
+            break;
+        done += n;
+        z.next_in = part;
+        z.avail_in = (uInt)n;
+        rc = inflate(&z, Z_NO_FLUSH);
+    }
+    const bool whole = rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0
+                       && done == c->stored;
+    inflateEnd(&z);
+    return whole;
+}
+
+static int read_chunk(chunks *w, const chunk *c)
+{
+    const sink *to = w->context;
+    const uint64_t bytes = chunk_bytes(w->s);
+    const bool good = through(w->s, c, DEFLATE)
+                          ? inflate_chunk(w->h, c, to->bytes, bytes)
+                          : lat_hdf5_bytes(w->h, c->address, bytes, to->bytes);
+    if (!good)
+        return refuse(w->h, w->s, "a chunk cannot be inflated (damaged?)");
+    put_box(to, w->s, c->first, w->s->chunk, through(w->s, c, SHUFFLE));
+    return 0;
+}
+
+/* What is in one piece is read slice by slice of the first axis. */
+static int read_piece(lat_hdf5 *h, const lat_hdf5_set *s, const sink *to)
+{
+    uint64_t shape[8], first[8] = {0};
+    memcpy(shape, s->extent, sizeof shape);
+    shape[0] = 1;
+    const uint64_t bytes = product(s->rank, shape, s->element);
+    for (; first[0] < s->extent[0]; first[0]++) {
+        if (!lat_hdf5_bytes(h, s->address + first[0] * bytes, bytes, to->bytes))
+            return refuse(h, s, "the file has not the bytes of its numbers (truncated?)");
+        put_box(to, s, first, shape, false);
+    }
+    return 0;
+}
+
+int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *s, lat_hdf5_put *put, void *context)
+{
+    const bool piece = s->layout == LAT_HDF5_PIECE;
+    const uint64_t bytes = piece ? set_bytes(s) / s->extent[0] : chunk_bytes(s);
+    sink to = {.put = put, .context = context};
+    chunks w = {.h = h, .s = s, .each = read_chunk, .context = &to};
+    if (!(to.bytes = lat_alloc((size_t)bytes, 1, "a part of a dataset")))
+        return -1;
+    const int rc = piece ? read_piece(h, s, &to) : traverse_chunks(&w);
+    free(to.bytes);
+    return rc;
+}
