@@ -46,7 +46,7 @@ static int cpu_begin(lat_newton *newton, lat_fixer *from, int copy, const lat_fi
     lat_field *own = &((cpu *)newton)->fields.g[0];
     (void)theta;
     if (from)
-        return from->ops->get(from, copy, own) || lat_transform_project(own) ? -1 : 0;
+        return lat_fix_get(from, copy, own) || lat_transform_project(own) ? -1 : 0;
     memcpy(own->data, g->data, bytes_of(own));
     return 0;
 }
@@ -83,7 +83,7 @@ static int cpu_end(lat_newton *newton, lat_fixer *from, int copy, lat_field *g, 
         const lat_field *of = &f->g[f->now[time < 0 ? 0 : x[time]]];
         memcpy((char *)g->data + i * matrix, (const char *)of->data + i * matrix, matrix);
     }
-    return back ? from->ops->set(from, copy, g) : 0;
+    return back ? lat_fix_set(from, copy, g) : 0;
 }
 
 lat_newton *lat_newton_cpu(void)

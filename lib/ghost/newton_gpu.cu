@@ -271,7 +271,7 @@ static int gpu_begin(lat_newton *newton, lat_fixer *from, int copy, const lat_fi
     gpu *n = (gpu *)newton;
     lat_dfield *links = NULL;
     n->sweeps = NULL;
-    if ((from && from->ops->fields(from, &links, &n->sweeps)) || choose_links(n, links, theta))
+    if ((from && lat_fix_fields(from, &links, &n->sweeps)) || choose_links(n, links, theta))
         return -1;
     newton->margin = n->f.single ? SINGLE_MARGIN : 1;
     return from ? exchange(n, copy, false) : lat_dfield_put(n->g, 0, g, NULL);
@@ -297,7 +297,7 @@ static int gpu_end(lat_newton *newton, lat_fixer *from, int copy, lat_field *g, 
     if (gather(n))
         return -1;
     if (!back)
-        return lat_dfield_get(n->g, 0, g, true);
+        return lat_dfield_get(n->g, 0, g);
     for (int i = 0; i < newton->units; i++)
         newton->idle[i] = newton->unit[i].steps == 0;
     return send_units(n) || exchange(n, copy, true) ? -1 : 0;
