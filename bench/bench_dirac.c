@@ -21,8 +21,8 @@
 #include "base/isa.h"
 #include "base/threads.h"
 #include "bench.h"
-#include "dirac/dirac_cpu.h"
-#include "dirac/temporal.h"
+#include "dirac/cpu/dirac_cpu.h"
+#include "vector/temporal.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -137,12 +137,12 @@ typedef struct bed {
     lat_field u;
     lat_temporal *gauge;
     lat_grid *grid;
-    lat_spinor_space *s;
+    lat_space *s;
     lat_dirac *d;
     lat_dfield *f[5];
     lat_scalars *by; /* of BiCGstab */
     int all[12];
-    lat_spinor_part odd;
+    lat_part odd;
 } bed;
 
 static lat_cache from_environment(const char *name)
@@ -166,7 +166,7 @@ static void set_up(bed *b, const line *l)
     const lat_dirac_options options = {.reals = l->reals};
     need((b->grid = lat_grid_new(cpu_device(), &spec))
              && (!bench_temporal() || !lat_temporal_open(cpu_device(), &b->u, NULL, &b->gauge))
-             && (b->s = lat_spinor_open_in(b->grid, 3, l->columns, b->gauge))
+             && (b->s = lat_space_open_in(b->grid, 3, l->columns, b->gauge))
              && (b->by = b->s->ops->scalars->open(b->s))
              && (b->d = lat_dirac_open(b->s, &b->u, &f, &options)),
          l->name);
@@ -174,10 +174,10 @@ static void set_up(bed *b, const line *l)
     lat_cpu_dirac_of(b->d)->past_cache = from_environment("LAT_PAST");
     for (int c = 0; c < l->columns; c++)
         b->all[c] = c;
-    b->odd = (lat_spinor_part){LAT_ODD, l->columns, b->all};
-    const lat_spinor_part both = {LAT_BOTH, l->columns, b->all};
+    b->odd = (lat_part){LAT_ODD, l->columns, b->all};
+    const lat_part both = {LAT_BOTH, l->columns, b->all};
     for (int i = 0; i < 5; i++)
-        need((b->f[i] = lat_spinor_new(b->s, "spinors")) != NULL
+        need((b->f[i] = lat_vector_new(b->s, "spinors")) != NULL
                  && !b->s->ops->random(b->s, &both, (uint64_t)i, b->f[i]),
              "spinors");
 }
@@ -188,7 +188,7 @@ static void tear_down(bed *b)
         lat_dfield_free(b->f[i]);
     lat_dirac_close(b->d);
     b->s->ops->scalars->close(b->by);
-    lat_spinor_close(b->s);
+    lat_space_close(b->s);
     lat_temporal_close(b->gauge);
     lat_grid_free(b->grid);
     lat_field_free(&b->u);
@@ -201,7 +201,7 @@ static void once(bed *b, work what)
     static const lat_scalar almost[12] = {{1e-30, 0}}, minus[12] = {{-1e-30, 1e-30}};
     const lat_dirac_matrix direct = {LAT_SYMMETRIC, LAT_PLAIN},
                            dagger = {LAT_SYMMETRIC, LAT_DAGGER};
-    const lat_spinor_part *p = &b->odd;
+    const lat_part *p = &b->odd;
     double norm[12];
     lat_scalar dot[12];
     int rc = 0;
@@ -209,7 +209,7 @@ static void once(bed *b, work what)
     case HOP: rc = b->d->ops->hop(b->d, false, p, 0, NULL, 1, b->f[1], b->f[0]); break;
     case SCHUR: rc = b->d->ops->apply(b->d, direct, p, b->f[1], b->f[0], NULL); break;
     case CG: { /* q = S p, |q|^2; r -= alpha S^+ q, |r|^2; x += alpha p, p = r + beta p */
-        const lat_dirac_end first = {.norm = norm}, second = {.add = &small, .norm = norm};
+        const lat_apply_end first = {.norm = norm}, second = {.add = &small, .norm = norm};
         rc = b->d->ops->apply(b->d, direct, p, b->f[1], b->f[0], &first)
              || b->d->ops->apply(b->d, dagger, p, b->f[2], b->f[1], &second)
              || b->s->ops->cg(b->s, p, lat_number(almost), lat_number(NULL), lat_number(almost),
@@ -218,7 +218,7 @@ static void once(bed *b, work what)
     }
     case BICGSTAB: { /* v = S p, <e, v>; s = r - alpha v; t = S s, its sums; x, r and p */
         lat_scalar more[2][12];
-        const lat_dirac_end first = {.norm = norm, .shadow = dot}, second = {.norm = norm,
+        const lat_apply_end first = {.norm = norm, .shadow = dot}, second = {.norm = norm,
                                                                              .with = b->f[2],
                                                                              .dot = dot,
                                                                              .shadow = more[0],

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "grid/bandwidth.h"
 #include "bench.h"
 #include "base/error.h"
@@ -95,7 +95,7 @@ static bool has_clover(work w) { return w == CLOVER || w == INVERSE; }
 typedef struct setting {
     lat_temporal *gauge;
     lat_grid *grid;
-    lat_spinor_space *space;
+    lat_space *space;
     lat_dirac *d;
     lat_dfield *in, *out;
 } setting;
@@ -105,26 +105,26 @@ static void leave(setting *s)
     lat_dfield_free(s->in);
     lat_dfield_free(s->out);
     lat_dirac_close(s->d);
-    lat_spinor_close(s->space);
+    lat_space_close(s->space);
     lat_temporal_close(s->gauge);
     lat_grid_free(s->grid);
 }
 
-static const int all[LAT_SPINOR_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+static const int all[LAT_VECTOR_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 static setting enter(lat_device *dev, const line *l, lat_storage storage)
 {
     setting s = {0};
     const lat_grid_spec spec = {.lattice = links.head.geom, .storage = storage, .across = -1};
-    const lat_spinor_part both = {LAT_BOTH, l->columns, all};
+    const lat_part both = {LAT_BOTH, l->columns, all};
     const char *reals = getenv("LAT_REALS");
     const lat_dirac_options options = {.reals = reals ? atoi(reals) : 0};
     if (!(s.grid = lat_grid_new(dev, &spec))
         || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, NULL, &s.gauge))
-        || !(s.space = lat_spinor_open_in(s.grid, 3, l->columns, s.gauge))
+        || !(s.space = lat_space_open_in(s.grid, 3, l->columns, s.gauge))
         || !(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), &options))
-        || !(s.in = lat_spinor_new(s.space, "spinors"))
-        || !(s.out = lat_spinor_new(s.space, "spinors"))
+        || !(s.in = lat_vector_new(s.space, "spinors"))
+        || !(s.out = lat_vector_new(s.space, "spinors"))
         || s.space->ops->random(s.space, &both, 1, s.in))
         exit(lat_report(LAT_FAILED));
     return s;
@@ -144,7 +144,7 @@ static void same_in(const line *l, const setting *from, const setting *to, lat_f
  * hop of a Schur complement does. CLOVER and INVERSE come as one application of it, two hops. */
 static void once(const line *l, const setting *s, lat_parity parity)
 {
-    const lat_spinor_part p = {parity, l->columns, all};
+    const lat_part p = {parity, l->columns, all};
     lat_dfield *const in = parity == LAT_ODD ? s->out : s->in;
     int rc = -1;
     switch (l->work) {
@@ -211,7 +211,7 @@ static double bound(lat_storage storage)
 static double seconds(const line *l, const setting *s, long n)
 {
     static const int first[] = {0};
-    const lat_spinor_part p = {LAT_EVEN, 1, first};
+    const lat_part p = {LAT_EVEN, 1, first};
     double norm;
     const double start = bench_now();
     for (long i = 0; i < n; i++)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "bench_ranks.h"
 #include "base/error.h"
 #include "base/threads.h"
@@ -24,11 +24,11 @@ typedef struct setting {
     const lat_comm *comm;
     lat_temporal *gauge;
     lat_grid *grid;
-    lat_spinor_space *space;
+    lat_space *space;
     lat_dirac *d;
     lat_dfield *x;
-    lat_spinor_part even, odd, both;
-    int all[LAT_SPINOR_COLUMNS];
+    lat_part even, odd, both;
+    int all[LAT_VECTOR_COLUMNS];
 } setting;
 
 static bool is(const char *name, const char *value)
@@ -47,14 +47,14 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     for (int c = 0; c < columns; c++)
         s->all[c] = c;
     s->comm = dev->comm;
-    s->even = (lat_spinor_part){LAT_EVEN, columns, s->all};
-    s->odd = (lat_spinor_part){LAT_ODD, columns, s->all};
-    s->both = (lat_spinor_part){LAT_BOTH, columns, s->all};
+    s->even = (lat_part){LAT_EVEN, columns, s->all};
+    s->odd = (lat_part){LAT_ODD, columns, s->all};
+    s->both = (lat_part){LAT_BOTH, columns, s->all};
     if (!(s->grid = lat_grid_new(dev, &spec))
         || (bench_temporal() && lat_temporal_open(dev, u, NULL, &s->gauge))
-        || !(s->space = lat_spinor_open_in(s->grid, 3, columns, s->gauge))
+        || !(s->space = lat_space_open_in(s->grid, 3, columns, s->gauge))
         || !(s->d = lat_dirac_open(s->space, u, &f, NULL))
-        || !(s->x = lat_spinor_new(s->space, "spinors")))
+        || !(s->x = lat_vector_new(s->space, "spinors")))
         bench_stop();
 }
 
@@ -62,7 +62,7 @@ static void leave(setting *s)
 {
     lat_dfield_free(s->x);
     lat_dirac_close(s->d);
-    lat_spinor_close(s->space);
+    lat_space_close(s->space);
     lat_temporal_close(s->gauge);
     lat_grid_free(s->grid);
 }
@@ -77,7 +77,7 @@ static void hops(const setting *s, long n)
 
 static double norm(const setting *s)
 {
-    double v[LAT_SPINOR_COLUMNS];
+    double v[LAT_VECTOR_COLUMNS];
     if (s->space->ops->dots(s->space, &s->even, 0, NULL, s->x, NULL, v))
         bench_stop();
     return v[0];

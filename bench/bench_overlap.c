@@ -54,20 +54,17 @@ typedef struct bed {
 } bed;
 
 static const int list[COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-static const lat_spinor_part one = {LAT_BOTH, 1, list};
+static const lat_part one = {LAT_BOTH, 1, list};
 
-static lat_spinor_part part_of(const bed *b)
-{
-    return (lat_spinor_part){LAT_BOTH, b->o.space->columns, list};
-}
+static lat_part part_of(const bed *b) { return (lat_part){LAT_BOTH, b->o.space->columns, list}; }
 
 static void open_modes(bed *b, int modes)
 {
-    lat_spinor_space *s = b->o.one;
+    lat_space *s = b->o.one;
     for (int k = 0; k < modes; k++) {
         double norm = 1;
         b->value[k] = k % 2 ? -.1 : .1;
-        need((b->mode[k] = lat_spinor_new(s, "a mode"))
+        need((b->mode[k] = lat_vector_new(s, "a mode"))
                  && (k ? s->ops->copy(s, &one, b->mode[0], b->mode[k])
                        : s->ops->random(s, &one, 1, b->mode[k]))
                         == 0
@@ -85,12 +82,12 @@ static void open_modes(bed *b, int modes)
 }
 
 /* The same random vector in all columns: to make others takes longer than what is timed. */
-static int random_columns(bed *b, const lat_spinor_part *p)
+static int random_columns(bed *b, const lat_part *p)
 {
-    lat_dfield *v = lat_spinor_new(b->o.one, "a random vector");
+    lat_dfield *v = lat_vector_new(b->o.one, "a random vector");
     int rc = v ? b->o.one->ops->random(b->o.one, &one, 7, v) : -1;
     for (int c = 0; c < p->columns && rc == 0; c++) {
-        const lat_spinor_part to = {LAT_BOTH, 1, list + c};
+        const lat_part to = {LAT_BOTH, 1, list + c};
         rc = b->o.space->ops->convert(b->o.space, &to, b->o.one, v, b->in);
     }
     lat_dfield_free(v);
@@ -111,15 +108,15 @@ static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage sto
     lat_overlap_kernel(&b->o.fermion, &kernel);
     need((b->o.grid = lat_grid_new(on, &spec))
              && (!bench_temporal() || !lat_temporal_open(on, u, NULL, &b->o.gauge))
-             && (b->o.one = lat_spinor_open_in(b->o.grid, 3, 1, b->o.gauge))
-             && (b->o.space = lat_spinor_open_in(b->o.grid, 3, columns, b->o.gauge))
+             && (b->o.one = lat_space_open_in(b->o.grid, 3, 1, b->o.gauge))
+             && (b->o.space = lat_space_open_in(b->o.grid, 3, columns, b->o.gauge))
              && (b->o.h = lat_dirac_open(b->o.space, u, &kernel, &how)),
          "an operator");
     open_modes(b, modes);
-    const lat_spinor_part p = part_of(b);
+    const lat_part p = part_of(b);
     need((b->o.sign = lat_sign_open(b->o.h, NULL, &b->o.modes, &sign))
-             && (b->in = lat_spinor_new(b->o.space, "spinors"))
-             && (b->out = lat_spinor_new(b->o.space, "spinors")) && random_columns(b, &p) == 0,
+             && (b->in = lat_vector_new(b->o.space, "spinors"))
+             && (b->out = lat_vector_new(b->o.space, "spinors")) && random_columns(b, &p) == 0,
          "the sign function");
 }
 
@@ -131,8 +128,8 @@ static void close_bed(bed *b)
     lat_dfield_free(b->in);
     lat_dfield_free(b->out);
     lat_dirac_close(b->o.h);
-    lat_spinor_close(b->o.space);
-    lat_spinor_close(b->o.one);
+    lat_space_close(b->o.space);
+    lat_space_close(b->o.one);
     lat_temporal_close(b->o.gauge);
     lat_grid_free(b->o.grid);
 }
@@ -140,7 +137,7 @@ static void close_bed(bed *b)
 /* sign(H) of all columns; what it returns waits for a GPU. */
 static double apply(bed *b)
 {
-    const lat_spinor_part p = part_of(b);
+    const lat_part p = part_of(b);
     double norm[COLUMNS];
     need(lat_sign_apply(b->o.sign, 0, &p, b->out, b->in) == 0
              && b->o.space->ops->dots(b->o.space, &p, 0, NULL, b->out, NULL, norm) == 0,
@@ -158,9 +155,9 @@ static void check(lat_device *on, lat_storage storage, int columns, lat_sign_ser
     bed b;
     double off = 0, all = 0;
     open_bed(&b, on, &u, storage, columns, 0, 0, series);
-    const lat_spinor_part p = part_of(&b);
+    const lat_part p = part_of(&b);
     const int last = columns - 1;
-    lat_spinor_space *s = b.o.space;
+    lat_space *s = b.o.space;
     lat_plain_overlap *m = lat_overlap_plain(&b.o, &u, 1e-12);
     need(m && lat_spinor_get(s, b.in, last, &x, 0) == 0
              && lat_plain_overlap_apply(m, &x, 1, list, &y) == 0
@@ -217,7 +214,7 @@ static double measure(lat_device *on, const lat_field *u, lat_storage storage, i
     double copy, more;
     bed b;
     open_bed(&b, on, u, storage, columns, 0, DEGREE, LAT_SIGN_AUTO);
-    const lat_spinor_part p = part_of(&b);
+    const lat_part p = part_of(&b);
     double norm[COLUMNS];
     need(b.o.space->ops->dots(b.o.space, &p, 0, NULL, b.in, NULL, norm) == 0, "a norm");
     const double off = fabs(apply(&b) / sqrt(norm[0]) - 1), delta = lat_sign_delta(b.o.sign, 0);

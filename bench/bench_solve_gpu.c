@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "common/io.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "stream/stream.h"
 #include "../tests/check/fields.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "bench.h"
 #include "common/io.h"
-#include "dirac/spinor_cpu.h"
+#include "vector/cpu/space_cpu.h"
 #include "solve/krylov.h"
 #include "stream/stream.h"
 #include "../tests/check/fields.h"
@@ -34,7 +34,7 @@ static const struct {
 /* An operator, in single with rounded fields or in double. */
 typedef struct level {
     lat_grid *grid;
-    lat_spinor_space *space;
+    lat_space *space;
     lat_dirac *d;
     lat_dfield *between, *diagonal, *sum;
     format format;
@@ -42,7 +42,7 @@ typedef struct level {
 } level;
 
 static const int first = 0;
-static const lat_spinor_part even = {LAT_EVEN, 1, &first}, odd = {LAT_ODD, 1, &first};
+static const lat_part even = {LAT_EVEN, 1, &first}, odd = {LAT_ODD, 1, &first};
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static double largest(const float *v, size_t count, size_t stride)
     return most;
 }
 
-static void round_field(const level *l, const lat_spinor_part *p, lat_dfield *x)
+static void round_field(const level *l, const lat_part *p, lat_dfield *x)
 {
     const lat_layout *lay = lat_cpu(l->grid)->lay;
     const size_t lanes = (size_t)lay->lanes, block = 24 * lanes;
@@ -104,12 +104,12 @@ static void round_field(const level *l, const lat_spinor_part *p, lat_dfield *x)
 /* ---- the operator ---------------------------------------------------------------------------- */
 
 /* S = A - D A^-1 D/4, hop by hop. */
-static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end)
+static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_apply_end *end)
 {
     level *l = with;
     const lat_dirac_ops *ops = l->d->ops;
-    const lat_spinor_ops *algebra = l->space->ops;
+    const lat_vector_ops *algebra = l->space->ops;
     round_field(l, p, in);
     if (ops->hop(l->d, dagger, &even, 0, NULL, -.5, l->between, in)
         || ops->diagonal(l->d, true, dagger, &even, l->between, l->between))
@@ -118,7 +118,7 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
     if (ops->diagonal(l->d, false, dagger, p, l->diagonal, in)
         || ops->hop(l->d, dagger, p, 1, l->diagonal, .5, l->sum, l->between))
         return -1;
-    const bool adds = lat_dirac_adds(end);
+    const bool adds = lat_apply_adds(end);
     const lat_scalar one = {1, 0}, zero = {0, 0}, *const old = adds ? &one : &zero,
                      add = !adds      ? one
                            : end->add ? (lat_scalar){end->add[0], 0}
@@ -127,18 +127,18 @@ static int apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *
     if (algebra->axpby(l->space, p, &add, l->sum, old, out, NULL))
         return -1;
     round_field(l, p, out);
-    if (lat_dirac_sums(end) && algebra->dots(l->space, p, 0, NULL, out, NULL, &norm))
+    if (lat_apply_sums(end) && algebra->dots(l->space, p, 0, NULL, out, NULL, &norm))
         return -1;
     if (end && end->scalars)
         lat_scalars_take(end->scalars, p, end->step, end->epsilon, 1, &norm);
     else if (end)
-        lat_dirac_hand_over(end, p, &norm);
+        lat_apply_hand_over(end, p, &norm);
     return 0;
 }
 
 static lat_dfield *vector(void *with, const char *what)
 {
-    return lat_spinor_new(((level *)with)->space, what);
+    return lat_vector_new(((level *)with)->space, what);
 }
 
 static void release(void *with, lat_dfield *v)
@@ -153,11 +153,11 @@ static void level_open(level *l, lat_device *dev, const lat_field *u, const lat_
     static const lat_dirac_options all_reals = {.reals = 18};
     const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
     *l = (level){.grid = lat_grid_new(dev, &spec)};
-    need(l->grid && (l->space = lat_spinor_open(l->grid, 3, 1))
+    need(l->grid && (l->space = lat_space_open(l->grid, 3, 1))
              && (l->d = lat_dirac_open(l->space, u, f, &all_reals))
-             && (l->between = lat_spinor_new(l->space, "between hops"))
-             && (l->diagonal = lat_spinor_new(l->space, "A p"))
-             && (l->sum = lat_spinor_new(l->space, "a sum")),
+             && (l->between = lat_vector_new(l->space, "between hops"))
+             && (l->diagonal = lat_vector_new(l->space, "A p"))
+             && (l->sum = lat_vector_new(l->space, "a sum")),
          "the operator");
     l->system = (lat_system){.space = l->space,
                              .parity = LAT_ODD,

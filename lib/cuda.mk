@@ -46,7 +46,7 @@ $(gpu_kernel_obj): $(C)/flags | $(B)/plan
 	$(call nvcc_compile,$(gpu_flags)) $(gpu_source)
 
 # Residuals and links in the temporal gauge: the bits of the CPU.
-$(addprefix $(C)/lib/,certify/plain_gpu.o dirac/temporal_gpu.o): cuda_flags += -fmad=false
+$(addprefix $(C)/lib/,certify/plain_gpu.o vector/cuda/temporal_gpu.o): cuda_flags += -fmad=false
 
 gpu_tables := $(addprefix $(C)/lib/,fix/fix_gpu.o generate/generate_gpu.o flow/flow_gpu.o)
 $(gpu_tables): $(C)/groups

@@ -1,11 +1,13 @@
 # Kernels of the CPU: one text, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 # lib/FOLDER/NAME_lanes.c makes objects lib/FOLDER/NAME_lanes_LENGTH_N.o; lib/grid/lanes.h makes tables of them.
 
-lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c dirac/dirac_lanes.c)
+lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c \
+  vector/cpu/vector_lanes.c dirac/cpu/dirac_lanes.c)
 # The N of each.
 n_of_fix := $(cpu_fix)
 n_of_link := $(cpu_links)
 n_of_flow := $(cpu_flow)
+n_of_vector := 2 3
 n_of_dirac := 2 3
 # Small groups gain by -O3, SU(2) half as much again, SU(3) a seventh; not these.
 not_o3 := fix

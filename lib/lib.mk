@@ -20,12 +20,12 @@ $(liblat): $(lib_obj) $(B)/found $(lib_folders)
 lib_objects = $(1:%=$(B)/lib/%.o)
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-unrolled := measure/measure_plaquette quark/contract_baryons quark/gauss certify/plain dirac/host_lanes \
-  stream/stream_blocks stream/stream_reduced lattice/reals lattice/rotate ghost/kernels \
+unrolled := measure/measure_plaquette quark/contract_baryons quark/gauss certify/plain \
+  vector/cpu/host_lanes dirac/cpu/host_links stream/stream_blocks stream/stream_reduced lattice/reals lattice/rotate ghost/kernels \
   ghost/single ghost/newton_site ghost/plain
 $(call lib_objects,$(unrolled)): cflags += $(call optimise,-O3,$(SAN))
 # Links, columns of ghosts, and residuals are the same bits whatever vectors they were in.
-same_bits := lattice/rotate ghost/kernels certify/plain dirac/temporal
+same_bits := lattice/rotate ghost/kernels certify/plain vector/temporal
 $(call lib_objects,$(same_bits)): cflags += -ffp-contract=off
 
 # How this was built, and with which libraries.

@@ -8,8 +8,8 @@
 #include "comm/comm_internal.h"
 #include "dirac/dirac.h"
 #include "dirac/gauss_gpu.h"
-#include "dirac/mirror.h"
-#include "dirac/temporal.h"
+#include "vector/mirror.h"
+#include "vector/temporal.h"
 #include "fix/fix_internal.h"
 #include "flow/flow_internal.h"
 #include "fourier/fourier.h"
@@ -96,7 +96,7 @@ double lat_gpu_copy_bandwidth(size_t bytes) { return -1; }
 const lat_fix_device lat_fix_gpu = {.open = NULL};
 const lat_generate_device lat_generate_gpu = {.open = NULL};
 const lat_flow_device lat_flow_gpu = {.open = NULL};
-const lat_spinor_ops lat_spinor_gpu = {.open = NULL};
+const lat_vector_ops lat_vector_gpu = {.open = NULL};
 const lat_dirac_ops lat_dirac_gpu = {.open = NULL};
 
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev) { return -1; }
@@ -119,8 +119,8 @@ bool lat_mirror_takes(const lat_device *dev, const lat_header *head) { return fa
 lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head) { return NULL; }
 void lat_mirror_close(lat_mirror *m) {}
 bool lat_mirror_fits(const lat_mirror *m, const lat_header *head) { return false; }
-int lat_mirror_take(lat_mirror *m, lat_spinor_space *s, const lat_spinor_part *p,
-                    const lat_dfield *x, const int *object)
+int lat_mirror_take(lat_mirror *m, lat_space *s, const lat_part *p, const lat_dfield *x,
+                    const int *object)
 {
     return -1;
 }

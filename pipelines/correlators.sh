@@ -27,6 +27,8 @@ PATH=$PATH:$here/../bin
 : "${PICTURES=png pdf}"       # forms of the pictures; empty: none
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "$here/known.sh"
 
 fail() {
     echo "correlators: $1" >&2
@@ -58,7 +60,7 @@ measure() {
     "$here/links.sh" "$raw" "$out/links/$name" "$fixed" "$crc"
     # Numbers of other fixed links are none.
     crc=$(sed -n 's/^crc-32 *//p' <<<"$header")
-    [ -e "$each/of.$crc" ] || { rm -f "$each"/{*.tsv,*.lat,*.ck,of.*}; : >"$each/of.$crc"; }
+    [ -e "$each/of.$crc" ] || { rm -f "$each"/{*.tsv,*.lat,*.ck,of.*}; "$here/replace.sh" "$each/of.$crc" true; }
     make_table "$each/gluon.tsv" lat-gluon --tsv --cylinder "$CYLINDER" "$fixed"
     [ -z "$VERTICES" ] || make_table "$each/vertex.tsv" lat-gluon --vertex --tsv --momenta "$VERTICES" "$fixed"
     [ -z "$GHOSTS" ] || make_table "$each/ghost.tsv" lat-ghost --tsv --momenta "$GHOSTS" "$fixed"
@@ -75,10 +77,12 @@ if [ $# -eq 4 ] && [ "$1" = measure ]; then
     mkdir -p "$each"
     exec {held}>>"$each/lock"
     flock "$held" || fail "$each/lock cannot be locked: expected OUT on a file system that has flock"
+    err=$(mktemp -- "$each/.err.XXXXXXXX")
+    trap 'rm -f "$err"' EXIT
     set +e # a subshell of its own: behind || it would go on after a failure
-    (set -e; measure) 2>"$each/err"
+    (set -e; measure) 2>"$err"
     rc=$?
-    [ $rc -eq 0 ] || { echo "failed ($rc): $name: $(head -n 1 "$each/err")" >&2; exit 1; }
+    [ $rc -eq 0 ] || { mv -T "$err" "$each/err"; echo "failed ($rc): $name: $(head -n 1 "$each/err")" >&2; exit 1; }
     rm -f "$each/err"
     exit
 fi
@@ -97,7 +101,7 @@ raw=$1 out=$2
 parameters=
 for v in CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL; do parameters+="$v=${!v} "; done
 mkdir -p "$out"/{each,links} || fail "$out cannot be made"
-[ -e "$out/parameters" ] || { echo "$parameters" >"$out/.parameters.$$.tmp" && mv "$out/.parameters.$$.tmp" "$out/parameters"; }
+[ -e "$out/parameters" ] || "$here/replace.sh" "$out/parameters" echo "$parameters"
 [ "$(cat "$out/parameters")" = "$parameters" ] ||
     fail "$out: expected results of '$parameters', found those of '$(cat "$out/parameters")': name another OUT"
 
@@ -130,7 +134,7 @@ rc=0
 make --no-print-directory -f "$here/ensemble.mk" RAW="$raw" GAUGE=landau OUT="$out/landau" -j"$JOBS" || rc=$?
 [ $rc -eq 0 ] || fail "not all configurations are in Landau gauge: the same command goes on"
 
-mapfile -t names < <(find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort)
+mapfile -t names < <(find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort -V)
 : "${OMP_NUM_THREADS:=$((($(nproc) + JOBS - 1) / JOBS))}"
 export OMP_NUM_THREADS
 printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(realpath "$0")")" measure "$out" "$raw" ||
@@ -156,8 +160,7 @@ of() {
 
 # table NAME AWK...: OUT/NAME.tsv from tables.
 table() {
-    local new=$out/.$1.tsv.tmp
-    awk -f "$here/plots/jackknife.awk" -f "$here/plots/$1.awk" "${@:2}" >"$new" && mv "$new" "$out/$1.tsv"
+    "$here/replace.sh" "$out/$1.tsv" awk -f "$here/plots/jackknife.awk" -f "$here/plots/$1.awk" "${@:2}"
 }
 
 # picture NAME TABLE...: OUT/NAME.png and the like.
@@ -165,7 +168,7 @@ picture() {
     local form
     command -v gnuplot >/dev/null || return 0
     for form in $PICTURES; do
-        gnuplot -c "$here/plots/$1.gp" "$out/$1.$form" "${@:2}" || fail "$out/$1.$form cannot be drawn"
+        "$here/replace.sh" "$out/$1.$form" gnuplot -c "$here/plots/$1.gp" {} "${@:2}" || fail "$out/$1.$form cannot be drawn"
     done
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What ensemble.mk does with the list of configurations, and with each of them:
 #   ensemble.sh begin GAUGE RAW PART OUT     refuses what cannot be; names of the configurations of a part
+#   ensemble.sh names RAW OUT                the same of all configurations, without a gauge (hadrons.mk)
 #   ensemble.sh agree GAUGE RAW PART OUT     are the results that are there in the gauge, and below the theta, that are asked for?
 #   ensemble.sh fix GAUGE CONFIG OUT.lat     fixes it by GAUGE.sh, measures it, and only then lets OUT.lat appear
 #   ensemble.sh rest GAUGE RAW PART OUT      waits for what another run has, and fixes what that has not
@@ -41,19 +42,23 @@ folder() {
     [[ $2 != *[\'\"\\\`\$\#%:\;\&\|\<\>\(\)\{\}\*\?\[\]\~!]* ]] || fail "$1: expected a folder whose name has no characters special to make or a shell, found $2"
 }
 
-begin() {
+names() {
     folder RAW "$raw"
     folder OUT "$out"
-    ask
     case $(realpath -m "$raw") in
     "$(realpath -m "$out")" | "$(realpath -m "$out/log")") fail "RAW and OUT: expected two folders, found $raw and $out" ;;
     esac
     list
 }
 
+begin() {
+    ask
+    names
+}
+
 # Names of the configurations of this part.
 list() {
-    find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort | awk -v part="$part" -v folder="$raw" '
+    find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort -V | awk -v part="$part" -v folder="$raw" '
         BEGIN {
             if (part !~ /^[0-9]+\/[0-9]+$/ || split(part, p, "/") != 2 || p[1] < 1 || p[1] + 0 > p[2] + 0) {
                 print "ensemble: PART: expected 1/1 or 3/16, found " part >"/dev/stderr"; exit 1 }
@@ -110,11 +115,11 @@ lock() {
     flock -n -E 9 "$held" || rc=$?
     [ $rc -eq 0 ] || [ $rc -eq 9 ] || fail "$log.lock cannot be locked: expected OUT on a file system that has flock"
     if [ $rc -eq 9 ]; then
-        echo "ensemble: $name: another run has it ($(cat "$log.lock"))${1:+, waiting}" >&2
+        echo "ensemble: $name: another run has it ($(cat "$log.by" 2>/dev/null))${1:+, waiting}" >&2
         [ "${1-}" = wait ] || return 1
         flock "$held"
     fi
-    echo "$HOSTNAME, process $$" >"$log.lock"
+    "$here/replace.sh" "$log.by" echo "$HOSTNAME, process $$"
 }
 
 # Begun by a run that is dead, since its lock is free.
@@ -132,7 +137,7 @@ pipeline() {
     "$here/gpuslot" "$here/$gauge.sh" "$config" "$log.lat" </dev/null || rc=$?
     if [ ${#begun[@]} -gt 0 ] && { [ $rc -eq 1 ] || [ $rc -eq 2 ]; }; then
         rm -f "${begun[@]}"
-        : >"$log.err"
+        : >"$work/err"
         rc=0
         "$here/gpuslot" "$here/$gauge.sh" "$config" "$log.lat" </dev/null || rc=$?
     fi
@@ -146,9 +151,9 @@ make_result() {
     stale
     [ "$at" = "$out" ] || pipeline || return
     row=$(measure "$at") || return
-    awk -F'\t' -v OFS='\t' -v name="$name" -v condition="$condition" -v a="$start" -v b="$EPOCHREALTIME" '
-        { print name, $1, $2, $3, $4, $5, $6, sprintf("%.2f", b - a), $7, condition }' <<<"$row" >"$log.row.tmp" &&
-        mv "$log.row.tmp" "$log.row" &&
+    # shellcheck disable=SC2016 # of awk
+    "$here/replace.sh" "$log.row" awk -F'\t' -v OFS='\t' -v name="$name" -v condition="$condition" -v a="$start" -v b="$EPOCHREALTIME" '
+        { print name, $1, $2, $3, $4, $5, $6, sprintf("%.2f", b - a), $7, condition }' <<<"$row" &&
         { [ "$at" = "$out" ] || mv "$at" "$out"; }
 }
 
@@ -158,8 +163,8 @@ fix() {
     lock "$@" || return 0
     rm -f "$log.failed"
     ! done_already || return 0 # in the meantime
-    : >"$log.err"
-    make_result 2>>"$log.err" || rc=$?
+    own_folder "$(dirname "$log")"
+    make_result 2>>"$work/err" || rc=$?
     case $rc in
     0)
         rm -f "$log.err"
@@ -169,7 +174,8 @@ fix() {
     3) why="not converged" ;;
     *) why="failed ($rc)" ;;
     esac
-    echo "$why: $name: $(head -n 1 "$log.err")" >"$log.failed"
+    mv -T "$work/err" "$log.err"
+    "$here/replace.sh" "$log.failed" echo "$why: $name: $(head -n 1 "$log.err")"
     cat "$log.failed" >&2
 }
 
@@ -199,19 +205,21 @@ at() {
 
 # ---- all configurations of a part ----------------------------------------------------------------
 
-# judge TABLE [all]: says which results of this part are in another gauge or above theta, and with "all" what is missing. Rows of the
-# results that are there, of all parts, go to TABLE. Exit status 1 if there is anything to say.
+# judge [all]: says which results of this part are in another gauge or above theta, and with "all" what is missing. Rows of the
+# results that are there, of all parts, go to $work/table. Exit status 1 if there is anything to say.
 judge() {
-    local rows=$out/log/.rows
-    [[ $rows == /* ]] || rows=./$rows # a=b/log/.rows is a file, not a variable of awk
+    local rows
     ask
     mkdir -p "$out/log" || fail "$out/log cannot be made"
     exec {held}>>"$out/log/.lock"
     flock "$held" || fail "$out/log/.lock cannot be locked: expected OUT on a file system that has flock" # another part may end now
+    own_folder "$out/log"
+    rows=$work/rows
+    [[ $rows == /* ]] || rows=./$rows # a=b/log/rows is a file, not a variable of awk
     # Results before their rows: these are there first.
     { find "$out" -maxdepth 1 -name '*.lat' -printf '%f\n' >"$rows.results" &&
-        find "$out/log" -maxdepth 1 -name '*.row' -print0 | sort -z | xargs -0r cat >"$rows"; } || fail "$out: cannot be listed"
-    awk -F'\t' -v columns="$columns" -v table="$1" -v all="${2-}" -v out="$out" -v condition="$condition" -v theta="$theta" '
+        find "$out/log" -maxdepth 1 -name '*.row' -print0 | sort -zV | xargs -0r cat >"$rows"; } || fail "$out: cannot be listed"
+    awk -F'\t' -v columns="$columns" -v table="$work/table" -v all="${1-}" -v out="$out" -v condition="$condition" -v theta="$theta" '
         function wrong(what) {
             if (++others <= 3) print "ensemble: " out "/" $1 ".lat: " what
         }
@@ -245,17 +253,16 @@ judge() {
 }
 
 agree() {
-    judge /dev/null
+    judge
 }
 
 # The table has the rows of all parts; what counts as a failure is of this part.
 report() {
-    local rc=0 new=$out/.table.tsv.tmp
-    judge "$new" all || rc=$?
+    local rc=0
+    judge all || rc=$?
     [ $rc -le 1 ] || return $rc
-    [ ! -e "$new.broken" ] || { xargs -d '\n' rm -f <"$new.broken"; rm "$new.broken"; }
-    rm "$out/log/.rows" "$out/log/.rows.results"
-    mv "$new" "$out/table.tsv"
+    [ ! -e "$work/table.broken" ] || xargs -d '\n' rm -f <"$work/table.broken"
+    mv -T "$work/table" "$out/table.tsv"
     return $rc
 }
 
@@ -270,8 +277,18 @@ rest() {
     done <<<"$names"
 }
 
+# A new folder for files of this run alone: $work, in FOLDER. (set -e does not hold behind ||.)
+own_folder() {
+    work=$(mktemp -d -- "$1/.work.XXXXXXXX") || fail "$1: no folder can be made in it"
+    trap 'rm -rf "$work"' EXIT
+}
+
 what=${1-} gauge=${2-}
 case $what in
+names)
+    raw=${2:?expected RAW} part=1/1 out=${3:?expected OUT}
+    names
+    ;;
 begin | agree | rest | report)
     raw=${3:?expected RAW} part=${4:?expected PART} out=${5:?expected OUT}
     "$what"

@@ -23,6 +23,8 @@ if [ "${1-}" = --condition ]; then
     echo "${gauge[*]} --require-theta $THETA"
     exit
 fi
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "${BASH_SOURCE[0]%/*}/known.sh"
 [ $# -eq 2 ] || { echo "${0##*/}: expected CONFIG OUT.lat, found $# arguments" >&2; exit 2; }
 config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option

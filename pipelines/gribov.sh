@@ -23,6 +23,9 @@ PATH=$PATH:$here/../bin
 : "${EVERY:=600}"           # seconds between two checkpoints
 : "${CONVERT:=}"            # see fix.sh
 
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "$here/known.sh"
+
 [ $# -eq 2 ] || { echo "gribov.sh: expected CONFIG FOLDER, found $# arguments" >&2; exit 2; }
 config=$1 folder=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
@@ -73,22 +76,24 @@ row() {
     printf 'annealing\tcopies\tconverged\tsweeps\tF_mean\tF_spread\tF_best\tshare_of_best\n'
     row without 0
     row with $((STEPS * (1 + MICRO)))
-} >table.tsv
+} | "$here/replace.sh" table.tsv cat
 
-awk -F'\t' -v OFS='\t' -v best="$best" -v least="$least" -v same="$SAME" -v bins=20 '
+# shellcheck disable=SC2016 # of awk
+"$here/replace.sh" histogram.tsv awk -F'\t' -v OFS='\t' -v best="$best" -v least="$least" -v same="$SAME" -v bins=20 '
     BEGIN { width = (1 - least / best) / bins; if (width < same) width = same }
     FNR == 1 { file++ }
     FNR > 1 && $7 { b = int((1 - $4 / best) / width); count[file, b < bins ? b : bins - 1]++ }
     END {
         print "deviation", "without", "with"
         for (b = 0; b < bins; b++) print sprintf("%.3e", b * width), count[1, b] + 0, count[2, b] + 0
-    }' without.tsv with.tsv >histogram.tsv
+    }' without.tsv with.tsv
 
 cat table.tsv
 echo
 awk 'NR > 1 { printf "%s ", $1; for (i = 0; i < $2; i++) printf "o"; for (i = 0; i < $3; i++) printf "#"; print "" }
     NR == 1 { print "1 - F / F_best: o without, # with annealing" }' histogram.tsv
-if cut -f4 with.tsv | grep -qxF "$best"; then cp with.lat best.lat; else cp without.lat best.lat; fi
+if cut -f4 with.tsv | grep -qxF "$best"; then found=with.lat; else found=without.lat; fi
+"$here/replace.sh" best.lat cat $found
 if command -v gnuplot >/dev/null; then
-    for picture in copies.png copies.pdf; do gnuplot -c "$here/plots/copies.gp" $picture without.tsv with.tsv; done
+    for picture in copies.png copies.pdf; do "$here/replace.sh" $picture gnuplot -c "$here/plots/copies.gp" {} without.tsv with.tsv; done
 fi

@@ -21,21 +21,21 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --keep-going
 here := $(dir $(lastword $(MAKEFILE_LIST)))
-variables := KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL SOLVER KEEP CONVERT
+quote = '$(subst ','\'',$(1))'
+variables := KAPPA CSW BOUNDARY SOURCE SOURCES SINK CHANNELS MOMENTA RESIDUAL SOLVER KEEP CONVERT
 export $(variables)
 
+# A misspelt variable would be ignored.
+given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
+ifneq ($(filter-out RAW OUT OMP_NUM_THREADS $(variables),$(given)),)
+$(error expected variables of hadrons.mk (RAW OUT $(variables)), found '$(filter-out RAW OUT OMP_NUM_THREADS $(variables),$(given))')
+endif
 ifneq ($(words $(RAW)) $(words $(OUT)),1 1)
 $(error expected RAW and OUT without blanks in their names, found '$(RAW)' and '$(OUT)')
 endif
-configs := $(sort $(notdir $(shell find -L '$(RAW)' -maxdepth 1 -type f ! -name '.*')))
-ifeq ($(configs),)
-$(error $(RAW): expected configurations, found no file)
-endif
-ifneq ($(shell printf '%s\n' '$(configs)' | tr -d 'A-Za-z0-9._+=,@~ \n-'),)
-$(error $(RAW): expected names of letters, digits and ._+=,@~-)
-endif
-ifeq ($(realpath $(RAW)),$(realpath $(OUT)))
-$(error $(OUT): expected a folder for results, found the one of configurations)
+configs := $(shell $(here)ensemble.sh names $(call quote,$(RAW)) $(call quote,$(OUT)))
+ifneq ($(.SHELLSTATUS),0)
+$(error nothing done)
 endif
 ifneq ($(filter masses %.lat-solve,$(configs)),)
 $(error $(RAW): expected names other than $(filter masses %.lat-solve,$(configs)): OUT/masses.tsv has the means, OUT/NAME.lat-solve.tsv is a log)
@@ -50,7 +50,7 @@ endif
 endif
 results := $(configs:%=$(OUT)/%.tsv)
 # What decides the numbers, as it was when the first of them was made.
-parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))
+parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE $(if $(SOURCES),SOURCES) SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))
 
 # Correlators of quarks that do not go around in time are not symmetric.
 open := $(if $(filter %$(comma)d %$(comma)o,$(BOUNDARY)),1,0)
@@ -60,7 +60,7 @@ threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $
 
 .PHONY: all
 all: $(OUT)/masses.tsv
-	@! command -v gnuplot >/dev/null || for p in png pdf; do gnuplot -c $(here)plots/hadrons.gp $(OUT)/masses.$$p $<; done
+	@! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $<; done
 	@echo "$$(awk -F'\t' 'END { print $$NF }' $<) configurations: $<"
 
 # The first result leaves its parameters. A result of others is none, even if both were begun before there was any.
@@ -73,21 +73,19 @@ same:
 
 # A result is there or not; dates do not count, and links.sh says whether it is of what is in RAW now. One run at a time has a
 # configuration, until the last process that it starts has ended.
-failed = { echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
+failed = { mv -T "$$err" '$@.err'; echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
 .PHONY: always
 $(results): $(OUT)/%.tsv: always | same
 	@exec {held}>>'$(OUT)/.$*.lock'; flock "$$held" || { echo "failed: $*: $(OUT)/.$*.lock cannot be locked" >&2; exit 1; }; \
-	$(here)links.sh '$(RAW)/$*' '$(OUT)/links/$*' '$@' 2>'$@.err' || $(failed); \
-	[ ! -e '$@' ] || { rm '$@.err'; exit 0; }; \
-	OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>'$@.err' || $(failed); \
-	rm '$@.err'; \
+	err=$$(mktemp '$(OUT)/.err.XXXXXXXX'); trap 'rm -f "$$err"' EXIT; \
+	$(here)links.sh '$(RAW)/$*' '$(OUT)/links/$*' '$@' 2>"$$err" || $(failed); \
+	rm -f '$@.err'; [ ! -e '$@' ] || exit 0; \
+	OMP_NUM_THREADS=$(threads) $(here)hadrons.sh '$(RAW)/$*' '$@' 2>"$$err" || $(failed); \
 	exec {first}>>$(OUT)/.parameters.lock; flock "$$first"; \
-	[ -e $(OUT)/.parameters ] || { printf '%s\n' '$(parameters)' >$(OUT)/.parameters.tmp && mv $(OUT)/.parameters.tmp $(OUT)/.parameters; }; \
+	[ -e $(OUT)/.parameters ] || $(here)replace.sh $(OUT)/.parameters printf '%s\n' '$(parameters)'; \
 	$(is_ours) || { rm '$@'; $(other); }
 
 # Each time: configurations may have come or gone.
 $(OUT)/masses.tsv: $(results) always
-	@new=$(OUT)/.masses.$$$$.tmp; trap 'rm -f "$$new"' EXIT; \
-	awk -f $(here)plots/twice.awk $(configs:%=$(OUT)/links/%); \
-	awk -v open=$(open) -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $(results) >"$$new"; \
-	cmp -s "$$new" $@ || mv "$$new" $@
+	@awk -v as='they count as one' -f $(here)plots/twice.awk $(configs:%=$(OUT)/links/%); \
+	$(here)replace.sh $@ awk -v open=$(open) -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $(results)

@@ -13,6 +13,7 @@ PATH=$PATH:$here/../bin
 : "${CSW:=0}"                        # clover coefficient; 1.769 at beta = 6.0
 : "${BOUNDARY:=p,p,p,a}"             # of quarks; p periodic, a antiperiodic, d Dirichlet
 : "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner
+: "${SOURCES:=}"                     # several sources, with blanks between, in place of SOURCE: masses.awk takes their mean
 : "${SINK:=}"                        # steps at the sink, such as gauss:4,30; empty: local
 : "${CHANNELS:=pion,rho,nucleon,pcac}" # see lat-corr
 : "${MOMENTA:=0}"                    # all momenta with n^2 up to this
@@ -20,6 +21,9 @@ PATH=$PATH:$here/../bin
 : "${SOLVER:=auto}"                  # see lat-solve
 : "${KEEP:=}"                        # a name that is not empty: the propagator stays, as OUT.prop.lat
 : "${CONVERT:=}"                     # options of lat-convert, where a file does not say what it holds
+
+# shellcheck source=known.sh source-path=SCRIPTDIR
+. "$here/known.sh"
 
 [ $# -eq 2 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv, found $# arguments" >&2; exit 2; }
 config=$1 out=$2
@@ -38,6 +42,20 @@ case $rc in
     9) echo "hadrons.sh: $out: another run is at work on it" >&2; exit 1 ;;
     *) echo "hadrons.sh: $lock cannot be locked: expected a folder to write to, on a file system that has flock" >&2; exit 1 ;;
 esac
+
+# Each source has a table of its own until all are there.
+if [ -n "$SOURCES" ]; then
+    tables=() number=0
+    for SOURCE in $SOURCES; do
+        table=$base.source$((++number)).tsv
+        [ -e "$table" ] || SOURCES='' SOURCE=$SOURCE "$here/hadrons.sh" "$config" "$table"
+        [[ $table == /* ]] || table=./$table # a=b is a file, not a variable of awk
+        tables+=("$table")
+    done
+    "$here/replace.sh" "$out" awk 'FNR > 1 || NR == 1' "${tables[@]}"
+    rm -f "${tables[@]}"
+    exit
+fi
 
 # Noise is counted by configuration in the input, which is one here: each CONFIG has a number of its own.
 case $SOURCE in
@@ -70,7 +88,7 @@ correlate() {
 
 sink=()
 if [ -n "$SINK" ]; then
-    smeared=$base.links.$$.lat # no file of the user's
+    smeared=$(mktemp --suffix=.lat -- "$(dirname "$base")/.links.XXXXXXXX")
     trap 'rm -f "$smeared"' EXIT
     links >"$smeared"
     sink=(--sink "$SINK" --gauge-file "$smeared")

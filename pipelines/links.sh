@@ -25,5 +25,4 @@ fi
     echo "links.sh: $config: expected the links that $result was made of, CRC ${made:-not known}, found $crc: remove $result, or name another OUT" >&2
     exit 1
 }
-new=${record%/*}/.${record##*/}.tmp # one run at a time has a configuration
-[ "$was" = "$file" ] || { echo "$crc $file" >"$new" && mv "$new" "$record"; }
+[ "$was" = "$file" ] || "${0%/*}/replace.sh" "$record" echo "$crc $file"

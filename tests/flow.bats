@@ -127,7 +127,7 @@ EOF
     lat-flow --tsv --until .6 far.lat | awk -F'\t' 'NR == 2 && $2 == .6 { good = 1 } END { exit NR != 2 || !good }'
     lat-smear stout:.1,1 far.lat -o s.lat
     lat-orelax --gauge mag --theta 1e-12 far.lat | lat-abelian --links a.lat >table
-    lat-heatbath --beta 6 s.lat -o h.lat
+    lat-heatbath --beta 6 --seed 1 s.lat -o h.lat
     for f in s a h; do [ "$(lat-info $f.lat | grep -cE 'flow_(time|action) =')" -eq 0 ]; done
     lat-info s.lat | grep -q 'smearing = stout:.1,1'
     [ "$(lat-info h.lat | grep -c 'smearing =')" -eq 0 ]
@@ -190,9 +190,9 @@ EOF
     cat u.lat u.lat > two.lat
     lat-flow --tsv --until .1 two.lat > two
     [ "$(cut -f1 two | tr '\n' ' ')" = "config 0 0 1 1 " ]
-    [ "$(head -n 1 two)" = $'config\tt\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s\taction\tdims\tgroup' ]
+    [ "$(head -n 1 two)" = $'config\tt\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s\taction\tdims\tgroup\tensemble' ]
     lat-flow --tsv --until .1 u.lat two.lat > three
-    [ "$(cut -f12 three | sort -u | tr '\n' ' ')" = "file two.lat u.lat " ]
+    [ "$(cut -f13 three | sort -u | tr '\n' ' ')" = "file two.lat u.lat " ]
     lat-flow --json --until .1 two.lat | python3 -c '
 import json, sys
 rows = [json.loads(line) for line in sys.stdin]

@@ -86,6 +86,7 @@ built_for() {
         lat-start hot -N $n --dims 4,4,4,4 -o n.lat
         lat-orelax --device gpu --max-sweeps 0 --keep -q n.lat -o gpu.lat 2>said || [ $? -eq 3 ] || break
     done
+    lat-orelax --device cpu --max-sweeps 0 --keep -q n.lat -o cpu.lat 2>/dev/null || [ $? -eq 3 ] || skip "SU($n) was not built for the CPU either"
     grep -q "^lat-orelax: .*SU($n): this program was built with GPU code for SU(2) to SU($((n - 1))); 'make GPU_GROUPS=$n'" said
     lat-orelax --max-sweeps 1 --keep n.lat -o auto.lat 2>said || [ $? -eq 3 ]
     grep -q "'make GPU_GROUPS=$n' builds it with more; it runs on the CPU" said

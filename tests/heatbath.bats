@@ -185,7 +185,7 @@ END
     # Links that are not thermal are said, unless --thermalise says what to do.
     lat-smear --force stout:.1,1 c001.lat 2>/dev/null | lat-heatbath --continue 2>said | lat-info >/dev/null
     [[ $(cat said) == *"from links that have flowed or were smeared: expected --thermalise (0: none)" ]]
-    lat-start cold --dims 4,4,4,4 | lat-heatbath --continue --beta 6 2>said | lat-info >/dev/null
+    lat-start cold --dims 4,4,4,4 | lat-heatbath --continue --seed 1 --beta 6 2>said | lat-info >/dev/null
     [[ $(cat said) == *"from links that do not say that they were made with this beta: "* ]]
     for other in '--beta 2.5 --thermalise 0' '--xi 1 --thermalise 2' '--beta 2.25 --xi 1.25' ''; do
         # shellcheck disable=SC2086 # words
@@ -324,6 +324,56 @@ END
     [ ! -e again.2.lat ]
     run -1 --separate-stderr "${run[@]}" --resume straight.0.lat -o 'x.%d.lat'
     [[ $stderr == "lat-heatbath: straight.0.lat: expected a checkpoint of lat-heatbath"* ]]
+}
+
+@test "a run that stops after any of its sweeps goes on to the same bytes, after those that complete a configuration as well" {
+    ! sanitized || skip "a library that is loaded first"
+    local i got dims=2,2,2,2
+    local run=(lat-heatbath --dims "$dims" --beta 5.9 --thermalise 3 --every 7 --count 6 --seed 3 -q -@ 1)
+    # asked to stop before the first sweep: each process does one
+    cat >stop.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+int sigaction(int sig, const struct sigaction *how, struct sigaction *was)
+{
+    int (*real)(int, const struct sigaction *, struct sigaction *) = (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(RTLD_NEXT, "sigaction");
+    const int rc = real(sig, how, was);
+    if (sig == SIGTERM && how && (how->sa_flags & SA_RESTART)) /* lat_stop_watch */
+        raise(SIGTERM);
+    return rc;
+}
+END
+    "${CC:-cc}" -shared -fPIC -o stop.so stop.c -ldl || skip "no compiler"
+    "${run[@]}" -o 'straight.%d.lat'
+    for ((i = 0; i < 45; i++)); do
+        got=0
+        # shellcheck disable=SC2046 # words
+        LD_PRELOAD=$PWD/stop.so "${run[@]}" --checkpoint ck $([ ! -e ck ] || echo --resume ck) -o 'cut.%d.lat' 2>err || got=$?
+        [ "$got" -eq 143 ] || { cat err; [ "$got" -eq 0 ]; break; }
+    done
+    [ "$i" -ge 44 ] # 45 sweeps
+    [ "$got" -eq 143 ]
+    "${run[@]}" --checkpoint ck --resume ck -o 'cut.%d.lat'
+    [ ! -e ck ]
+    for i in 0 1 2 3 4 5; do cmp straight.$i.lat cut.$i.lat; done
+}
+
+@test "a run that continues from a NERSC copy draws the numbers of the stream; links that say no seed want --seed" {
+    lat-heatbath --dims 4,4,4,4 --beta 5.7 --thermalise 5 --every 2 --count 3 --seed 9 --overrelax 2 -q -o 'c.%04d.lat'
+    lat-convert c.0002.lat -o c.nersc
+    lat-convert --to ildg c.0002.lat -o c.ildg
+    lat-heatbath --count 1 -q c.0002.lat -o 'c.%04d.lat'
+    for format in nersc ildg; do
+        lat-heatbath --count 1 -q "c.$format" -o "$format.%04d.lat"
+        lat-diff --tolerance 0 "$format.0003.lat" c.0003.lat >difference
+        lat-info "$format.0003.lat" | grep -q 'seed = 9'
+        lat-info "$format.0003.lat" | grep -q 'sweep = 13'
+    done
+    lat-convert --to milc -p single c.0002.lat -o c.milc
+    refuses 2 '--seed is needed: c.milc does not say with which random numbers it was made' \
+        lat-heatbath --beta 5.7 --thermalise 0 --count 1 c.milc -o x.lat
+    lat-heatbath --beta 5.7 --thermalise 0 --count 1 --seed 4 -q c.milc -o x.lat
 }
 
 @test "a run that is resumed reads the configuration that it began with, and refuses another one" {

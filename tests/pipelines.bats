@@ -868,7 +868,7 @@ END
         done
     done
     run -2 --separate-stderr hadrons OUT=./raw
-    [[ $stderr == *"./raw: expected a folder for results, found the one of configurations"* ]]
+    [[ $stderr == "ensemble: RAW and OUT: expected two folders, found raw and ./raw"* ]]
     # Two makes at once: each result is made once, by one of them; the other waits.
     hadrons OUT=both CHANNELS=pion -j2 &
     hadrons OUT=both CHANNELS=pion -j2
@@ -949,13 +949,85 @@ pions_of() {
     nothing_left
 }
 
+@test "hadrons.mk: several sources of a configuration are one measurement; the mean over them comes first" {
+    raw 2
+    run -0 pions SOURCES='point:0,0,0,0 point:1,2,3,1'
+    pions_of 2
+    [ "$(find hadrons -name '*source*' ! -name '*lat-solve*' ! -name '.*' | wc -l)" -eq 0 ]
+    cut -f 10 hadrons/cfg.1.tsv | sort -u | paste -sd ' ' | grep -qx 'point:0,0,0,0 point:1,2,3,1 source'
+    for i in 1 2; do
+        for source in 0,0,0,0 1,2,3,1; do
+            lat-convert raw/cfg.$i | lat-reunit --precision double |
+                lat-solve --kappa .12 --source point:$source -q | lat-corr --channels pion >one.$i.$source
+        done
+    done
+    awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" one.* | cmp - hadrons/masses.tsv
+    # by hand, at t = 0: the mean of both sources of each, then the jackknife error of two numbers, half their difference
+    awk -F'\t' 'FNR == 2 { c[substr(FILENAME, 5, 1)] += $7 / 2 } END { d = c[1] - c[2]; printf "%.8g %.6g\n", (c[1] + c[2]) / 2, (d < 0 ? -d : d) / 2 }' \
+        one.[12].[01],* >want
+    awk -F'\t' 'NR == 2 { printf "%.8g %.6g\n", $6, $7 }' hadrons/masses.tsv | cmp - want
+    nothing_left
+}
+
+@test "variables that no pipeline reads are refused, in the place of a default" {
+    raw 1
+    local try script wrong right
+    refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" KAPPPA=.15
+    refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau COPIES=3
+    for try in "hadrons.sh KAPPPA KAPPA" "hadrons.sh SOLVE SOLVER" "gribov.sh COPEIS COPIES" "landau.sh THETTA THETA" "landau.sh MICR MICRO" \
+        "correlators.sh CYLINDRE CYLINDER"; do
+        read -r script wrong right <<<"$try"
+        refuses 2 "$script: expected the variable $right, found $wrong, which is not used" env "$wrong=1" "$P/$script" raw/cfg.1 out
+    done
+    make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=1e-3 T_FIRST=1 CONVERT= TOLERANCE=1 >/dev/null
+}
+
+@test "a name in RAW is never run, and a link at the name of a helper file is never followed" {
+    raw 1
+    local name victim=$PWD/precious try
+    cp raw/cfg.1 "raw/x';touch\${IFS}PWNED;'y"
+    for try in hadrons ensemble; do
+        refuses 2 "expected a name of letters, digits and ._+=,@~-" make -n -f "$P/$try.mk" RAW=raw
+    done
+    [ ! -e PWNED ]
+    rm raw/x*
+    held() { # NAME COMMAND...
+        rm -rf out
+        mkdir -p out/log out/links out/each/cfg.1 out/landau/log
+        echo precious >"$victim"
+        ln -s "$victim" "out/$1"
+        "${@:2}" >said 2>&1 || true
+        [ "$(cat "$victim")" = precious ] || { echo "$1: written through"; cat said; return 1; }
+    }
+    export KAPPA=.12 SOURCE=point:0,0,0,0 CHANNELS=pion PICTURES='' VERTICES='' GHOSTS='' QUARKS='' T_FIRST=.2 T_LAST=.1 STEPS=1 MICRO=0 THETA=1e-2
+    for name in cfg.1.tsv.err .parameters.tmp links/.cfg.1.tmp links/cfg.1; do held $name make -s -f "$P/hadrons.mk" OUT=out; done
+    for name in cfg.1.err cfg.1.lock .rows .rows.results cfg.1.row.tmp cfg.1.row cfg.1.failed ../.table.tsv.tmp ../table.tsv; do
+        held log/$name make -s -f "$P/ensemble.mk" GAUGE=landau OUT=out
+    done
+    for name in .gluon.tsv.tmp gluon.tsv each/cfg.1/err parameters; do held $name "$P/correlators.sh" raw out; done
+    for name in table.tsv histogram.tsv best.lat; do COPIES=2 held $name "$P/gribov.sh" raw/cfg.1 out; done
+    mkdir -m 1777 everybodys
+    refuses 1 "solver.sh: everybodys: expected a folder in which not everybody may make files" "$P/paper/solver.sh" everybodys
+    # and what hadrons.sh called by its process
+    held_links() {
+        mkdir -p out
+        for ((i = $$; i < $$ + 3000; i++)); do ln -s "$victim" "out/h.links.$i.lat"; done
+        SINK=gauss:1,2 "$P/hadrons.sh" raw/cfg.1 out/h.tsv
+        [ "$(cat "$victim")" = precious ]
+    }
+    held_links
+}
+
 @test "hadrons.mk: a configuration that is there twice is named; names of other tables are refused" {
     raw 2
-    # A copy counts, as one of lat-gluon --mean does; that is said.
+    # A copy has the same links, so that it is no configuration of its own; that is said.
+    run -0 pions
+    cp hadrons/masses.tsv two
     lat-convert raw/cfg.1 -o raw/copy
     run -0 pions
-    [[ $output == "warning: copy is cfg.1 again, with the same links: it counts as an independent one"* ]]
-    pions_of 3
+    [[ $output == *"warning: copy is cfg.1 again, with the same links: they count as one"* ]]
+    pions_of 2
+    cmp two hadrons/masses.tsv
     rm raw/copy
     # The names of other tables are no names of configurations.
     for name in masses cfg.1.lat-solve; do
@@ -981,11 +1053,11 @@ pions_of() {
     corr stout --kappa .12 --smear-links stout:.1,1 --source point:0,0,0,0
     corr twist --kappa .12 --twist .1 --source point:0,0,0,0
     corr gauss --kappa .12 --source gauss:1,4,0,0,0,0
-    [ "$(head -n 1 a | cut -f 7-)" = "$(printf 're\tim\toperator\tsource\tsink\tdims\tgroup')" ]
-    [ "$(sed -n 2p stout | cut -f 9-)" = "$(printf 'kappa 0.12 (mass 0.1666666667), boundary p,p,p,a, links stout:.1,1\tpoint:0,0,0,0\tnone\t4,4,4,4\tSU(3)')" ]
-    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t2$'
+    [ "$(head -n 1 a | cut -f 7-)" = "$(printf 're\tim\toperator\tsource\tsink\tdims\tgroup\tlinks\tensemble')" ]
+    [ "$(sed -n 2p stout | cut -f 9-13)" = "$(printf 'kappa 0.12 (mass 0.1666666667), boundary p,p,p,a, links stout:.1,1\tpoint:0,0,0,0\tnone\t4,4,4,4\tSU(3)')" ]
+    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t1$' # one configuration
     for other in 1 2; do corr noise.$other --kappa .12 --source noise:z2,t=$other,dilute=spin-colour,config=$other; done
-    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t2$'
+    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t1$' # one configuration
     for other in kappa csw stout twist; do
         run -1 --separate-stderr masses a $other
         [[ $stderr == "$other: expected operator kappa 0.12 (mass 0.1666666667), boundary p,p,p,a as before, found "* ]]
@@ -1036,13 +1108,52 @@ pions_of() {
     refuses 2 "CHANNELS: expected pion beside pcac, whose denominator it is, found 'rho,pcac'" make --no-print-directory -f "$P/hadrons.mk" CHANNELS=rho,pcac
 }
 
+@test "tables: a mean is of one ensemble, of numbers, in the order of numbers; mesons of two boundaries are not folded" {
+    local beta b
+    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    for beta in 6 5.5; do lat-heatbath --dims 4,4,4,8 --beta $beta --thermalise 5 --seed 3 -q -o $beta.lat; done
+    lat-smear stout:.1,1 6.lat -o smeared.lat
+    for b in 6 5.5 smeared; do
+        lat-solve --kappa .12 --residual 1e-6 --source point:0,0,0,0 $b.lat -q | lat-corr --channels pion >$b.tsv
+        lat-flow --tsv --until .1 $b.lat >$b.flow
+    done
+    [ "$(sed -n 2p smeared.tsv | cut -f 15)" = "beta 6, xi 1, smearing stout:.1,1" ]
+    refuses 1 "5.5.tsv: expected ensemble beta 6, xi 1 as before, found beta 5.5, xi 1" masses 6.tsv 5.5.tsv
+    refuses 1 "smeared.tsv: expected ensemble beta 6, xi 1 as before, found beta 6, xi 1, smearing stout:.1,1" masses 6.tsv smeared.tsv
+    refuses 1 "smeared.flow: expected ensemble beta 6, xi 1 as before" awk -f "$P/plots/jackknife.awk" -f "$P/plots/scales.awk" 6.flow smeared.flow
+    if [ -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ]; then
+        run -1 --separate-stderr lat-gluon --require-theta 1e9 --gauge landau --mean 6.lat 5.5.lat
+        [[ $stderr == *"5.5.lat: --mean: expected links of one ensemble, beta 6, xi 1, found beta 5.5, xi 1 (--force takes them)" ]]
+    fi
+    refuses 1 "6.lat: expected --xi 1, as the header says, found --xi 3" lat-plaq --sd --xi 3 6.lat
+    # Words and empty cells are no 0.
+    awk -F'\t' -v OFS='\t' 'NR == 3 { $7 = "" } 1' 6.tsv >bad.tsv
+    refuses 1 "bad.tsv: row 3: expected a number in column re, found ''" masses bad.tsv
+    sed '4s/\t[^\t]*$//' 6.tsv >bad.tsv
+    refuses 1 "bad.tsv: row 4: expected 15 cells as in the first row, found 14" masses bad.tsv
+    # One periodic and one antiperiodic quark: the meson is antiperiodic.
+    for b in a p; do lat-solve --kappa .13 --residual 1e-6 --boundary p,p,p,$b --source point:0,0,0,0 6.lat -q -o p$b.lat; done
+    lat-corr --channels pion --second pp.lat pa.lat >mix.tsv
+    masses mix.tsv | tail -n +2 | cut -f 6 | diff - <(tail -n +2 mix.tsv | awk -F'\t' '{ printf "%.10g\n", $7 }')
+    run ! cmp <(masses 6.tsv) <(awk -v open=1 -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" 6.tsv)
+    # Errors take configurations as independent, which is said; 2 comes before 10.
+    sed 's/6.lat/x/; s/\t[0-9a-f]\{8\}\t/\t00000001\t/' 6.tsv >again.tsv
+    run -0 --separate-stderr masses 6.tsv again.tsv
+    [ "$stderr" = "warning: errors are those of 2 independent configurations: autocorrelation is not measured" ]
+    mkdir raw
+    for b in 1 2 10; do cp 6.lat raw/cfg.$b; done
+    "$P/ensemble.sh" names raw out | paste -sd ' ' | grep -qx 'cfg.1 cfg.2 cfg.10'
+}
+
 @test "gluons: means and jackknife errors of tables are those of lat-gluon --mean" {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || skip "lat-gluon was not built: no FFTW"
     local i
     for i in 1 2 3; do rough $i.lat --dims 4,4,2,6 --seed $i; done
     for i in 1 2 3; do lat-gluon --force --tsv $i.lat 2>/dev/null >table.$i; done
     lat-gluon --force --tsv 1.lat 2.lat 3.lat 2>/dev/null >all # a column more
-    gluons() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/gluon.awk" "$@"; }
+    gluons() { awk -v force=1 -f "$P/plots/jackknife.awk" -f "$P/plots/gluon.awk" "$@"; }
+    refuses 1 "table.1: row 2: expected forced = 0, found 1: links that are not in the gauge (-v force=1 takes them)" \
+        awk -f "$P/plots/jackknife.awk" -f "$P/plots/gluon.awk" table.1
     gluons table.? >mean.tsv
     gluons all | cmp - mean.tsv
     lat-gluon --force --mean --tsv 1.lat 2.lat 3.lat 2>/dev/null >want

@@ -83,7 +83,7 @@ END
             lat-convert --to $n --force "$c" -o "${c%.lat}.$n"
             files+=("${c%.lat}.$n")
         done
-        lat-convert --join --from $n --dims 3,4,2,5 "${files[@]}" -o joined.lat
+        lat-convert --join --source-basis degrand-rossi --from $n --dims 3,4,2,5 "${files[@]}" -o joined.lat
         lat-diff --tolerance 0 s.lat joined.lat >difference || { echo "$n"; cat difference; return 1; }
     done
     lat-convert --join [01]?.lat -o joined.lat
@@ -104,7 +104,7 @@ END
     run -1 --separate-stderr lat-convert --join 00.lat 02.lat -o x.lat
     [ "$stderr" = "lat-convert: 02.lat: expected column 1 of the propagator, found column 2" ]
     refuses 1 '01.openqcd-sfld: expected column 2 of the propagator, found column 1 again' \
-        lat-convert --join --from openqcd-sfld --dims 3,4,2,5 00.openqcd-sfld 01.openqcd-sfld 01.openqcd-sfld
+        lat-convert --join --source-basis chiral --from openqcd-sfld --dims 3,4,2,5 00.openqcd-sfld 01.openqcd-sfld 01.openqcd-sfld
     run -1 --separate-stderr lat-convert --join 00.lat psi.lat -o x.lat
     [[ $stderr == "lat-convert: psi.lat: expected the operator of column 0, kappa "*", boundary "*", found none" ]]
     run -1 --separate-stderr lat-convert --join s.lat -o x.lat
@@ -115,6 +115,178 @@ END
     [ ! -e x.lat ]
     [ ! -e x.npy ]
     nothing_left
+}
+
+# stated COLUMN FORMAT: the cell of the table in docs/formats.md.
+stated() {
+    awk -F' *[|] *' -v column="$1" -v format="\`$2\`" '
+        $2 == "file" { for (i = 2; i < NF; i++) if ($i == column) c = i; next }
+        c && $2 == format { print $c; found = 1 }
+        END { exit !found }' "$ROOT/docs/formats.md"
+}
+
+# through FORMAT STREAM RESULT: the propagator in that format and back; of a format of spinors its twelve columns.
+through() {
+    local format=$1 c how=(--from "$1")
+    case $format in kyu-prop | xqcd-prop | ddalphaamg-vector) how+=(--dims "2,2,2,8") ;; milc-prop | fermilab-prop) how+=(--kappa .11) ;; esac
+    case $format in
+    openqcd-sfld | ddalphaamg-vector)
+        "$PYTHON" -c 'import lat, sys
+s, = lat.read(sys.argv[1])
+for c in range(12):
+    lat.write(f"column.{c:02}", lat.spinor(s.spinors[..., c, :, :]))' "$2"
+        for c in column.??; do lat-convert --force --to "$format" "$c" -o "$format.$c"; done
+        lat-convert --join --source-basis degrand-rossi "${how[@]}" "$format".column.?? -o "$3"
+        ;;
+    *)
+        lat-convert --force --to "$format" "$2" -o file # kappa is in the header
+        lat-convert "${how[@]}" file -o "$3"
+        ;;
+    esac
+}
+
+@test "a propagator through each format, from a source at t != 0: the stream's baryons, or a refusal until the boundary is stated" {
+    local format tolerance options
+    lat-start weak --dims 2,2,2,8 --seed 3 -o u.lat
+    lat-solve --kappa .11 --source point:0,0,0,3 u.lat -q -o p8.lat
+    lat-convert -p single p8.lat -o p4.lat
+    numbers() { lat-corr --channels pion,nucleon,delta "$@" | cut -f 2-8; }
+    for format in $(lat-convert --list | sed -n '/-prop\|-sfld\|-vector/s/ .*//p'); do
+        case $format in milc-prop | fermilab-prop | xqcd-prop) p=p4.lat tolerance=1e-5 ;; *) p=p8.lat tolerance=1e-12 ;; esac
+        [ "$format" != hdf5-prop ] || lat-convert --version | grep -q '^HDF5: yes' || continue
+        through "$format" $p r.lat
+        options=(--boundary "p,p,p,a" --origin "0,0,0,3")
+        for column in boundary operator source links; do
+            lat-info --json r.lat | "$PYTHON" -c 'import json, sys
+key = {"links": "links_crc"}.get(sys.argv[1], sys.argv[1])
+assert (key in json.load(sys.stdin)) == (sys.argv[2] == "stated"), sys.argv' $column "$(stated $column "$format")"
+        done
+        if [ "$(stated boundary "$format")" = - ]; then
+            refuses 1 'r.lat: channel nucleon: expected the boundary of the quarks in the header, found none' \
+                lat-corr --channels nucleon --origin 0,0,0,3 r.lat
+            refuses 1 'r.lat: expected an operator in the header, found none (--boundary p,p,p,a states that of isotropic quarks' \
+                lat-quark --force --source point:0,0,0,3 r.lat || refuses 1 r.lat: lat-quark --source point:0,0,0,3 r.lat
+            lat-corr --channels pion r.lat >pion.tsv 2>&1
+            lat-convert --boundary p,p,p,a --source point:0,0,0,3 r.lat -o said.lat
+            numbers said.lat | diff - <(numbers "${options[@]}" r.lat)
+            refuses 1 'said.lat: expected boundary p,p,p,a, which the header states, found --boundary p,p,p,p' \
+                lat-corr --boundary p,p,p,p said.lat
+        fi
+        numbers $p >want
+        numbers "${options[@]}" r.lat >got
+        "$PYTHON" - "$tolerance" <<'END'
+import sys
+want, got = ([line.split("\t") for line in open(name)][1:] for name in ("want", "got"))
+assert len(want) == len(got) and [w[:5] for w in want] == [g[:5] for g in got]
+scale = {}
+for w in want:
+    scale[w[0], w[4]] = max(scale.get((w[0], w[4]), 0), abs(complex(float(w[5]), float(w[6]))))
+off = max(abs(complex(float(w[5]) - float(g[5]), float(w[6]) - float(g[6]))) / scale[w[0], w[4]] for w, g in zip(want, got))
+assert off <= float(sys.argv[1]), off
+END
+    done
+}
+
+@test "twelve spinors of another basis are joined as their sources are: unit vectors of that basis, which is said" {
+    # by make_quarks.py, each column of the propagator as the program has it, both spins in its basis
+    for format in etmc-prop openqcd-sfld ddalphaamg-vector; do
+        ROOT=$ROOT "$PYTHON" - <<'END'
+import lat, runpy, sys
+import numpy as np
+import os
+sys.argv = ["make_quarks.py", "make", "npy-prop", "s.lat", "unused", "1"]
+module = runpy.run_path(os.environ["ROOT"] + "/tests/make_quarks.py")
+s, = lat.read("s.lat")
+for name in ("CHIRAL", "DDALPHAAMG"):
+    t = module["basis_change"](module[name])
+    v = s.spinors.reshape(s.spinors.shape[:4] + (4, 3, 4, 3))
+    v = np.einsum("tzyxPCsc,PQ->tzyxQCsc", v, t).reshape(s.spinors.shape)  # sources: unit vectors of the basis; sinks in ours
+    for c in range(12):
+        lat.write(f"{name}.{c:02}", lat.spinor(v[..., c, :, :]))
+END
+        case $format in ddalphaamg-vector) of=DDALPHAAMG ;; *) of=CHIRAL ;; esac
+        for c in "$of".??; do lat-convert --force --to $format "$c" -o "$c.file"; done
+        run -0 --separate-stderr lat-convert --join --from $format --dims 3,4,2,5 $of.??.file -o joined.lat
+        [[ $stderr == *"the sources are taken as the unit vectors of the basis of the file, "*" (--source-basis says another one)" ]]
+        lat-diff --tolerance 0 s.lat joined.lat >difference || { echo "$format"; cat difference; return 1; }
+    done
+}
+
+@test "a boundary angle that is spread over the links is taken off, with the source's place" {
+    lat-start weak --dims 2,2,2,4 --seed 3 -o u.lat
+    lat-solve --kappa .12 --boundary .2,.4,p,a --source point:1,0,1,2 u.lat -q -o p.lat
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+s, = lat.read("p.lat")
+t, z, y, x = np.indices(s.spinors.shape[:4])
+phase = np.exp(-1j * np.pi * (.2 * (x - 1) / 2 + .4 * y / 2 + (t - 2) / 4))
+lat.write("spread.lat", lat.propagator(s.spinors * phase[..., None, None, None]))
+END
+    lat-convert --to npy-prop spread.lat -o spread.npy
+    refuses 1 'spread.npy: --spread: expected the boundary of the quarks (--boundary)' lat-convert --spread .2,.4,0,1 spread.npy -o x.lat
+    refuses 1 'spread.npy: --spread: expected the boundary' lat-convert --spread .2,.4,0,1 --boundary .2,.4,p,a spread.npy -o x.lat
+    refuses 2 "--spread: expected four numbers with commas between, found '.2'" lat-convert --spread .2 spread.npy -o x.lat
+    lat-convert --spread .2,.4,0,1 --boundary .2,.4,p,a --source point:1,0,1,2 spread.npy -o off.lat
+    lat-diff --tolerance 1e-14 p.lat off.lat >difference
+    lat-info off.lat | grep -qx 'operator    unknown, boundary 0.20000000000000001,0.40000000000000002,p,a'
+    "$PYTHON" -c 'import lat
+s, = lat.read("off.lat")
+assert s.header.operator.name == "unknown" and s.header.operator.boundary[3] == "a"
+lat.write("again.lat", s)'
+    lat-info --check again.lat
+}
+
+# with_xml XML FILE: s.lat in chroma-prop with this in place of its XML.
+with_xml() {
+    quarks make chroma-prop s.lat file
+    "$PYTHON" - "$1" "$2" <<'END'
+import struct
+import sys
+
+xml, out, at = sys.argv[1].encode() + b"\0", b"", 0
+file = open("file", "rb").read()
+while at < len(file):
+    length = struct.unpack(">Q", file[at + 8:at + 16])[0]
+    record = file[at:at + 144 + length + -length % 8]
+    if record[16:].startswith(b"scidac-record-xml\0"):
+        record = record[:8] + struct.pack(">Q", len(xml)) + record[16:144] + xml + bytes(-len(xml) % 8)
+    out += record
+    at += 144 + length + -length % 8
+open(sys.argv[2], "wb").write(out)
+END
+}
+
+@test "Chroma's XML: the boundary of every action, the operator of those that are known word by word, stout links" {
+    xml() { echo "<Propagator><ForwardProp><FermionAction>$1</FermionAction></ForwardProp></Propagator>"; }
+    local bc='<FermionBC><FermBC>SIMPLE_FERMBC</FermBC><boundary>1 1 1 -1</boundary></FermionBC>' w='<FermAct>WILSON</FermAct><Mass>1</Mass>'
+    local expected xml stout='<Name>STOUT_FERM_STATE</Name><rho>0.125</rho><n_smear>2</n_smear>'
+    while IFS='|' read -r expected xml; do
+        with_xml "$(xml "$xml")" c.lime
+        lat-convert c.lime -o r.lat
+        lat-info r.lat | sed -n 's/^operator *//p; s/^.* smeared_links = /links /p' | tr '\n' ';' >found
+        [ "$(cat found)" = "$expected" ] || { echo "$xml: expected '$expected', found '$(cat found)'"; return 1; }
+    done <<END
+wilson, mass 1, kappa 0.1, boundary p,p,p,a;|$w$bc
+wilson, mass 1, kappa 0.1, boundary p,p,p,a;|$w<AnisoParam><anisoP>false</anisoP><t_dir>3</t_dir></AnisoParam>$bc
+unknown, boundary p,p,p,a;|$w<AnisoParam><anisoP>true</anisoP><t_dir>3</t_dir><xi_0>2</xi_0><nu>1</nu></AnisoParam>$bc
+unknown, boundary p,p,p,a;|<FermAct>DWF</FermAct><Mass>1</Mass>$bc
+unknown, boundary p,p,p,a;|<FermAct>CLOVER</FermAct><Mass>1</Mass><clovCoeff>1</clovCoeff><TwistedM>.1</TwistedM>$bc
+|$w<FermionBC><FermBC>TWISTED_FERMBC</FermBC><boundary>1 1 1 -1</boundary><phases_by_pi>.2 .4 0</phases_by_pi></FermionBC>
+unknown, boundary p,p,p,a;|$w<FermState><Name>HEX_FERM_STATE</Name><n_smear>2</n_smear>$bc</FermState>
+wilson, mass 1, kappa 0.1, boundary p,p,p,a;links stout:0.125,2;|$w<FermState>$stout<orthog_dir>-1</orthog_dir>$bc</FermState>
+wilson, mass 1, kappa 0.1, boundary p,p,p,a;links stout:0.125,2,spatial;|$w<FermState>$stout<orthog_dir>3</orthog_dir>$bc</FermState>
+unknown, boundary p,p,p,a;|$w<FermState>$stout<orthog_dir>1</orthog_dir>$bc</FermState>
+END
+    # and as we write it
+    lat-start weak --dims 4,4,4,8 -o w.lat
+    lat-solve --smear-links stout:.1,1 --kappa .12 --csw 1.1 --source point:0,0,0,0 w.lat -q -o s.lat
+    lat-convert --force --to chroma-prop s.lat -o s.lime
+    lat-convert s.lime -o r.lat
+    lat-dirac --check --source point:0,0,0,0 -U w.lat r.lat >check
+    lat-solve --smear-links hyp:.75,.6,.3,1 --kappa .12 --source point:0,0,0,0 w.lat -q -o s.lat
+    lat-convert --force --to chroma-prop s.lat -o s.lime
+    lat-convert s.lime | lat-info - | grep -qx 'operator    unknown, boundary p,p,p,a'
 }
 
 @test "the operator of Chroma's XML comes into the header, and goes back" {

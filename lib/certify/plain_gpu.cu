@@ -24,27 +24,38 @@ enum { PLANES = 6, AT_ONCE = 64 /* columns of a launch */, SLICES = 4 /* where b
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "residuals"); }
 
-struct lat_plain_gpu {
-    const lat_cuda_device *dev;
-    lat_fermion action;
+/* M, and a call's columns. */
+typedef struct operands {
     uint32_t extent[4];
-    size_t sites;
+    double diagonal, twist, csw, csw_t;
     double *links;      /* [site][4][18] */
     double *clover;     /* [site][plane][18]: S - S^+ of each plane; NULL without clover term */
     double2 *factor[4]; /* [x_mu][forwards, backwards]: - weight/2 and the phase; 0: no hop */
+    size_t sites;
+    size_t slice, of_slice; /* sites of a slice; its chunks */
+    uint32_t objects;       /* of x: */
+    const double *x;
+    int column[AT_ONCE];
+    size_t first, count;  /* sites; in plain_residual and sum_chunks: */
+    const double *b;      /* [column][count][24], or NULL: it is zero there */
+    double2 *norms;       /* [column][count]: |b - M x|^2, |b|^2 */
+    double2 *part;        /* [column][chunk]: their sums */
+    size_t chunk, chunks; /* the first one; all, of the lattice */
+} operands;
+
+struct lat_plain_gpu {
+    const lat_cuda_device *dev;
+    operands m; /* without columns */
 };
 
 /* ---- the clover term ------------------------------------------------------------------------- */
 
-typedef struct clover_args {
-    uint32_t extent[4];
-    size_t sites;
-    const double *links;
-    double *clover;
-} clover_args;
+/* The planes mu < nu. */
+static __device__ constexpr int plane_mu[PLANES] = {0, 0, 1, 0, 1, 2},
+                                plane_nu[PLANES] = {1, 2, 2, 3, 3, 3};
 
 /* path <- path times the link that leads from p along mu, or back; p goes there. */
-static __device__ void follow(const clover_args &a, place *p, int mu, int way, double *path)
+static __device__ void follow(const operands &a, place *p, int mu, int way, double *path)
 {
     const place to = step(a.extent, *p, mu, way);
     const double *const link = a.links + (site_of(a.extent, way > 0 ? *p : to) * 4 + mu) * 18;
@@ -59,16 +70,10 @@ static __device__ void follow(const clover_args &a, place *p, int mu, int way, d
 }
 
 /* S - S^+ of a plane mu < nu: leaves counterclockwise from the site. */
-static __global__ void make_plain_clover(const __grid_constant__ clover_args a)
+static __global__ void make_plain_clover(const __grid_constant__ operands a)
 {
     const size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x, site = n / PLANES;
-    const int plane = (int)(n % PLANES),
-              nu = plane == 0  ? 1
-                   : plane < 3 ? 2
-                               : 3,
-              mu = plane == 5                 ? 2
-                   : plane == 2 || plane == 4 ? 1
-                                              : 0; /* 01, 02, 12, 03, 13, 23 */
+    const int mu = plane_mu[n % PLANES], nu = plane_nu[n % PLANES];
     if (site >= a.sites)
         return;
     double sum[18] = {};
@@ -156,67 +161,52 @@ static __device__ __forceinline__ void load_spinor(double2 psi[12], const double
         psi[k] = ((const double2 *)from)[k];
 }
 
-typedef struct residual_args {
-    uint32_t extent[4];
-    uint32_t objects;
-    size_t first, count;    /* sites */
-    size_t slice, of_slice; /* sites of a slice; its chunks */
-    double diagonal, twist, csw, csw_t;
-    const double *links, *clover, *x;
-    const double *b; /* [column][count][24], or NULL: it is zero there */
-    const double2 *factor[4];
-    double2 *norms;       /* [column][count]: |b - M x|^2, |b|^2 */
-    double2 *part;        /* [column][chunk]: their sums */
-    size_t chunk, chunks; /* the first one; all, of the lattice */
-    int column[AT_ONCE];
-} residual_args;
-
-/* sum += factor (1 - way gamma_MU) U psi, U being the link of a step forwards, or its inverse. */
-template <int MU, int WAY>
-static __device__ __forceinline__ void add_hop(const residual_args &a, const place &p, size_t site,
-                                               int column, double2 sum[12])
+/* sum += factor (1 - way gamma_mu) U psi, U being the link of a step forwards, or its inverse. */
+static __device__ __forceinline__ void add_hop(const operands &a, const place &p, int column,
+                                               int mu, int way, double2 sum[12])
 {
-    const double2 factor = a.factor[MU][2 * p.x[MU] + (WAY < 0)];
+    const double2 factor = a.factor[mu][2 * p.x[mu] + (way < 0)];
     if (factor.x == 0 && factor.y == 0)
         return;
-    const size_t from = site_of(a.extent, step(a.extent, p, MU, WAY));
+    const size_t from = site_of(a.extent, step(a.extent, p, mu, way));
+    const size_t link = way > 0 ? site_of(a.extent, p) : from;
     double2 u[9], psi[12];
-    load_link(u, a.links + ((WAY > 0 ? site : from) * 4 + MU) * 18, WAY < 0, factor);
+    load_link(u, a.links + (link * 4 + mu) * 18, way < 0, factor);
     load_spinor(psi, a.x + (from * a.objects + (size_t)column) * LAT_STAGE_SPINOR);
 #pragma unroll
     for (int s = 0; s < 2; s++) { /* upper spins; the lower ones are -way gamma times these */
-        const int lower = gamma_column(MU, s);
+        const int lower = gamma_column(mu, s);
         double2 half[3], out[3];
 #pragma unroll
         for (int k = 0; k < 3; k++) {
             half[k] = psi[3 * s + k];
-            add_power(half[k], -WAY, gamma_power(MU, s), psi[3 * lower + k]);
+            add_power(half[k], -way, gamma_power(mu, s), psi[3 * lower + k]);
         }
         multiply(u, half, out);
 #pragma unroll
         for (int k = 0; k < 3; k++) {
             sum[3 * s + k].x += out[k].x;
             sum[3 * s + k].y += out[k].y;
-            add_power(sum[3 * lower + k], -WAY, gamma_power(MU, lower), out[k]);
+            add_power(sum[3 * lower + k], -way, gamma_power(mu, lower), out[k]);
         }
     }
 }
 
-/* sum -= c/16 gamma_MU gamma_NU (S - S^+) psi */
-template <int PLANE, int MU, int NU>
-static __device__ __forceinline__ void add_plane(const residual_args &a, size_t site,
+/* sum -= c/16 gamma_mu gamma_nu (S - S^+) psi */
+static __device__ __forceinline__ void add_plane(const operands &a, size_t site, int plane,
                                                  const double2 psi[12], double2 sum[12])
 {
-    const double c = NU == 3 ? a.csw_t : a.csw;
-    const double2 *const from_here = (const double2 *)(a.clover + (site * PLANES + PLANE) * 18);
+    const int mu = plane_mu[plane], nu = plane_nu[plane];
+    const double c = nu == 3 ? a.csw_t : a.csw;
+    const double2 *const from_here = (const double2 *)(a.clover + (site * PLANES + plane) * 18);
     double2 f[9];
 #pragma unroll
     for (int k = 0; k < 9; k++)
         f[k] = from_here[k];
 #pragma unroll
     for (int s = 0; s < 4; s++) {
-        const int by = gamma_column(MU, s), from = gamma_column(NU, by);
-        const int power = gamma_power(MU, s) + gamma_power(NU, by);
+        const int by = gamma_column(mu, s), from = gamma_column(nu, by);
+        const int power = gamma_power(mu, s) + gamma_power(nu, by);
         double2 out[3];
         multiply(f, psi + 3 * from, out);
 #pragma unroll
@@ -226,7 +216,7 @@ static __device__ __forceinline__ void add_plane(const residual_args &a, size_t 
 }
 
 /* (M x)(site) */
-static __device__ __forceinline__ void apply(const residual_args &a, size_t site, int column,
+static __device__ __forceinline__ void apply(const operands &a, size_t site, int column,
                                              double2 sum[12])
 {
     const place p = place_of(a.extent, site);
@@ -238,27 +228,20 @@ static __device__ __forceinline__ void apply(const residual_args &a, size_t site
         sum[k] = make_double2(a.diagonal * psi[k].x - t * psi[k].y,
                               a.diagonal * psi[k].y + t * psi[k].x);
     }
-    if (a.clover) {
-        add_plane<0, 0, 1>(a, site, psi, sum);
-        add_plane<1, 0, 2>(a, site, psi, sum);
-        add_plane<2, 1, 2>(a, site, psi, sum);
-        add_plane<3, 0, 3>(a, site, psi, sum);
-        add_plane<4, 1, 3>(a, site, psi, sum);
-        add_plane<5, 2, 3>(a, site, psi, sum);
-    }
-    add_hop<0, 1>(a, p, site, column, sum);
-    add_hop<0, -1>(a, p, site, column, sum);
-    add_hop<1, 1>(a, p, site, column, sum);
-    add_hop<1, -1>(a, p, site, column, sum);
-    add_hop<2, 1>(a, p, site, column, sum);
-    add_hop<2, -1>(a, p, site, column, sum);
-    add_hop<3, 1>(a, p, site, column, sum);
-    add_hop<3, -1>(a, p, site, column, sum);
+#pragma unroll
+    for (int plane = 0; plane < PLANES; plane++)
+        if (a.clover)
+            add_plane(a, site, plane, psi, sum);
+#pragma unroll
+    for (int mu = 0; mu < 4; mu++)
+#pragma unroll
+        for (int way = 1; way >= -1; way -= 2)
+            add_hop(a, p, column, mu, way, sum);
 }
 
 /* Columns of a site side by side, as they lie in x: they have its links in common. */
 static __global__ void __launch_bounds__(THREADS)
-    plain_residual(const __grid_constant__ residual_args a, uint32_t columns)
+    plain_residual(const __grid_constant__ operands a, uint32_t columns)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x, n = i / columns;
     const uint32_t column = (uint32_t)(i - n * columns);
@@ -280,7 +263,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Sites of a chunk one after the other; a thread a chunk of a column. */
-static __global__ void sum_chunks(const __grid_constant__ residual_args a)
+static __global__ void sum_chunks(const __grid_constant__ operands a)
 {
     const size_t chunk = (size_t)blockIdx.x * blockDim.x + threadIdx.x, t = chunk / a.of_slice,
                  in_slice = (chunk - t * a.of_slice) * LAT_CHUNK, from = t * a.slice + in_slice,
@@ -310,34 +293,34 @@ static double2 factor_of(const lat_fermion *f, int mu, int x, int extent, int wa
                : make_double2(re, 0);
 }
 
-static int send_factors(lat_plain_gpu *m, int mu)
+static int send_factors(lat_plain_gpu *p, const lat_fermion *action, int mu)
 {
-    const size_t bytes = 2 * m->extent[mu] * sizeof(double2);
+    const int extent = (int)p->m.extent[mu];
+    const size_t bytes = 2 * (size_t)extent * sizeof(double2);
     double2 *const host = (double2 *)lat_alloc(1, bytes, "phases");
     if (!host)
         return -1;
-    for (int x = 0; x < (int)m->extent[mu]; x++)
+    for (int x = 0; x < extent; x++)
         for (int back = 0; back < 2; back++)
-            host[2 * x + back] = factor_of(&m->action, mu, x, (int)m->extent[mu], back ? -1 : 1);
-    const int rc = lat_cuda_malloc((void **)&m->factor[mu], bytes, "phases")
-                   || failed(cudaMemcpyAsync(m->factor[mu], host, bytes, cudaMemcpyHostToDevice,
-                                             m->dev->stream))
-                   || failed(cudaStreamSynchronize(m->dev->stream));
+            host[2 * x + back] = factor_of(action, mu, x, extent, back ? -1 : 1);
+    const int rc = lat_cuda_malloc((void **)&p->m.factor[mu], bytes, "phases")
+                   || failed(cudaMemcpyAsync(p->m.factor[mu], host, bytes, cudaMemcpyHostToDevice,
+                                             p->dev->stream))
+                   || failed(cudaStreamSynchronize(p->dev->stream));
     free(host);
     return rc;
 }
 
-static int send_clover(lat_plain_gpu *m)
+static int send_clover(lat_plain_gpu *p)
 {
-    if (m->action.csw == 0 && m->action.csw_t == 0)
+    if (p->m.csw == 0 && p->m.csw_t == 0)
         return 0;
-    const uint64_t n = m->sites * PLANES;
-    if (lat_cuda_malloc((void **)&m->clover, n * 18 * sizeof(double), "the clover term"))
-        return -1;
-    const clover_args a = {
-        {m->extent[0], m->extent[1], m->extent[2], m->extent[3]}, m->sites, m->links, m->clover};
-    make_plain_clover<<<lat_cuda_blocks(n, THREADS), THREADS, 0, m->dev->stream>>>(a);
-    return failed(cudaGetLastError());
+    const uint64_t n = p->m.sites * PLANES;
+    return lat_cuda_malloc((void **)&p->m.clover, n * 18 * sizeof(double), "the clover term")
+                   || failed(lat_cuda_start(false, make_plain_clover, lat_cuda_blocks(n, THREADS),
+                                            THREADS, p->dev->stream, p->m))
+               ? -1
+               : 0;
 }
 
 lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const lat_fermion *action)
@@ -347,45 +330,47 @@ lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const 
                  "operator");
         return NULL;
     }
-    lat_plain_gpu *m = (lat_plain_gpu *)calloc(1, sizeof *m);
-    if (!m) {
+    lat_plain_gpu *p = (lat_plain_gpu *)calloc(1, sizeof *p);
+    if (!p) {
         lat_fail("out of memory: residuals");
         return NULL;
     }
-    m->dev = lat_cuda_device_of(dev);
-    m->action = *action;
-    m->sites = lat_volume(&links->head.geom);
-    int rc = lat_cuda_upload_links(m->dev, links, &m->links);
+    p->dev = lat_cuda_device_of(dev);
+    p->m.diagonal = 1 + 3 * action->nu / action->xi + action->mass;
+    p->m.twist = action->twist;
+    p->m.csw = action->csw / action->xi;
+    p->m.csw_t = action->csw_t;
+    p->m.sites = lat_volume(&links->head.geom);
+    int rc = lat_cuda_upload_links(p->dev, links, &p->m.links);
     for (int mu = 0; mu < 4 && rc == 0; mu++) {
-        m->extent[mu] = (uint32_t)links->head.geom.dims[mu];
-        rc = send_factors(m, mu);
+        p->m.extent[mu] = (uint32_t)links->head.geom.dims[mu];
+        rc = send_factors(p, action, mu);
     }
-    if (rc == 0 && send_clover(m) == 0)
-        return m;
-    lat_plain_gpu_free(m);
+    if (rc == 0 && send_clover(p) == 0)
+        return p;
+    lat_plain_gpu_free(p);
     return NULL;
 }
 
-void lat_plain_gpu_free(lat_plain_gpu *m)
+void lat_plain_gpu_free(lat_plain_gpu *p)
 {
-    if (!m)
+    if (!p)
         return;
-    cudaFree(m->links);
-    cudaFree(m->clover);
+    cudaFree(p->m.links);
+    cudaFree(p->m.clover);
     for (int mu = 0; mu < 4; mu++)
-        cudaFree(m->factor[mu]);
-    free(m);
+        cudaFree(p->m.factor[mu]);
+    free(p);
 }
 
-const double *lat_plain_gpu_links(const lat_plain_gpu *m) { return m->links; }
+const double *lat_plain_gpu_links(const lat_plain_gpu *p) { return p->m.links; }
 
 /* ---- residuals ------------------------------------------------------------------------------- */
 
 /* Columns of b on a slice to the device, [column][site][24]; *zero: there is nothing but zeros. */
-static int send_slice(const lat_plain_gpu *m, const lat_field *b, int columns, const int *column,
-                      size_t first, size_t count, double *to, bool *zero)
+static int send_slice(const lat_cuda_device *dev, const lat_field *b, int columns,
+                      const int *column, size_t first, size_t count, double *to, bool *zero)
 {
-    const lat_cuda_device *const dev = m->dev;
     const size_t each = LAT_STAGE_SPINOR * sizeof(double), all = (size_t)columns;
     *zero = lat_stage_zero(b, columns, column, first, count);
     return *zero ? 0
@@ -405,27 +390,29 @@ static int send_slice(const lat_plain_gpu *m, const lat_field *b, int columns, c
 
 /* Slice after slice of time, and some together where b is zero; at most AT_ONCE columns: to `host`,
  * [column][chunk]. */
-static int run(const lat_plain_gpu *m, residual_args *a, const lat_field *b, int columns,
+static int run(const lat_cuda_device *dev, operands *a, const lat_field *b, int columns,
                const int *column, double *of_b, double2 *host)
 {
     const unsigned all = (unsigned)columns;
-    const cudaStream_t stream = m->dev->stream;
+    const cudaStream_t stream = dev->stream;
     memcpy(a->column, column, (size_t)columns * sizeof *column);
-    for (size_t t = 0, slices; t < m->extent[3]; t += slices) {
+    for (size_t t = 0, slices; t < a->extent[3]; t += slices) {
         bool zero;
         a->first = t * a->slice;
         a->chunk = t * a->of_slice;
-        if (send_slice(m, b, columns, column, a->first, a->slice, of_b, &zero))
+        if (send_slice(dev, b, columns, column, a->first, a->slice, of_b, &zero))
             return -1;
         slices = 1;
-        while (zero && slices < SLICES && t + slices < m->extent[3]
+        while (zero && slices < SLICES && t + slices < a->extent[3]
                && lat_stage_zero(b, columns, column, a->first + slices * a->slice, a->slice))
             slices++;
         a->b = zero ? NULL : of_b;
         a->count = slices * a->slice;
-        plain_residual<<<lat_cuda_blocks(a->count * all, THREADS), THREADS, 0, stream>>>(*a, all);
-        sum_chunks<<<dim3(lat_cuda_blocks(slices * a->of_slice, 32), all), 32, 0, stream>>>(*a);
-        if (failed(cudaGetLastError()))
+        if (failed(lat_cuda_start(false, plain_residual, lat_cuda_blocks(a->count * all, THREADS),
+                                  THREADS, stream, *a, all))
+            || failed(lat_cuda_start(false, sum_chunks,
+                                     dim3(lat_cuda_blocks(slices * a->of_slice, 32), all), 32,
+                                     stream, *a)))
             return -1;
     }
     return failed(cudaMemcpyAsync(host, a->part, a->chunks * all * sizeof *host,
@@ -451,30 +438,19 @@ static double residual_of(const double2 *part, size_t slices, size_t of_slice)
     return sum.x == 0 ? 0 : sqrt(sum.x / sum.y);
 }
 
-int lat_plain_gpu_residual(lat_plain_gpu *m, const double *x, const lat_field *b, int columns,
+int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b, int columns,
                            const int *column, double *residual)
 {
     static const char what[] = "residuals";
-    const lat_fermion *const f = &m->action;
     const size_t slice = lat_slice_sites(&b->head), of_slice = (slice + LAT_CHUNK - 1) / LAT_CHUNK,
-                 chunks = of_slice * m->extent[3],
+                 chunks = of_slice * p->m.extent[3],
                  most = (size_t)(columns < AT_ONCE ? columns : (int)AT_ONCE);
     double *of_b = NULL;
-    residual_args a = {};
-    for (int mu = 0; mu < 4; mu++) {
-        a.extent[mu] = m->extent[mu];
-        a.factor[mu] = m->factor[mu];
-    }
+    operands a = p->m;
     a.objects = (uint32_t)lat_header_objects(&b->head);
     a.slice = slice;
     a.of_slice = of_slice;
     a.chunks = chunks;
-    a.diagonal = 1 + 3 * f->nu / f->xi + f->mass;
-    a.twist = f->twist;
-    a.csw = f->csw / f->xi;
-    a.csw_t = f->csw_t;
-    a.links = m->links;
-    a.clover = m->clover;
     a.x = x;
     double2 *const host = (double2 *)lat_alloc(chunks, most * sizeof *host, what);
     int rc = host
@@ -487,9 +463,9 @@ int lat_plain_gpu_residual(lat_plain_gpu *m, const double *x, const lat_field *b
                  : -1;
     for (int i = 0; i < columns && rc == 0; i += AT_ONCE) {
         const int n = columns - i < AT_ONCE ? columns - i : (int)AT_ONCE;
-        rc = run(m, &a, b, n, column + i, of_b, host);
+        rc = run(p->dev, &a, b, n, column + i, of_b, host);
         for (int k = 0; k < n && rc == 0; k++)
-            residual[i + k] = residual_of(host + (size_t)k * chunks, m->extent[3], of_slice);
+            residual[i + k] = residual_of(host + (size_t)k * chunks, a.extent[3], of_slice);
     }
     cudaFree(of_b);
     cudaFree(a.norms);

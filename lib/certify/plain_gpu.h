@@ -24,14 +24,14 @@ static inline double lat_plain_gpu_bytes(const lat_header *links, const lat_ferm
 /* The links are copied; 0 or a pointer, or -1 or NULL with lat_error set. */
 lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links,
                                  const lat_fermion *action);
-void lat_plain_gpu_free(lat_plain_gpu *m); /* NULL is allowed */
+void lat_plain_gpu_free(lat_plain_gpu *p); /* NULL is allowed */
 
 /* The links on the device, [site][4][18] in natural order (grid/staging.h). */
-const double *lat_plain_gpu_links(const lat_plain_gpu *m);
+const double *lat_plain_gpu_links(const lat_plain_gpu *p);
 
 /* residual[i] = |b - M x| / |b| of column[i], as lat_plain_residual; x is on the device, in the
  * bytes of a host field with the header of b, in double. */
-int lat_plain_gpu_residual(lat_plain_gpu *m, const double *x, const lat_field *b, int columns,
+int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b, int columns,
                            const int *column, double *residual);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clover.c: the clover term of a site. */
-#include "clover.h"
+#include "dirac/clover.h"
 
 #include <complex.h>
 #include <math.h>
@@ -187,7 +187,7 @@ static void swap_rows(square a, int i, int j, int n)
 
 /* Gauss-Jordan with the largest pivot of each column. *det gets the phase of the determinant, *log
  * the logarithm of its size. False if a pivot vanishes against the largest element. */
-static bool invert(square a, int n, cd *det, double *log_det)
+static bool invert_hermitian(square a, int n, cd *det, double *log_det)
 {
     double largest = 0;
     int row[LAT_CLOVER_ROWS];
@@ -249,7 +249,7 @@ int lat_clover_invert(lat_clover *c, double twist, double *log, int *negative)
                 for (int k = 0; k < n; k++)
                     a[i][j] += mul(h[i][k], h[k][j]);
             }
-        if (!invert(a, n, &det, &size))
+        if (!invert_hermitian(a, n, &det, &size))
             return half + 1;
         *log += twist != 0 ? size / 2 : size;
         *negative += twist == 0 && creal(det) < 0;

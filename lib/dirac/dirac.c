@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac.c: Dirac operators: what devices share. */
-#include "dirac.h"
+#include "dirac/dirac.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int check_fermion(const lat_fermion *f)
     return 0;
 }
 
-lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options)
 {
     lat_dirac_options how = options ? *options : (lat_dirac_options){0};
@@ -56,44 +56,15 @@ void lat_dirac_close(lat_dirac *d)
         d->ops->close(d);
 }
 
-int lat_dirac_sums(const lat_dirac_end *end)
-{
-    static const int of_step[LAT_STEPS] = {
-        [LAT_STEP_CG_ALPHA] = LAT_SUM_NORM,
-        [LAT_STEP_CG_BETA] = LAT_SUM_NORM,
-        [LAT_STEP_BI_ALPHA] = LAT_SUM_NORM | LAT_SUM_SHADOW,
-        [LAT_STEP_BI_BETA] = LAT_SUM_NORM | LAT_SUM_DOT | LAT_SUM_SHADOW | LAT_SUM_SHADOW_IN};
-    if (!end)
-        return 0;
-    if (end->scalars)
-        return of_step[end->step];
-    return (end->norm ? LAT_SUM_NORM : 0) | (end->with ? LAT_SUM_DOT : 0)
-           | (end->shadow ? LAT_SUM_SHADOW : 0) | (end->shadow_in ? LAT_SUM_SHADOW_IN : 0);
-}
-
-void lat_dirac_hand_over(const lat_dirac_end *end, const lat_spinor_part *p, const double *v)
-{
-    lat_scalar *const to[] = {end->with ? end->dot : NULL, end->shadow, end->shadow_in};
-    for (int i = 0; i < p->columns; i++) {
-        if (end->norm)
-            end->norm[p->column[i]] = *v++;
-        for (int k = 0; k < 3; k++)
-            if (to[k]) {
-                to[k][p->column[i]] = (lat_scalar){v[0], v[1]};
-                v += 2;
-            }
-    }
-}
-
 /* out = keep out + sum_j by[j] more[j] of an end, and + add factor shift in. */
-static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
-                     const lat_dfield *in, const lat_dirac_end *end)
+static int add_terms(const lat_dirac *d, const lat_part *p, lat_dfield *out, const lat_dfield *in,
+                     const lat_apply_end *end)
 {
-    enum { MOST = LAT_DIRAC_TERMS + 1 };
-    lat_scalar keep[LAT_SPINOR_COLUMNS], by[MOST][LAT_SPINOR_COLUMNS];
+    enum { MOST = LAT_APPLY_TERMS + 1 };
+    lat_scalar keep[LAT_VECTOR_COLUMNS], by[MOST][LAT_VECTOR_COLUMNS];
     const lat_scalar *factor[MOST];
     const lat_dfield *of[MOST];
-    const lat_spinor_ops *ops = d->space->ops;
+    const lat_vector_ops *ops = d->space->ops;
     int n = 0;
     for (; n < end->terms; n++) {
         factor[n] = by[n];
@@ -101,11 +72,11 @@ static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
         for (int i = 0; i < p->columns; i++)
             by[n][p->column[i]] = (lat_scalar){end->by[n][p->column[i]], 0};
     }
-    if (lat_dirac_shifted(end) || n == 0) { /* a field for `keep` to go with */
+    if (lat_apply_shifted(end) || n == 0) { /* a field for `keep` to go with */
         factor[n] = by[n];
         of[n] = in;
         for (int i = 0; i < p->columns; i++) {
-            const double f = end->add[p->column[i]] * lat_dirac_factor(end);
+            const double f = end->add[p->column[i]] * lat_apply_factor(end);
             by[n][p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         }
         n++;
@@ -119,20 +90,11 @@ static int add_terms(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
                      : 0;
 }
 
-/* out = factor (out + shift in), and the sums of an end. */
-static int add_shift(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *out,
-                     const lat_dfield *in, const lat_dirac_end *end)
+int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
+                         const lat_dfield *in, const lat_apply_end *end)
 {
-    lat_scalar shift[LAT_SPINOR_COLUMNS], factor[LAT_SPINOR_COLUMNS];
+    const lat_vector_ops *ops = d->space->ops;
     lat_scalar *const dot = end->dot;
-    const lat_spinor_ops *ops = d->space->ops;
-    const double f = lat_dirac_factor(end);
-    for (int i = 0; i < p->columns; i++) {
-        shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
-        factor[p->column[i]] = (lat_scalar){f, 0};
-    }
-    if (ops->axpby(d->space, p, shift, in, factor, out, NULL))
-        return -1;
     return ((end->norm || end->with)
             && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
                    || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
@@ -141,19 +103,35 @@ static int add_shift(const lat_dirac *d, const lat_spinor_part *p, lat_dfield *o
                : 0;
 }
 
-int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
-                        lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+/* out = factor (out + shift in), and the sums of an end. */
+static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, const lat_dfield *in,
+                     const lat_apply_end *end)
+{
+    lat_scalar shift[LAT_VECTOR_COLUMNS], factor[LAT_VECTOR_COLUMNS];
+    const double f = lat_apply_factor(end);
+    for (int i = 0; i < p->columns; i++) {
+        shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        factor[p->column[i]] = (lat_scalar){f, 0};
+    }
+    return d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
+                   || lat_dirac_sums_apart(d, p, out, in, end)
+               ? -1
+               : 0;
+}
+
+int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                        lat_dfield *in, const lat_apply_end *end)
 {
     if (!end->add)
         return d->ops->apply(d, matrix, p, out, in, NULL) || add_shift(d, p, out, in, end) ? -1 : 0;
-    double add[LAT_SPINOR_COLUMNS];
-    lat_dirac_end rest = *end;
+    double add[LAT_VECTOR_COLUMNS];
+    lat_apply_end rest = *end;
     rest.terms = 0;
     rest.shift = (lat_scalar){0, 0};
     rest.factor = 0;
     rest.add = add;
     for (int i = 0; i < p->columns; i++)
-        add[p->column[i]] = end->add[p->column[i]] * lat_dirac_factor(end);
+        add[p->column[i]] = end->add[p->column[i]] * lat_apply_factor(end);
     return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dirac.h: Dirac operators on a device (grid/device.h), for batches of spinors (spinor.h).
+/* dirac.h: Dirac operators on a device (grid/device.h), for batches of spinors (vector/space.h).
  *
  *     M psi(x) = (1 + 3 nu/xi + m) psi(x) + i twist gamma5 psi(x)
  *                - 1/2 sum_mu w_mu [(1 - gamma_mu) U_mu(x) psi(x+mu)
@@ -29,7 +29,7 @@
 #define LAT_DIRAC_DIRAC_H
 
 #include "lattice/fermion.h"
-#include "spinor.h"
+#include "vector/apply.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,66 +47,6 @@ typedef struct lat_dirac_matrix {
     lat_dirac_kind kind;
 } lat_dirac_matrix;
 
-/* What is done with a result in the pass that makes it. All zero: out = result. */
-enum { LAT_DIRAC_TERMS = 2 };
-typedef struct lat_dirac_end {
-    const double *add; /* out = out + add result, a real number a column */
-    /* Of `apply`, for recursions. The result is factor (matrix + shift) in (factor 0: 1); and with
-     * add, out = keep out + add result + sum_j by[j] more[j]. keep is for ends with terms, a shift
-     * or a factor; NULL: 1. The fields are not out; one of them may be the field that went in. */
-    lat_scalar shift;
-    double factor;
-    int terms;
-    const double *keep;
-    const double *by[LAT_DIRAC_TERMS];
-    const lat_dfield *more[LAT_DIRAC_TERMS];
-    double *norm;           /* |out|^2 */
-    const lat_dfield *with; /* and <with, out>, to dot; it may be the field that went in */
-    lat_scalar *dot;
-    lat_scalar *shadow;    /* the shadow of out (spinor.h) */
-    lat_scalar *shadow_in; /* that of the field that went in: not of a hop, not of NORMAL */
-    /* Or the sums are those of a step, which these scalars take (scalars.h); with LAT_STEP_CG_BETA
-     * out = out - alpha result. */
-    lat_scalars *scalars;
-    lat_scalar_step step;
-    double epsilon; /* of the step */
-} lat_dirac_end;
-
-/* Which sums an end asks for, a norm being one number a column, the others two; NULL: none. */
-enum { LAT_SUM_NORM = 1, LAT_SUM_DOT = 2, LAT_SUM_SHADOW = 4, LAT_SUM_SHADOW_IN = 8 };
-int lat_dirac_sums(const lat_dirac_end *end);
-
-static inline int lat_sum_numbers(int sums)
-{
-    return (sums & LAT_SUM_NORM) + (sums & LAT_SUM_DOT) + (sums & LAT_SUM_SHADOW ? 2 : 0)
-           + (sums & LAT_SUM_SHADOW_IN ? 2 : 0);
-}
-
-/* v[active column][numbers], in the order of the list above, to where the end wants them. */
-void lat_dirac_hand_over(const lat_dirac_end *end, const lat_spinor_part *p, const double *v);
-
-/* Is the result added to what is there? */
-static inline bool lat_dirac_adds(const lat_dirac_end *end)
-{
-    return end && (end->add || (end->scalars && end->step == LAT_STEP_CG_BETA));
-}
-
-static inline bool lat_dirac_shifted(const lat_dirac_end *end)
-{
-    return end->shift.re != 0 || end->shift.im != 0;
-}
-
-static inline double lat_dirac_factor(const lat_dirac_end *end)
-{
-    return end->factor != 0 ? end->factor : 1;
-}
-
-/* Is it an end of a recursion? */
-static inline bool lat_dirac_recursion(const lat_dirac_end *end)
-{
-    return end && (end->terms || end->factor != 0 || lat_dirac_shifted(end));
-}
-
 typedef struct lat_dirac_options {
     /* Reals a link: SU(3) 18, 12 or 8, SU(2) 8 or 4; 0: the 12 (4) if all links are unitary to the
      * precision, else all. 12 and 8 of links that are not are refused. A GPU has no 8 of SU(3), and
@@ -122,7 +62,7 @@ typedef struct lat_dirac_options {
 
 typedef struct lat_dirac {
     const struct lat_dirac_ops *ops;
-    lat_spinor_space *space;
+    lat_space *space;
     lat_fermion fermion;
     int reals;   /* a link in the device's memory */
     int links;   /* a site that a hop reads: 8, but 6 where those of t are 1 (temporal.h) */
@@ -135,22 +75,22 @@ typedef struct lat_dirac {
  * not changed, but for ghosts. end may be NULL. */
 typedef struct lat_dirac_ops {
     /* Nothing is borrowed but the space. Ghosts of u are up to date (lat_field_exchange). */
-    lat_dirac *(*open)(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+    lat_dirac *(*open)(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                        const lat_dirac_options *options);
     void (*close)(lat_dirac *d);
 
     /* The matrix times `in`, on the part's sites. */
-    int (*apply)(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p, lat_dfield *out,
-                 lat_dfield *in, const lat_dirac_end *end);
+    int (*apply)(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                 lat_dfield *in, const lat_apply_end *end);
 
     /* a chi + b D in (dagger: D^+) on the part's sites, D the sum in brackets with w; chi NULL:
      * b D in. */
-    int (*hop)(lat_dirac *d, bool dagger, const lat_spinor_part *p, double a, const lat_dfield *chi,
+    int (*hop)(lat_dirac *d, bool dagger, const lat_part *p, double a, const lat_dfield *chi,
                double b, lat_dfield *out, lat_dfield *in);
 
     /* A in, or A^-1 in (dagger: A^+). In place if out is in. */
-    int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_spinor_part *p,
-                    lat_dfield *out, const lat_dfield *in);
+    int (*diagonal)(lat_dirac *d, bool inverse, bool dagger, const lat_part *p, lat_dfield *out,
+                    const lat_dfield *in);
 
     /* log |det A| of the sites of that parity, and how many of their blocks (two a site) have a
      * negative determinant; 0 with a twist. */
@@ -159,26 +99,28 @@ typedef struct lat_dirac_ops {
     /* From b to the right-hand side of S on the part's parity, which `rhs` gets; b is read on both
      * parities and rhs may be b. And from x on that parity to x on the other one, into the same
      * field. form is not FULL; p->parity is not BOTH. */
-    int (*prepare)(lat_dirac *d, lat_dirac_form form, const lat_spinor_part *p, lat_dfield *rhs,
+    int (*prepare)(lat_dirac *d, lat_dirac_form form, const lat_part *p, lat_dfield *rhs,
                    lat_dfield *b);
-    int (*reconstruct)(lat_dirac *d, const lat_spinor_part *p, lat_dfield *x, const lat_dfield *b);
+    int (*reconstruct)(lat_dirac *d, const lat_part *p, lat_dfield *x, const lat_dfield *b);
 
     /* Real operations of `apply` a column and site of the lattice, additions and multiplications,
      * by the usual count (a hop 1320 for SU(3)); for Gflop/s. */
     double (*flops)(const lat_dirac *d, lat_dirac_matrix matrix);
 } lat_dirac_ops;
 
-/* For the tables of all devices. And the matrix with an end of a recursion, by passes of their own.
- */
-int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_spinor_part *p,
-                        lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+/* For the tables of all devices: the matrix with an end of a recursion, and the sums of an end, by
+ * passes of their own. */
+int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
+                        lat_dfield *in, const lat_apply_end *end);
+int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield *out,
+                         const lat_dfield *in, const lat_apply_end *end);
 double lat_dirac_flops(const lat_dirac *d, lat_dirac_matrix matrix);
 
 extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;
 
 /* Fails with a sentence where a block of A cannot be inverted, where links are not SU(N) and are to
  * be stored in 12 or 8 reals, and where a parameter is none (NaN). */
-lat_dirac *lat_dirac_open(lat_spinor_space *s, const lat_field *u, const lat_fermion *fermion,
+lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options);
 void lat_dirac_close(lat_dirac *d); /* NULL is allowed */
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* links.c: links in fewer reals. */
-#include "links.h"
+#include "dirac/links.h"
 
 #include <complex.h>
 #include <math.h>
 #include <string.h>
 #include "base/error.h"
-#include "host_lanes.h"
+#include "dirac/cpu/host_links.h"
 #include "lattice/iterate.h"
 #include "site/sun.h"
+#include "vector/temporal.h"
 
 /* ---- angles ---------------------------------------------------------------------------------- */
 
@@ -96,7 +97,7 @@ enum { SOME = 4 }; /* links at a time */
  * of U may follow from the others, and that of U^+ not: links that were rounded to single precision
  * and completed in double.) Rows that are kept do not change; of numbers that are not finite there,
  * the row that follows from them is not finite either. */
-static double change(const lat_host_lanes *host, const lat_field *u, int reals, size_t first,
+static double change(const lat_link_lanes *host, const lat_field *u, int reals, size_t first,
                      size_t count)
 {
     double off = 0, m[LAT_SUN_REALS];
@@ -112,7 +113,7 @@ static double change(const lat_host_lanes *host, const lat_field *u, int reals, 
 /* The largest change of own links, and where. */
 static double worst_link(const lat_field *u, int reals, size_t *where)
 {
-    const lat_host_lanes *host = lat_host_lanes_widest();
+    const lat_link_lanes *host = lat_link_lanes_widest();
     const size_t links = lat_field_matrices(u);
     double worst = 0;
     *where = 0;

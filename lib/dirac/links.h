@@ -21,11 +21,4 @@ void lat_link_pack(int nc, int reals, const double *m, double *packed);
  * set. */
 int lat_link_reals(const lat_field *u, lat_storage storage, int asked, bool unitary);
 
-/* By how much elements may differ from those of a link that they are taken for: links are as
- * unitary as the program that wrote them left them, 1024 roundings. */
-static inline double lat_link_bound(lat_storage storage)
-{
-    return 1024 * (storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24);
-}
-
 #endif

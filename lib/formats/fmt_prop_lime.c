@@ -245,8 +245,8 @@ static int finish(reader *r, const char *what)
                         r->name, columns);
     if (columns == 1 && make_spinor(f) < 0)
         return -1;
-    if (r->record_xml)
-        lat_chroma_fermion(r->record_xml, &f->head.quark.fermion);
+    if (r->record_xml && lat_chroma_fermion(r->record_xml, &f->head) < 0)
+        return -1;
     return lat_set_source(&f->head, "%s %s, %s", what,
                           f->head.kind == LAT_SPINOR ? "spinor" : "propagator",
                           r->stated ? "checksums verified" : "no checksums stated");

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "lattice/reals.h"
+#include "quark/source.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20)
 
@@ -190,28 +191,59 @@ int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
 
 /* ---- basis and normalisation ----------------------------------------------------------------- */
 
-/* All numbers times `scale`, in another basis: the numbers of the file to ours, or `back`. */
-static void change_numbers(lat_field *f, const lat_basis *b, bool back, double scale)
+/* What is done to the 8 N reals of each column of site x. */
+typedef void at_site(const void *with, const lat_field *f, size_t x, double *s);
+
+static void each_site(lat_field *f, at_site *change, const void *with)
 {
-    const size_t sites = lat_field_sites(f), columns = lat_header_objects(&f->head),
-                 reals = lat_header_full_reals(&f->head);
-    const int nc = f->head.nc;
-    if (!strcmp(b->name, LAT_BASIS) && scale == 1)
-        return;
+    const size_t columns = lat_header_objects(&f->head), reals = lat_header_full_reals(&f->head);
 #pragma omp parallel for schedule(static)
-    for (size_t x = 0; x < sites; x++) {
-        double s[12 * 24];
+    for (size_t x = 0; x < lat_field_sites(f); x++) {
+        double s[32 * LAT_MAX_COLOURS * LAT_MAX_COLOURS]; /* of a propagator */
         for (size_t c = 0; c < columns; c++)
             lat_field_get(f, x * columns + c, s + c * reals);
-        if (f->head.kind == LAT_PROPAGATOR)
-            lat_basis_propagator(b, back, nc, s);
-        else
-            lat_basis_spinor(b, back, nc, s);
-        for (size_t k = 0; k < columns * reals; k++)
-            s[k] *= scale;
+        change(with, f, x, s);
         for (size_t c = 0; c < columns; c++)
             lat_field_put(f, x * columns + c, s + c * reals);
     }
+}
+
+/* All numbers times `scale`, in another basis: the numbers of the file to ours, or `back`. */
+typedef struct numbers {
+    const lat_basis *basis;
+    bool back;
+    double scale;
+} numbers;
+
+static void change_site(const void *with, const lat_field *f, size_t x, double *s)
+{
+    const numbers *n = with;
+    const int nc = f->head.nc;
+    (void)x;
+    if (f->head.kind == LAT_PROPAGATOR)
+        lat_basis_propagator(n->basis, n->back, nc, s);
+    else
+        lat_basis_spinor(n->basis, n->back, nc, s);
+    for (size_t k = 0; k < lat_header_objects(&f->head) * lat_header_full_reals(&f->head); k++)
+        s[k] *= n->scale;
+}
+
+static void change_numbers(lat_field *f, const lat_basis *b, bool back, double scale)
+{
+    if (strcmp(b->name, LAT_BASIS) || scale != 1)
+        each_site(f, change_site, &(numbers){b, back, scale});
+}
+
+static void change_source(const void *with, const lat_field *f, size_t x, double *s)
+{
+    (void)x;
+    lat_basis_source(with, false, f->head.nc, s);
+}
+
+void lat_quarks_source_basis(lat_field *f, const lat_basis *b)
+{
+    if (strcmp(b->name, LAT_BASIS))
+        each_site(f, change_source, b);
 }
 
 /* NaN where the header states none. */
@@ -258,6 +290,97 @@ static int change(const char *name, lat_field *f, const lat_format *format,
         return -1;
     change_numbers(f, b, back, back ? 1 / scale : scale);
     return 0;
+}
+
+/* ---- what options state ---------------------------------------------------------------------- */
+
+int lat_quarks_state_boundary(const char *name, lat_header *head, const lat_phase *boundary,
+                              bool force)
+{
+    lat_fermion *f = &head->quark.fermion, said = *f;
+    char its[LAT_BOUNDARY_TEXT], given[LAT_BOUNDARY_TEXT];
+    if (!boundary)
+        return 0;
+    memcpy(said.boundary, boundary, sizeof said.boundary);
+    if (lat_fermion_bounded(f) && !lat_fermion_same(f, &said)
+        && lat_mismatch(force,
+                        "%s: expected boundary %s, which the header states, found --boundary %s "
+                        "(--force takes it)",
+                        name, lat_boundary_text(f->boundary, its),
+                        lat_boundary_text(boundary, given)))
+        return -1;
+    said.bounded = !lat_fermion_known(f);
+    *f = said;
+    return 0;
+}
+
+static int state_source(const char *name, lat_quark *q, const lat_quark_hints *h)
+{
+    if (!h->source || (q->source && !strcmp(q->source, h->source)))
+        return 0;
+    if (q->source
+        && lat_mismatch(h->force,
+                        "%s: expected source %.200s, which the header states, found --source %s "
+                        "(--force takes it)",
+                        name, q->source, h->source))
+        return -1;
+    if (!lat_fermion_bounded(&q->fermion))
+        return lat_fail(
+            "%s: expected --boundary beside --source: what has a source and no boundary "
+            "of quarks is a source itself",
+            name);
+    return lat_quark_set_source(q, h->source);
+}
+
+/* Phases: an angle for a step along each axis, 0 at a site. */
+typedef struct phases {
+    double step[LAT_MAX_DIMS];
+    int place[LAT_MAX_DIMS];
+} phases;
+
+static void rotate_site(const void *with, const lat_field *f, size_t x, double *s)
+{
+    const phases *p = with;
+    int at[LAT_MAX_DIMS];
+    double angle = 0;
+    lat_coordinates(&f->head.geom, x, at);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        angle += p->step[mu] * (at[mu] - p->place[mu]);
+    const double c = cos(angle), d = sin(angle);
+    for (size_t k = 0; k < lat_header_objects(&f->head) * lat_header_full_reals(&f->head); k += 2) {
+        const double re = s[k], im = s[k + 1];
+        s[k] = c * re - d * im;
+        s[k + 1] = c * im + d * re;
+    }
+}
+
+/* The propagator of links exp(i a) U with a = pi theta/L has exp(-i a (x - x0)) times ours. */
+static int gather_phases(const char *name, lat_field *f, const double *spread)
+{
+    const lat_quark *q = &f->head.quark;
+    phases p;
+    if (f->head.kind == LAT_MODES)
+        return lat_fail("%s: --spread: expected solutions, found modes", name);
+    const unsigned known = lat_source_place(q->source, p.place);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        p.step[mu] = M_PI * spread[mu] / f->head.geom.dims[mu];
+        if (spread[mu] != 0 && (!lat_fermion_bounded(&q->fermion) || !(known >> mu & 1)))
+            return lat_fail(
+                "%s: --spread: expected the boundary of the quarks (--boundary) and the "
+                "place of the source along %c (--source), found %s",
+                name, "xyzt"[mu], lat_fermion_bounded(&q->fermion) ? "no place" : "no boundary");
+    }
+    each_site(f, rotate_site, &p);
+    return 0;
+}
+
+int lat_quarks_state(const char *name, lat_field *f, const lat_quark_hints *h)
+{
+    return lat_quarks_state_boundary(name, &f->head, h->boundary, h->force)
+                   || state_source(name, &f->head.quark, h)
+                   || (h->spread && gather_phases(name, f, h->spread))
+               ? -1
+               : 0;
 }
 
 /* ---- a field --------------------------------------------------------------------------------- */

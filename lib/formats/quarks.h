@@ -16,13 +16,17 @@ typedef enum { LAT_NORM_FORMAT, LAT_NORM_MASS, LAT_NORM_KAPPA } lat_norm; /* -, 
 
 /* What a file does not state, and options may. */
 typedef struct lat_quark_hints {
-    lat_geometry dims;      /* nd = 0 where not given */
-    const lat_basis *basis; /* of the foreign file; NULL: the usual one of its format */
-    lat_norm norm;          /* likewise */
-    double kappa;           /* NaN where not given */
-    const char *dataset;    /* of HDF5; NULL: the only one */
-    bool force;             /* what is stated and wrong is a warning */
-    bool no_checksum;       /* of an algorithm that is not known any more */
+    lat_geometry dims;         /* nd = 0 where not given */
+    const lat_basis *basis;    /* of the foreign file; NULL: the usual one of its format */
+    lat_norm norm;             /* likewise */
+    double kappa;              /* NaN where not given */
+    const char *dataset;       /* of HDF5; NULL: the only one */
+    const char *source;        /* what was solved for; NULL: what the file states */
+    const lat_phase *boundary; /* of quarks, x to t; likewise */
+    const double *spread; /* angles of it, in units of pi, that the program has in all links of an
+                             axis in equal parts; NULL: none */
+    bool force;           /* what is stated and wrong is a warning */
+    bool no_checksum;     /* of an algorithm that is not known any more */
 } lat_quark_hints;
 
 typedef struct lat_quark_format {
@@ -36,6 +40,20 @@ typedef struct lat_quark_format {
     int (*read)(lat_input *in, lat_field *f, const lat_quark_hints *h);
     int (*write)(lat_output *out, const lat_field *f); /* NULL: only read */
 } lat_quark_format;
+
+/* The boundary of quarks in the header of spinors: what the header states stays, where `boundary`
+ * is it or is NULL; another one is a mismatch. 0 or -1. */
+int lat_quarks_state_boundary(const char *name, lat_header *head, const lat_phase *boundary,
+                              bool force);
+
+/* What h says of a field in our basis: its boundary and its source in the header, as above; and
+ * with `spread` the phases exp(i pi theta (x - x0)/L) on its numbers that bring the angles to the
+ * boundary, x0 the place of the source. 0 or -1. */
+int lat_quarks_state(const char *name, lat_field *f, const lat_quark_hints *h);
+
+/* A propagator whose twelve sources are the unit vectors of this basis, and whose sinks are in
+ * ours: in ours both. */
+void lat_quarks_source_basis(lat_field *f, const lat_basis *b);
 
 /* What M^-1 is divided by in files of this format, which holds spinors. */
 lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h);

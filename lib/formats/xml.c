@@ -105,6 +105,36 @@ int lat_xml_text(const char *document, size_t n, const char *tag, char *text, si
     return found;
 }
 
+/* ---- known elements -------------------------------------------------------------------------- */
+
+typedef struct names {
+    const char *const *known;
+    bool strange;
+} names;
+
+static void XMLCALL compare_name(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+    names *s = data;
+    const char *const *known = s->known;
+    (void)attributes;
+    while (*known && strcmp(*known, name) != 0)
+        known++;
+    s->strange = s->strange || !*known;
+}
+
+bool lat_xml_only(const char *document, size_t n, const char *const *known)
+{
+    names s = {.known = known};
+    XML_Parser parser = XML_ParserCreate(NULL);
+    if (!parser)
+        return false;
+    XML_SetUserData(parser, &s);
+    XML_SetElementHandler(parser, compare_name, NULL);
+    const enum XML_Status status = XML_Parse(parser, document, (int)n, XML_TRUE);
+    XML_ParserFree(parser);
+    return status == XML_STATUS_OK && !s.strange;
+}
+
 /* ---- every child of the root ----------------------------------------------------------------- */
 
 typedef struct parse_state {

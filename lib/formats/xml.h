@@ -3,6 +3,7 @@
 #ifndef LAT_XML_H
 #define LAT_XML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* text = the text of the first element `tag` (a namespace prefix is ignored), without blanks at
@@ -11,6 +12,9 @@
  * Returns 1; 0 if there is no such element; -1 if the document is not well-formed or the text
  * longer than size - 1: then text is a few words about it. */
 int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size);
+
+/* Are all elements of the document among `known`, which ends with NULL? */
+bool lat_xml_only(const char *document, size_t n, const char *const *known);
 
 /* Calls each(context, tag, text) for every child of the root element, with all of its text: 0; -1
  * if the document is not well-formed or memory is out, or what `each` returns below 0. `why`, of

@@ -93,8 +93,8 @@ int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double
 /* Launches a kernel that may begin, if `overlap`, while the last blocks of the one before are still
  * at work: it waits for them itself (WAIT_FOR_GRID). `shared`: bytes of dynamic shared memory a
  * block. */
-template <class... A>
-static inline cudaError_t lat_cuda_start_with(size_t shared, int overlap, void (*kernel)(A...),
+template <class... K, class... A>
+static inline cudaError_t lat_cuda_start_with(size_t shared, int overlap, void (*kernel)(K...),
                                               dim3 grid, dim3 block, cudaStream_t stream, A... a)
 {
     cudaLaunchAttribute early;
@@ -110,8 +110,8 @@ static inline cudaError_t lat_cuda_start_with(size_t shared, int overlap, void (
     return cudaLaunchKernelEx(&config, kernel, a...);
 }
 
-template <class... A>
-static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(A...), dim3 grid, dim3 block,
+template <class... K, class... A>
+static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(K...), dim3 grid, dim3 block,
                                          cudaStream_t stream, A... a)
 {
     return lat_cuda_start_with(0, overlap, kernel, grid, block, stream, a...);

@@ -17,7 +17,7 @@ bool lat_fermion_same(const lat_fermion *a, const lat_fermion *b)
 {
     bool same = !strcmp(a->name, b->name) && a->mass == b->mass && a->csw == b->csw
                 && a->csw_t == b->csw_t && a->xi == b->xi && a->nu == b->nu && a->twist == b->twist
-                && a->m0 == b->m0;
+                && a->m0 == b->m0 && lat_fermion_bounded(a) == lat_fermion_bounded(b);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         same = same && a->boundary[mu].dirichlet == b->boundary[mu].dirichlet
                && a->boundary[mu].open == b->boundary[mu].open
@@ -111,9 +111,10 @@ char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOU
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
 {
     char boundary[LAT_BOUNDARY_TEXT];
-    if (!lat_fermion_known(f))
+    if (!lat_fermion_bounded(f))
         return "none";
-    int n = strcmp(f->name, "overlap")
+    int n = !lat_fermion_known(f) ? snprintf(buf, LAT_FERMION_TEXT, "unknown")
+            : strcmp(f->name, "overlap")
                 ? snprintf(buf, LAT_FERMION_TEXT, "kappa %.10g (mass %.10g)",
                            lat_kappa_of_mass(f->mass), f->mass)
                 : snprintf(buf, LAT_FERMION_TEXT, "overlap, m0 %.10g, mu %.10g", f->m0, f->mass);

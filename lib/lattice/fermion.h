@@ -25,6 +25,7 @@ typedef struct lat_fermion {
     double xi, nu;     /* bare anisotropy; 1, 1 */
     double twist;      /* M + i twist gamma5 */
     double m0;         /* overlap: of the kernel D_W - m0 */
+    bool bounded;      /* without a name: the boundary is known all the same */
     lat_phase boundary[LAT_MAX_DIMS];
 } lat_fermion;
 
@@ -47,6 +48,10 @@ static inline bool lat_phase_hops(lat_phase p, int x, int extent, int step)
 void lat_fermion_init(lat_fermion *f);
 
 static inline bool lat_fermion_known(const lat_fermion *f) { return f->name[0] != '\0'; }
+static inline bool lat_fermion_bounded(const lat_fermion *f)
+{
+    return lat_fermion_known(f) || f->bounded;
+}
 bool lat_fermion_same(const lat_fermion *a, const lat_fermion *b);
 
 /* 0, or -1 where a number is out of range; `name` begins the sentence. */
@@ -63,8 +68,8 @@ double lat_mass_of_kappa(double kappa);
 int lat_boundary_parse(const char *text, lat_phase boundary[LAT_MAX_DIMS]);
 char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOUNDARY_TEXT]);
 
-/* "kappa 0.11 (mass 0.5454545455), csw 1.2, boundary p,p,p,a" in buf; "none". For people: numbers
- * have 10 digits. */
+/* "kappa 0.11 (mass 0.5454545455), csw 1.2, boundary p,p,p,a" in buf; "none", or "unknown,
+ * boundary p,p,p,a". For people: numbers have 10 digits. */
 #define LAT_FERMION_TEXT 256
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT]);
 

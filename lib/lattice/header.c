@@ -183,7 +183,8 @@ void lat_header_make_spinors(lat_header *head, lat_kind kind, int columns)
 bool lat_header_source(const lat_header *head)
 {
     const lat_quark *q = &head->quark;
-    return lat_header_spinors(head) && q->source && !q->residual && !lat_fermion_known(&q->fermion);
+    return lat_header_spinors(head) && q->source && !q->residual
+           && !lat_fermion_bounded(&q->fermion);
 }
 
 size_t lat_header_objects(const lat_header *head)

@@ -12,7 +12,7 @@ int lat_filter_open(lat_filter *f, lat_search *w)
     *f = (lat_filter){.w = w, .s = many ? many->space : w->s};
     f->columns = f->s->columns;
     for (int i = 0; i < 3; i++)
-        if (!(f->t[i] = lat_spinor_new(f->s, "the polynomial")))
+        if (!(f->t[i] = lat_vector_new(f->s, "the polynomial")))
             return -1;
     return f->columns > 1 && !(f->one = lat_search_vector(w, "the polynomial")) ? -1 : 0;
 }
@@ -39,15 +39,15 @@ void lat_filter_choose(lat_filter *f, double a)
 
 typedef struct batch {
     lat_filter *f;
-    lat_spinor_part p;
+    lat_part p;
 } batch;
 
 /* out = A in (add: out + add A in) */
 static int apply(const batch *n, const double *add, lat_dfield *out, lat_dfield *in)
 {
     const lat_hermitian *op = n->f->w->op;
-    double of_column[LAT_SPINOR_COLUMNS];
-    lat_dirac_end end = {.add = add ? of_column : NULL};
+    double of_column[LAT_VECTOR_COLUMNS];
+    lat_apply_end end = {.add = add ? of_column : NULL};
     for (int k = 0; add && k < n->p.columns; k++)
         of_column[k] = *add;
     if (!op->many)
@@ -70,12 +70,12 @@ static int by_shifts(const batch *n, double c, lat_dfield *in, lat_dfield *out, 
     const lat_filter *f = n->f;
     lat_dirac *d = f->w->op->many;
     const double t = sqrt((f->a + f->b) / 2);
-    double add[LAT_SPINOR_COLUMNS], keep[LAT_SPINOR_COLUMNS];
+    double add[LAT_VECTOR_COLUMNS], keep[LAT_VECTOR_COLUMNS];
     for (int k = 0; k < n->p.columns; k++) {
         add[k] = -2 * c;
         keep[k] = first ? 0 : -1;
     }
-    const lat_dirac_end up = {.shift = {t, 0}}, down = {.add = add, .shift = {-t, 0}, .keep = keep};
+    const lat_apply_end up = {.shift = {t, 0}}, down = {.add = add, .shift = {-t, 0}, .keep = keep};
     f->w->applications += 2 * n->p.columns;
     return d->ops->apply(d, f->w->op->matrix, &n->p, f->t[2], in, &up)
                    || d->ops->apply(d, f->w->op->matrix, &n->p, out, f->t[2], &down)
@@ -91,7 +91,7 @@ static int recursion(const batch *n, double factor, lat_dfield *in, lat_dfield *
     const lat_hermitian *op = f->w->op;
     if (op->many && op->many->fuses && op->matrix.kind == LAT_GAMMA5)
         return by_shifts(n, c, in, out, first);
-    lat_scalar of_in[LAT_SPINOR_COLUMNS], of_out[LAT_SPINOR_COLUMNS];
+    lat_scalar of_in[LAT_VECTOR_COLUMNS], of_out[LAT_VECTOR_COLUMNS];
     for (int k = 0; k < n->p.columns; k++) {
         of_in[k] = (lat_scalar){c * (f->a + f->b), 0};
         of_out[k] = (lat_scalar){first ? 0 : -1, 0};
@@ -112,11 +112,11 @@ static int split(const batch *n, lat_dfield *x, lat_dfield *to)
 /* Vectors to columns of `to`. */
 static int load(const batch *n, lat_dfield *const *in, lat_dfield *to)
 {
-    lat_spinor_space *s = n->f->s, *one = n->f->w->s;
+    lat_space *s = n->f->s, *one = n->f->w->s;
     if (n->f->columns == 1)
         return s->ops->copy(s, &n->p, in[0], to);
     for (int k = 0; k < n->p.columns; k++) {
-        const lat_spinor_part p = {n->p.parity, 1, &lat_spinor_numbers[k]};
+        const lat_part p = {n->p.parity, 1, &lat_column_numbers[k]};
         if (s->ops->convert(s, &p, one, in[k], to))
             return -1;
     }
@@ -125,7 +125,7 @@ static int load(const batch *n, lat_dfield *const *in, lat_dfield *to)
 
 int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in)
 {
-    const batch n = {f, {f->w->p.parity, count, lat_spinor_numbers}};
+    const batch n = {f, {f->w->p.parity, count, lat_column_numbers}};
     lat_dfield *last = f->t[1], *now = f->t[0];
     f->result = now;
     if (load(&n, in, last))
@@ -150,7 +150,7 @@ int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in)
 
 int lat_filter_image(lat_filter *f, int k, lat_dfield **image)
 {
-    const lat_spinor_part p = {f->w->p.parity, 1, &lat_spinor_numbers[k]};
+    const lat_part p = {f->w->p.parity, 1, &lat_column_numbers[k]};
     *image = f->columns == 1 ? f->result : f->one;
     return f->columns == 1 ? 0 : f->w->s->ops->convert(f->w->s, &p, f->s, f->result, f->one);
 }

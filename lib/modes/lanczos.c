@@ -58,7 +58,7 @@ static int append(lanczos *z, lat_dfield *f, int known, const lat_cx *dot, doubl
 {
     lat_search *w = z->w;
     const int j = z->done++;
-    lat_cx now[LAT_SPINOR_COLUMNS];
+    lat_cx now[LAT_VECTOR_COLUMNS];
     double after;
     if (lat_search_orthogonal(w, z->n - known, z->v + known, f, now, &after))
         return -1;
@@ -78,7 +78,7 @@ static int project(lanczos *z, int count, lat_cx *dot, double *before)
 {
     lat_search *w = z->w;
     double after;
-    const lat_spinor_part p = {w->p.parity, count, lat_spinor_numbers};
+    const lat_part p = {w->p.parity, count, lat_column_numbers};
     lat_cx *now = dot + count * z->n;
     if (!w->op->many)
         return lat_search_norm(w, z->f.result, before)
@@ -108,7 +108,7 @@ static int project(lanczos *z, int count, lat_cx *dot, double *before)
 static int expand(lanczos *z, int most)
 {
     const int known = z->n;
-    double before[LAT_SPINOR_COLUMNS];
+    double before[LAT_VECTOR_COLUMNS];
     int count = z->n - z->done;
     count = count < z->f.columns ? count : z->f.columns;
     count = count < most - z->done ? count : most - z->done;

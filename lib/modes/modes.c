@@ -18,10 +18,10 @@ static const double FLOOR = 32, REFINED = 1e-5;
 /* ---- Dirac operators ------------------------------------------------------------------------- */
 
 static int apply_dirac(const lat_hermitian *a, lat_dfield *out, lat_dfield *in,
-                       const lat_dirac_end *end)
+                       const lat_apply_end *end)
 {
     const lat_dirac *d = a->with;
-    const lat_spinor_part p = {a->parity, 1, &column_0};
+    const lat_part p = {a->parity, 1, &column_0};
     return d->ops->apply(a->with, a->matrix, &p, out, in, end);
 }
 
@@ -120,7 +120,7 @@ static void give_up(int n, lat_modes *found)
     found->vector = NULL;
 }
 
-static double epsilon_of(const lat_spinor_space *s)
+static double epsilon_of(const lat_space *s)
 {
     return s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
 }
@@ -197,7 +197,7 @@ static int run(lat_search *w, lat_modes *found)
 {
     w->tmp = lat_search_vector(w, "A^2");
     if (w->op->many)
-        w->batch = lat_spinor_new(w->op->many->space, "rotations");
+        w->batch = lat_vector_new(w->op->many->space, "rotations");
     const int rc = !w->tmp || (w->op->many && !w->batch) ? -1
                    : w->job->method == LAT_MODES_RITZ
                        ? lat_modes_ritz(w, found->vector, found->value, found->residual,

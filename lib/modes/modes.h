@@ -34,11 +34,11 @@
  * NULL.
  */
 typedef struct lat_hermitian {
-    lat_spinor_space *space;
+    lat_space *space;
     lat_parity parity;
     bool positive; /* A has no negative eigenvalues */
     int (*apply)(const struct lat_hermitian *a, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end);
+                 const lat_apply_end *end);
     void *with;              /* for apply */
     lat_dirac_matrix matrix; /* of lat_hermitian_dirac */
     lat_dirac *many;         /* the same operator on batches, on the grid of `space`; NULL: none */

@@ -13,8 +13,8 @@ typedef double complex lat_cx;
 typedef struct lat_search {
     const lat_modes_job *job;
     const lat_hermitian *op;
-    lat_spinor_space *s;
-    lat_spinor_part p;
+    lat_space *s;
+    lat_part p;
     size_t dimension;  /* of the space */
     int want;          /* modes that are computed: one more than `high`, for the gap */
     lat_dfield *tmp;   /* of A A */
@@ -34,13 +34,13 @@ lat_dfield *lat_search_vector(lat_search *w, const char *what); /* zero */
 /* 0 if a device of job->op has room for so many bytes, or -1. Bytes of a batch on a
  * rank, and of partial sums of products: on the CPU a number a site, on a GPU one for 32. */
 int lat_search_room(const lat_modes_job *job, double bytes);
-double lat_search_bytes(const lat_spinor_space *s);
-double lat_search_sums(const lat_spinor_space *s);
+double lat_search_bytes(const lat_space *s);
+double lat_search_sums(const lat_space *s);
 
 /* out = A in; out = A^2 in, or A in if A is positive: the operator whose lowest eigenvalues are
  * looked for. */
-int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
-int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end);
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end);
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end);
 
 /* dot[i] = <x[i], y>, for any n. */
 int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot);
@@ -58,10 +58,10 @@ int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found);
 
 /* The same of the columns of a batch: dot[c * pitch + i], a[c * pitch + i] for column c. */
-int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
+int lat_search_batch_dots(lat_search *w, const lat_part *p, int n, lat_dfield *const *x,
                           const lat_dfield *y, lat_cx *dot, int pitch);
-int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
-                           int pitch, lat_dfield *const *x, lat_dfield *y);
+int lat_search_batch_axpys(lat_search *w, const lat_part *p, int n, const lat_cx *a, int pitch,
+                           lat_dfield *const *x, lat_dfield *y);
 
 /* y[k] = sum_i x[i] u[k * pitch + i], k < m. */
 int lat_search_rotate(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u, int pitch,
@@ -92,9 +92,9 @@ int lat_search_again(lat_search *w); /* the same, between two of them */
  */
 typedef struct lat_filter {
     lat_search *w;
-    lat_spinor_space *s; /* of batches */
-    int columns;         /* vectors at a time */
-    double a, b;         /* b: an upper bound of B */
+    lat_space *s; /* of batches */
+    int columns;  /* vectors at a time */
+    double a, b;  /* b: an upper bound of B */
     int degree;
     lat_dfield *t[3], *one, *result;
 } lat_filter;

@@ -11,16 +11,16 @@
 
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {
-    return lat_spinor_new(w->s, what);
+    return lat_vector_new(w->s, what);
 }
 
-int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+int lat_search_apply(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     w->applications++;
     return w->op->apply(w->op, out, in, end);
 }
 
-int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     if (w->op->positive)
         return lat_search_apply(w, out, in, end);
@@ -30,22 +30,22 @@ int lat_search_square(lat_search *w, lat_dfield *out, lat_dfield *in, const lat_
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Of the largest rank, times columns. */
-static double sites_of(const lat_spinor_space *s)
+static double sites_of(const lat_space *s)
 {
     const lat_geometry *g = &s->grid->spec.lattice;
     const int slices = g->dims[g->nd - 1], ranks = s->grid->dev->comm->size;
     return (double)lat_volume(g) / slices * ((slices + ranks - 1) / ranks) * s->columns;
 }
 
-double lat_search_bytes(const lat_spinor_space *s)
+double lat_search_bytes(const lat_space *s)
 {
     const double real = s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 8 : 4;
     return sites_of(s) * 8 * lat_spinor_colours(s->grid->dev, s->nc) * real;
 }
 
-double lat_search_sums(const lat_spinor_space *s)
+double lat_search_sums(const lat_space *s)
 {
-    return sites_of(s) * (2 * LAT_SPINOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
+    return sites_of(s) * (2 * LAT_VECTOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
 }
 
 int lat_search_room(const lat_modes_job *job, double bytes)
@@ -73,7 +73,7 @@ static lat_scalar *scalars(int n, int columns)
 static const lat_dfield *const *many(lat_dfield *const *x) { return (const lat_dfield *const *)x; }
 
 /* dot[c * pitch + i] of column c of y and x[i]. */
-static int dots_of(lat_spinor_space *s, const lat_spinor_part *p, int n, lat_dfield *const *x,
+static int dots_of(lat_space *s, const lat_part *p, int n, lat_dfield *const *x,
                    const lat_dfield *y, lat_cx *dot, int pitch)
 {
     lat_scalar *to = scalars(n, s->columns);
@@ -88,8 +88,8 @@ static int dots_of(lat_spinor_space *s, const lat_spinor_part *p, int n, lat_dfi
 }
 
 /* y += sum a[c * pitch + i] x[i] */
-static int axpys_of(lat_spinor_space *s, const lat_spinor_part *p, int n, const lat_cx *a,
-                    int pitch, lat_dfield *const *x, lat_dfield *y)
+static int axpys_of(lat_space *s, const lat_part *p, int n, const lat_cx *a, int pitch,
+                    lat_dfield *const *x, lat_dfield *y)
 {
     lat_scalar *by = scalars(n, s->columns);
     for (int i = 0; by && i < n; i++)
@@ -167,13 +167,13 @@ int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, b
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-int lat_search_batch_axpys(lat_search *w, const lat_spinor_part *p, int n, const lat_cx *a,
-                           int pitch, lat_dfield *const *x, lat_dfield *y)
+int lat_search_batch_axpys(lat_search *w, const lat_part *p, int n, const lat_cx *a, int pitch,
+                           lat_dfield *const *x, lat_dfield *y)
 {
     return axpys_of(w->op->many->space, p, n, a, pitch, x, y);
 }
 
-int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_dfield *const *x,
+int lat_search_batch_dots(lat_search *w, const lat_part *p, int n, lat_dfield *const *x,
                           const lat_dfield *y, lat_cx *dot, int pitch)
 {
     return dots_of(w->op->many->space, p, n, x, y, dot, pitch);
@@ -183,12 +183,12 @@ int lat_search_batch_dots(lat_search *w, const lat_spinor_part *p, int n, lat_df
 static int rotate_batch(lat_search *w, int n, lat_dfield *const *x, int m, const lat_cx *u,
                         int pitch, lat_dfield *const *y)
 {
-    lat_spinor_space *s = w->op->many->space;
-    const lat_spinor_part p = {w->p.parity, m, lat_spinor_numbers};
+    lat_space *s = w->op->many->space;
+    const lat_part p = {w->p.parity, m, lat_column_numbers};
     if (s->ops->zero(s, &p, w->batch) || lat_search_batch_axpys(w, &p, n, u, pitch, x, w->batch))
         return -1;
     for (int k = 0; k < m; k++) {
-        const lat_spinor_part one = {w->p.parity, 1, lat_spinor_numbers + k};
+        const lat_part one = {w->p.parity, 1, lat_column_numbers + k};
         if (w->s->ops->convert(w->s, &one, s, w->batch, y[k]))
             return -1;
     }

@@ -26,17 +26,17 @@ typedef struct lat_overlap_deflation deflation;
 /* w -= sum v <v, w> over the modes before it of its chirality. */
 static int make_orthogonal(lat_overlap *o, const deflation *d, int k)
 {
-    lat_spinor_space *s = o->one;
+    lat_space *s = o->one;
     for (int j = 0; j < k; j++) {
         lat_scalar dot, *const to = &dot;
         const lat_scalar *const by = &dot;
         const lat_dfield *const v = d->mode[j];
         if (d->chirality[j] != d->chirality[k])
             continue;
-        if (s->ops->dots(s, &lat_spinor_first, 1, &v, d->mode[k], &to, NULL))
+        if (s->ops->dots(s, &lat_first_column, 1, &v, d->mode[k], &to, NULL))
             return -1;
         dot = (lat_scalar){-dot.re, -dot.im};
-        if (s->ops->axpys(s, &lat_spinor_first, 1, &by, &v, d->mode[k], NULL))
+        if (s->ops->axpys(s, &lat_first_column, 1, &by, &v, d->mode[k], NULL))
             return -1;
     }
     return 0;
@@ -45,36 +45,36 @@ static int make_orthogonal(lat_overlap *o, const deflation *d, int k)
 /* Mode k becomes a unit vector of one chirality, orthogonal to those before it. */
 static int clean(lat_overlap *o, deflation *d, int k, lat_dfield *tmp)
 {
-    lat_spinor_space *s = o->one;
+    lat_space *s = o->one;
     lat_dfield *w = d->mode[k];
     const lat_dfield *const v = w;
     lat_scalar dot, *const to = &dot;
     double before, after;
-    if (s->ops->copy(s, &lat_spinor_first, w, tmp) || s->ops->gamma5(s, &lat_spinor_first, tmp)
-        || s->ops->dots(s, &lat_spinor_first, 1, &v, tmp, &to, &before))
+    if (s->ops->copy(s, &lat_first_column, w, tmp) || s->ops->gamma5(s, &lat_first_column, tmp)
+        || s->ops->dots(s, &lat_first_column, 1, &v, tmp, &to, &before))
         return -1;
     d->chirality[k] = dot.re > 0 ? 1 : -1;
     if (!(fabs(before - 1) <= UNIT) || !(fabs(fabs(dot.re) - 1) <= UNIT))
         return lat_fail("%s: mode %d: expected a vector of length 1 with a chirality, found length "
                         "%.6g and chirality %.6g",
                         d->name, k, sqrt(before), dot.re);
-    if (lat_chirality(s, d->chirality[k], &lat_spinor_first, w, tmp) || make_orthogonal(o, d, k)
-        || make_orthogonal(o, d, k) || s->ops->dots(s, &lat_spinor_first, 0, NULL, w, NULL, &after))
+    if (lat_chirality(s, d->chirality[k], &lat_first_column, w, tmp) || make_orthogonal(o, d, k)
+        || make_orthogonal(o, d, k) || s->ops->dots(s, &lat_first_column, 0, NULL, w, NULL, &after))
         return -1;
     if (!(fabs(after - 1) <= UNIT))
         return lat_fail("%s: mode %d: expected a vector that is orthogonal to those before it, "
                         "found one of which %.6g is left",
                         d->name, k, sqrt(after));
     const lat_scalar none = {0, 0}, by = {1 / sqrt(after), 0};
-    return s->ops->axpby(s, &lat_spinor_first, &none, tmp, &by, w, NULL);
+    return s->ops->axpby(s, &lat_first_column, &none, tmp, &by, w, NULL);
 }
 
 static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
 {
-    lat_dfield *tmp = lat_spinor_new(o->one, "a mode");
+    lat_dfield *tmp = lat_vector_new(o->one, "a mode");
     int rc = tmp ? 0 : -1;
     for (int k = 0; k < d->count && rc == 0; k++)
-        rc = (d->mode[k] = lat_spinor_new(o->one, "modes"))
+        rc = (d->mode[k] = lat_vector_new(o->one, "modes"))
                      && !lat_spinor_put(o->one, d->mode[k], 0, modes, k)
                  ? clean(o, d, k, tmp)
                  : -1;
@@ -86,14 +86,14 @@ static int copy_modes(lat_overlap *o, deflation *d, const lat_field *modes)
  * same chirality; how many these are, or -1. */
 static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, lat_dfield *out)
 {
-    lat_spinor_space *s = o->space;
-    int list[LAT_SPINOR_COLUMNS];
-    double off[LAT_SPINOR_COLUMNS];
-    lat_scalar dot[LAT_SPINOR_COLUMNS], *const to = dot;
+    lat_space *s = o->space;
+    int list[LAT_VECTOR_COLUMNS];
+    double off[LAT_VECTOR_COLUMNS];
+    lat_scalar dot[LAT_VECTOR_COLUMNS], *const to = dot;
     const lat_dfield *const with = v;
-    lat_spinor_part p = {LAT_BOTH, 0, list};
+    lat_part p = {LAT_BOTH, 0, list};
     for (int k = 0; k < s->columns && first + k < d->count; k++, p.columns++) {
-        const lat_spinor_part at = {LAT_BOTH, 1, &list[k]};
+        const lat_part at = {LAT_BOTH, 1, &list[k]};
         list[k] = k;
         if (d->chirality[first + k] != d->chirality[first])
             break;
@@ -117,8 +117,8 @@ static int measure_some(lat_overlap *o, deflation *d, int first, lat_dfield *v, 
 
 static int measure(lat_overlap *o, deflation *d)
 {
-    lat_dfield *v = lat_spinor_new(o->space, "modes"),
-               *out = v ? lat_spinor_new(o->space, "modes") : NULL;
+    lat_dfield *v = lat_vector_new(o->space, "modes"),
+               *out = v ? lat_vector_new(o->space, "modes") : NULL;
     int rc = out ? 0 : -1;
     for (int k = 0, n; k < d->count && rc == 0; k += n)
         rc = (n = measure_some(o, d, k, v, out)) < 0 ? -1 : 0;
@@ -182,7 +182,7 @@ int lat_overlap_deflation_check(const lat_overlap *o)
     return 0;
 }
 
-int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, lat_dfield *y,
+int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfield *y,
                               const lat_dfield *r)
 {
     const deflation *d = o->deflation;

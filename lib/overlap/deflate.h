@@ -28,7 +28,7 @@ void lat_overlap_deflation_close(struct lat_overlap_deflation *d); /* NULL is al
 int lat_overlap_deflation_check(const lat_overlap *o);
 
 /* y += the part of (D D^+)^-1 r in the space of the modes of chirality c; 0: of both. */
-int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_spinor_part *p, lat_dfield *y,
+int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfield *y,
                               const lat_dfield *r);
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef LAT_OVERLAP_FACTORS_H
 #define LAT_OVERLAP_FACTORS_H
 
-#include "dirac/spinor.h"
+#include "vector/space.h"
 #include "minmax.h"
 
 enum { LAT_FACTORS_DEGREE = 1000 };

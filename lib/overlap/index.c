@@ -16,7 +16,7 @@ static const double before = -.25, /* where the flow begins */
 /* ---- spectral flow --------------------------------------------------------------------------- */
 
 typedef struct flow {
-    lat_spinor_space *space;
+    lat_space *space;
     const lat_field *links;
     lat_fermion kernel;
     int most;
@@ -98,10 +98,10 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
     lat_grid *grid = lat_grid_new(device, &spec);
     lat_temporal *gauge = NULL;
     f.space = grid && !lat_temporal_open(device, links, NULL, &gauge)
-                  ? lat_spinor_open_in(grid, links->head.nc, 1, gauge)
+                  ? lat_space_open_in(grid, links->head.nc, 1, gauge)
                   : NULL;
     const int rc = f.space ? follow(&f, before, overlap->m0, index, steps) : -1;
-    lat_spinor_close(f.space);
+    lat_space_close(f.space);
     lat_temporal_close(gauge);
     lat_grid_free(grid);
     return rc;

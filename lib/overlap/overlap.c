@@ -9,13 +9,13 @@
 #include "base/memory.h"
 #include "deflate.h"
 
-typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+typedef lat_scalar scalars[LAT_VECTOR_COLUMNS];
 
 /* Modes that are known may have residuals so much larger than those that are searched: the bound
  * says what comes of it. */
 static const double KNOWN = 100;
 
-static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
 {
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = (lat_scalar){a, 0};
@@ -25,15 +25,14 @@ static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to
 /* ---- applying -------------------------------------------------------------------------------- */
 
 /* out <- a in + b out */
-static int mix(lat_spinor_space *s, const lat_spinor_part *p, double a, const lat_dfield *in,
-               double b, lat_dfield *out)
+static int mix(lat_space *s, const lat_part *p, double a, const lat_dfield *in, double b,
+               lat_dfield *out)
 {
     scalars x, y;
     return s->ops->axpby(s, p, each(p, a, x), in, each(p, b, y), out, NULL);
 }
 
-int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfield *x,
-                  lat_dfield *tmp)
+int lat_chirality(lat_space *s, int c, const lat_part *p, lat_dfield *x, lat_dfield *tmp)
 {
     return s->ops->copy(s, p, x, tmp) || s->ops->gamma5(s, p, tmp) || mix(s, p, c * .5, tmp, .5, x)
                ? -1
@@ -41,8 +40,7 @@ int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfie
 }
 
 /* D out of in: (1 + mu)/2 in + (1 - mu)/2 gamma5 S in. */
-static int plain(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
-                 lat_dfield *in)
+static int plain(lat_overlap *o, int level, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
     return lat_sign_apply(o->sign, level, p, out, in) || o->space->ops->gamma5(o->space, p, out)
                    || mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out)
@@ -51,8 +49,7 @@ static int plain(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield
 }
 
 /* D^+: (1 + mu)/2 in + (1 - mu)/2 S gamma5 in. */
-static int dagger(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfield *out,
-                  lat_dfield *in)
+static int dagger(lat_overlap *o, int level, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
     return o->space->ops->copy(o->space, p, in, o->tmp)
                    || o->space->ops->gamma5(o->space, p, o->tmp)
@@ -63,10 +60,10 @@ static int dagger(lat_overlap *o, int level, const lat_spinor_part *p, lat_dfiel
 }
 
 /* D^+ D in (first: D), or D D^+ in: two sign functions, also where its square is not quite 1. */
-static int product(lat_overlap *o, bool first, int level, const lat_spinor_part *p, lat_dfield *out,
+static int product(lat_overlap *o, bool first, int level, const lat_part *p, lat_dfield *out,
                    lat_dfield *in)
 {
-    lat_dfield *v = lat_spinor_new(o->space, "a field of D^+ D");
+    lat_dfield *v = lat_vector_new(o->space, "a field of D^+ D");
     int rc = v ? 0 : -1;
     if (first)
         rc = rc || plain(o, level, p, v, in) || dagger(o, level, p, out, v);
@@ -76,7 +73,7 @@ static int product(lat_overlap *o, bool first, int level, const lat_spinor_part 
     return rc ? -1 : 0;
 }
 
-int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
+int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_dfield *out,
                        lat_dfield *in)
 {
     const double mu2 = o->mu * o->mu;
@@ -88,7 +85,7 @@ int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *
                : 0;
 }
 
-int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_spinor_part *p,
+int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_part *p,
                       lat_dfield *out, lat_dfield *in)
 {
     switch (kind) {
@@ -106,14 +103,14 @@ double lat_overlap_bound(const lat_overlap *o)
 
 int lat_overlap_verify(lat_overlap *o, double *defect)
 {
-    double before[LAT_SPINOR_COLUMNS], after[LAT_SPINOR_COLUMNS];
-    lat_dfield *v = lat_spinor_new(o->space, "a random spinor"),
-               *sv = v ? lat_spinor_new(o->space, "its sign") : NULL;
-    const int rc = !sv || o->space->ops->random(o->space, &lat_spinor_first, 20101, v)
-                           || o->space->ops->dots(o->space, &lat_spinor_first, 0, NULL, v, NULL,
+    double before[LAT_VECTOR_COLUMNS], after[LAT_VECTOR_COLUMNS];
+    lat_dfield *v = lat_vector_new(o->space, "a random spinor"),
+               *sv = v ? lat_vector_new(o->space, "its sign") : NULL;
+    const int rc = !sv || o->space->ops->random(o->space, &lat_first_column, 20101, v)
+                           || o->space->ops->dots(o->space, &lat_first_column, 0, NULL, v, NULL,
                                                   before)
-                           || lat_sign_apply(o->sign, 0, &lat_spinor_first, sv, v)
-                           || o->space->ops->dots(o->space, &lat_spinor_first, 0, NULL, sv, NULL,
+                           || lat_sign_apply(o->sign, 0, &lat_first_column, sv, v)
+                           || o->space->ops->dots(o->space, &lat_first_column, 0, NULL, sv, NULL,
                                                   after)
                        ? -1
                        : 0;
@@ -183,7 +180,7 @@ static int load_modes(lat_overlap *o, const lat_field *known)
     if (lat_modes_alloc(m, n))
         return -1;
     for (size_t k = 0; k < n; k++) {
-        if (!(m->vector[k] = lat_spinor_new(o->one, "modes")))
+        if (!(m->vector[k] = lat_vector_new(o->one, "modes")))
             return -1;
         m->count++;
         if (lat_spinor_put(o->one, m->vector[k], 0, known, (int)k))
@@ -239,7 +236,7 @@ static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *link
     const lat_grid_spec spec = {
         .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     return (o->single = lat_grid_new(device, &spec))
-                   && (o->coarse = lat_spinor_open_in(o->single, links->head.nc, columns, o->gauge))
+                   && (o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
                    && (o->hs = lat_dirac_open(o->coarse, links, kernel, NULL))
                ? 0
                : -1;
@@ -263,11 +260,11 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     o->memory = options->memory;
     if (!(o->grid = lat_grid_new(device, &spec))
         || lat_temporal_open(device, links, NULL, &o->gauge)
-        || !(o->one = lat_spinor_open_in(o->grid, links->head.nc, 1, o->gauge))
+        || !(o->one = lat_space_open_in(o->grid, links->head.nc, 1, o->gauge))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)
-        || !(o->space = lat_spinor_open_in(o->grid, links->head.nc, options->columns, o->gauge))
+        || !(o->space = lat_space_open_in(o->grid, links->head.nc, options->columns, o->gauge))
         || !(o->h = lat_dirac_open(o->space, links, &kernel, NULL))
-        || !(o->tmp = lat_spinor_new(o->space, "the overlap operator"))
+        || !(o->tmp = lat_vector_new(o->space, "the overlap operator"))
         || (options->mixed && open_coarse(o, device, links, &kernel, options->columns))
         || !(o->sign = lat_sign_open(o->h, o->hs, &o->modes, &options->sign))) {
         lat_overlap_close(o);
@@ -287,9 +284,9 @@ void lat_overlap_close(lat_overlap *o)
     lat_dirac_close(o->hs);
     lat_dirac_close(o->h);
     lat_dirac_close(o->h1);
-    lat_spinor_space *const spaces[] = {o->coarse, o->space, o->one};
+    lat_space *const spaces[] = {o->coarse, o->space, o->one};
     for (int i = 0; i < 3; i++)
-        lat_spinor_close(spaces[i]);
+        lat_space_close(spaces[i]);
     lat_temporal_close(o->gauge);
     lat_grid_free(o->single);
     lat_grid_free(o->grid);

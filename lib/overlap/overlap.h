@@ -22,7 +22,7 @@
 #define LAT_OVERLAP_OVERLAP_H
 
 #include "certify/plain_overlap.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "lattice/fermion.h"
 #include "sign.h"
 
@@ -51,10 +51,10 @@ void lat_overlap_usual(lat_overlap_options *o);
 
 typedef struct lat_overlap {
     lat_fermion fermion;
-    lat_grid *grid, *single;                /* single: with `mixed`, else NULL */
-    lat_spinor_space *one, *space, *coarse; /* of one column, of many; of many in single */
-    lat_temporal *gauge;                    /* of these spaces, or NULL */
-    lat_dirac *h1, *h, *hs;                 /* D_W - m0 there */
+    lat_grid *grid, *single;         /* single: with `mixed`, else NULL */
+    lat_space *one, *space, *coarse; /* of one column, of many; of many in single */
+    lat_temporal *gauge;             /* of these spaces, or NULL */
+    lat_dirac *h1, *h, *hs;          /* D_W - m0 there */
     lat_modes modes; /* of H, that are projected; rest and norm hold if there are none */
     lat_sign *sign;
     double mu, memory;
@@ -78,16 +78,15 @@ void lat_overlap_kernel(const lat_fermion *overlap, lat_fermion *kernel);
 int lat_overlap_check(const lat_fermion *f);
 
 /* out = D in, D^+ in, D^+ D in, by the sign function at a level. */
-int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_spinor_part *p,
+int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_part *p,
                       lat_dfield *out, lat_dfield *in);
 
 /* x <- (1 + c gamma5)/2 x, c = 1 or -1. tmp is another field of the space of x. */
-int lat_chirality(lat_spinor_space *s, int c, const lat_spinor_part *p, lat_dfield *x,
-                  lat_dfield *tmp);
+int lat_chirality(lat_space *s, int c, const lat_part *p, lat_dfield *x, lat_dfield *tmp);
 
 /* out = D D^+ in for spinors of chirality c; the square of the sign function is taken to be 1. If c
  * is 0: for any spinors and whatever that square is, by two sign functions. */
-int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_spinor_part *p, lat_dfield *out,
+int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_dfield *out,
                        lat_dfield *in);
 
 /* The bound of |D~ - D|, at level 0. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/memory.h"
 
-int lat_projection_open(lat_projection *j, lat_spinor_space *space, const lat_modes *modes)
+int lat_projection_open(lat_projection *j, lat_space *space, const lat_modes *modes)
 {
     const size_t products = (size_t)modes->count * (size_t)space->columns;
     *j = (lat_projection){.space = space, .modes = modes};
@@ -18,7 +18,7 @@ int lat_projection_open(lat_projection *j, lat_spinor_space *space, const lat_mo
 void lat_projection_close(lat_projection *j) { free(j->dot); }
 
 /* j->now = <w_k, x> of each mode and column. */
-static int products(lat_projection *j, const lat_spinor_part *p, const lat_dfield *x)
+static int products(lat_projection *j, const lat_part *p, const lat_dfield *x)
 {
     const lat_modes *m = j->modes;
     return j->space->ops->products(j->space, p, m->count, (const lat_dfield *const *)m->vector, x,
@@ -26,7 +26,7 @@ static int products(lat_projection *j, const lat_spinor_part *p, const lat_dfiel
 }
 
 /* x += sum_k w_k (sign_k dot_k - now_k), sign_k that of the value, or 0. */
-static int combine(lat_projection *j, const lat_spinor_part *p, bool with_dot, lat_dfield *x)
+static int combine(lat_projection *j, const lat_part *p, bool with_dot, lat_dfield *x)
 {
     const lat_modes *m = j->modes;
     for (int k = 0; k < m->count; k++) {
@@ -42,7 +42,7 @@ static int combine(lat_projection *j, const lat_spinor_part *p, bool with_dot, l
                                   (const lat_dfield *const *)m->vector, x);
 }
 
-int lat_projection_take_out(lat_projection *j, const lat_spinor_part *p, lat_dfield *in)
+int lat_projection_take_out(lat_projection *j, const lat_part *p, lat_dfield *in)
 {
     if (products(j, p, in))
         return -1;
@@ -50,7 +50,7 @@ int lat_projection_take_out(lat_projection *j, const lat_spinor_part *p, lat_dfi
     return combine(j, p, false, in);
 }
 
-int lat_projection_put_back(lat_projection *j, const lat_spinor_part *p, lat_dfield *out)
+int lat_projection_put_back(lat_projection *j, const lat_part *p, lat_dfield *out)
 {
     return products(j, p, out) || combine(j, p, true, out) ? -1 : 0;
 }

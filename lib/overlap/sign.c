@@ -11,7 +11,7 @@
 #include "projection.h"
 #include "solve/krylov.h"
 
-typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+typedef lat_scalar scalars[LAT_VECTOR_COLUMNS];
 
 /* Where polynomials are evaluated: in a precision. */
 typedef struct side {
@@ -24,7 +24,7 @@ typedef struct side {
 } side;
 
 struct lat_sign {
-    lat_spinor_space *space;
+    lat_space *space;
     side fine, coarse;
     const lat_modes *modes;
     lat_sign_options options;
@@ -43,14 +43,14 @@ struct lat_sign {
 
 /* ---- the polynomial -------------------------------------------------------------------------- */
 
-static const double *every(const lat_spinor_part *p, double a, double *to)
+static const double *every(const lat_part *p, double a, double *to)
 {
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = a;
     return to;
 }
 
-static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
 {
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = (lat_scalar){a, 0};
@@ -71,14 +71,14 @@ typedef struct clenshaw {
 static double sign_of(int n, int j) { return (n - j) % 4 < 2 ? 1 : -1; }
 
 /* e += r (half of it at the end) of 2 z from, and c psi. */
-static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const clenshaw *k, int j,
+static int step(lat_sign *s, const side *on, const lat_part *p, const clenshaw *k, int j,
                 lat_dfield *e, lat_dfield *from, lat_dfield *psi)
 {
     const int n = k->p->degree;
     const double factor = sign_of(n, j) * sign_of(n, j + 1) * (j ? 1 : .5);
     const lat_dirac_matrix h = {LAT_FULL, LAT_GAMMA5}, normal = {LAT_FULL, LAT_NORMAL};
-    double add[LAT_SPINOR_COLUMNS], a[LAT_SPINOR_COLUMNS], b[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {
+    double add[LAT_VECTOR_COLUMNS], a[LAT_VECTOR_COLUMNS], b[LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {
         .add = every(p, factor * k->r1, add),
         .terms = 2,
         .by = {every(p, factor * k->r2, a), every(p, sign_of(n, j) * k->p->c[j], b)},
@@ -88,7 +88,7 @@ static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const cle
         return on->h->ops->apply(on->h, normal, p, e, from, &end);
     /* r1 H^2 + r2 = r1 (H - shift)(H + shift): what a hop reads beside its sum is at hand. */
     const double shift = sqrt(-k->r2 / k->r1);
-    const lat_dirac_end up = {.shift = {shift, 0}}, down = {.add = end.add,
+    const lat_apply_end up = {.shift = {shift, 0}}, down = {.add = end.add,
                                                             .shift = {-shift, 0},
                                                             .terms = 1,
                                                             .by = {end.by[1]},
@@ -100,10 +100,10 @@ static int step(lat_sign *s, const side *on, const lat_spinor_part *p, const cle
 }
 
 /* out = factor (H + shift) in. */
-static int shifted(lat_sign *s, const side *on, const lat_spinor_part *p, lat_scalar shift,
-                   double factor, lat_dfield *out, lat_dfield *in)
+static int shifted(lat_sign *s, const side *on, const lat_part *p, lat_scalar shift, double factor,
+                   lat_dfield *out, lat_dfield *in)
 {
-    const lat_dirac_end end = {.shift = shift, .factor = factor};
+    const lat_apply_end end = {.shift = shift, .factor = factor};
     s->applications += p->columns;
     return on->h->ops->apply(on->h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p, out, in, &end);
 }
@@ -150,7 +150,7 @@ static side *side_for(lat_sign *s, int level)
 }
 
 /* out = f(H) psi, factor by factor. */
-static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_spinor_part *p,
+static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_part *p,
                    lat_dfield *out, lat_dfield *psi)
 {
     const double norm = s->upper;
@@ -166,11 +166,11 @@ static int product(lat_sign *s, const side *on, const lat_factors *f, const lat_
 }
 
 /* out = f(H) psi, by Clenshaw's recursion. */
-static int recursion(lat_sign *s, const side *on, int level, const lat_spinor_part *p,
-                     lat_dfield *out, lat_dfield *psi)
+static int recursion(lat_sign *s, const side *on, int level, const lat_part *p, lat_dfield *out,
+                     lat_dfield *psi)
 {
     const lat_minmax *m = &s->poly[level];
-    lat_spinor_space *const space = on->h->space;
+    lat_space *const space = on->h->space;
     const double norm = s->upper, e = m->epsilon;
     const clenshaw k = {4 / (norm * norm * (1 - e)), -2 * (1 + e) / (1 - e), m};
     lat_dfield *now = on->d[0], *before = on->d[1];
@@ -192,12 +192,12 @@ static int recursion(lat_sign *s, const side *on, int level, const lat_spinor_pa
 }
 
 /* out = f(H) s->fine.psi */
-static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out)
+static int polynomial(lat_sign *s, int level, const lat_part *p, lat_dfield *out)
 {
     side *const on = side_for(s, level);
     const bool converts = on == &s->coarse;
-    lat_spinor_space *const fine = s->space, *const coarse = on->h->space; /* if it converts */
-    lat_dfield *const result = converts ? on->psi : out; /* psi has been read by then */
+    lat_space *const fine = s->space, *const coarse = on->h->space; /* if it converts */
+    lat_dfield *const result = converts ? on->psi : out;            /* psi has been read by then */
     factorise(s, on, level);
     const lat_factors *f = &on->product[level];
     if (converts && coarse->ops->convert(coarse, p, fine, s->fine.psi, on->psi))
@@ -210,8 +210,8 @@ static int polynomial(lat_sign *s, int level, const lat_spinor_part *p, lat_dfie
 
 /* ---- the rational function ------------------------------------------------------------------- */
 
-static int system_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
-                        lat_dfield *in, const lat_dirac_end *end)
+static int system_apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                        const lat_apply_end *end)
 {
     lat_sign *s = with;
     s->applications += p->columns;
@@ -222,7 +222,7 @@ static int system_apply(void *with, bool dagger, const lat_spinor_part *p, lat_d
 
 static lat_dfield *system_vector(void *with, const char *what)
 {
-    return lat_spinor_new(((lat_sign *)with)->space, what);
+    return lat_vector_new(((lat_sign *)with)->space, what);
 }
 
 static void system_release(void *with, lat_dfield *v)
@@ -232,16 +232,16 @@ static void system_release(void *with, lat_dfield *v)
 }
 
 /* sum_l residue_l x_l to fine.d[0]. */
-static int sum_poles(lat_sign *s, const lat_spinor_part *p)
+static int sum_poles(lat_sign *s, const lat_part *p)
 {
     const int poles = s->rational.poles;
     if (s->space->ops->zero(s->space, p, s->fine.d[0]))
         return -1;
-    for (int l = 0; l < poles; l += LAT_SPINOR_TERMS) {
-        const int n = poles - l < LAT_SPINOR_TERMS ? poles - l : LAT_SPINOR_TERMS;
-        scalars by[LAT_SPINOR_TERMS];
-        const lat_scalar *a[LAT_SPINOR_TERMS];
-        const lat_dfield *x[LAT_SPINOR_TERMS];
+    for (int l = 0; l < poles; l += LAT_VECTOR_TERMS) {
+        const int n = poles - l < LAT_VECTOR_TERMS ? poles - l : LAT_VECTOR_TERMS;
+        scalars by[LAT_VECTOR_TERMS];
+        const lat_scalar *a[LAT_VECTOR_TERMS];
+        const lat_dfield *x[LAT_VECTOR_TERMS];
         for (int j = 0; j < n; j++) {
             a[j] = each(p, s->rational.residue[l + j], by[j]);
             x[j] = s->x[l + j];
@@ -254,11 +254,10 @@ static int sum_poles(lat_sign *s, const lat_spinor_part *p)
 
 /* The error of sum_l residue_l H (H^2 + c_l)^-1 is at most (1 + delta) times the residual of the
  * first shift, which is the largest of all. */
-static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
-                    lat_dfield *psi)
+static int rational(lat_sign *s, int level, const lat_part *p, lat_dfield *out, lat_dfield *psi)
 {
-    double target[LAT_SPINOR_COLUMNS], shift[LAT_ZOLOTAREV_POLES];
-    lat_solve_report report[LAT_SPINOR_COLUMNS];
+    double target[LAT_VECTOR_COLUMNS], shift[LAT_ZOLOTAREV_POLES];
+    lat_solve_report report[LAT_VECTOR_COLUMNS];
     const lat_equation equation = {
         .outer = &s->system,
         .inner = &s->system,
@@ -290,8 +289,7 @@ static int rational(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
-                   lat_dfield *in)
+int lat_sign_apply(lat_sign *s, int level, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
     if (p->columns == 0)
         return 0;
@@ -405,7 +403,7 @@ static int open_zolotarev(lat_sign *s)
             break;
     }
     for (int l = 0; l < s->rational.poles; l++)
-        if (!(s->x[l] = lat_spinor_new(s->space, "shifted solutions")))
+        if (!(s->x[l] = lat_vector_new(s->space, "shifted solutions")))
             return -1;
     s->system = (lat_system){.space = s->space,
                              .parity = LAT_BOTH,
@@ -439,12 +437,12 @@ static int open_side(side *on, const lat_sign *s, lat_dirac *h)
 {
     static const char what[] = "the sign function";
     const bool product = h->fuses || s->options.series == LAT_SIGN_PRODUCT;
-    lat_spinor_space *const space = h->space;
+    lat_space *const space = h->space;
     on->h = h;
     on->epsilon = space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
-    return (on->psi = lat_spinor_new(space, what)) && (on->d[0] = lat_spinor_new(space, what))
-                   && (on->d[1] = lat_spinor_new(space, what))
-                   && (!product || (on->middle = lat_spinor_new(space, what)))
+    return (on->psi = lat_vector_new(space, what)) && (on->d[0] = lat_vector_new(space, what))
+                   && (on->d[1] = lat_vector_new(space, what))
+                   && (!product || (on->middle = lat_vector_new(space, what)))
                ? 0
                : -1;
 }

@@ -55,8 +55,7 @@ lat_sign *lat_sign_open(lat_dirac *h, lat_dirac *coarse, const lat_modes *modes,
 void lat_sign_close(lat_sign *s); /* NULL is allowed */
 
 /* out = sign(H) in, to lat_sign_delta(level); `in` is not changed, except for ghosts. */
-int lat_sign_apply(lat_sign *s, int level, const lat_spinor_part *p, lat_dfield *out,
-                   lat_dfield *in);
+int lat_sign_apply(lat_sign *s, int level, const lat_part *p, lat_dfield *out, lat_dfield *in);
 
 /* The level whose error is `delta` at most; 0 if none is. */
 int lat_sign_level(const lat_sign *s, double delta);

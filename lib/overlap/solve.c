@@ -14,28 +14,28 @@ enum { ROUNDS = 12, FIELDS = 8 };
 static const double RELAX = .01;
 static const double UPDATE = 1e-3; /* the residual is made anew when it has fallen by that */
 
-typedef lat_scalar scalars[LAT_SPINOR_COLUMNS];
+typedef lat_scalar scalars[LAT_VECTOR_COLUMNS];
 
 typedef struct state {
     lat_overlap *o;
-    lat_spinor_space *s;
+    lat_space *s;
     const lat_wilson_job *job;
     lat_solve_report *report;
     lat_dfield *f[FIELDS];
     lat_dfield *b, *x, *r, *y, *p, *q; /* r: of D x = b, then of one chirality; y: its solution */
     lat_dfield *z, *last;              /* y since the last update, and the residual of that */
-    double norm[LAT_SPINOR_COLUMNS];   /* |b| */
-    double left[LAT_SPINOR_COLUMNS];   /* |b - D x| */
-    double size[LAT_SPINOR_COLUMNS];   /* |last|, of a chirality */
-    double work[LAT_SPINOR_COLUMNS];   /* iterations, for the costs */
+    double norm[LAT_VECTOR_COLUMNS];   /* |b| */
+    double left[LAT_VECTOR_COLUMNS];   /* |b - D x| */
+    double size[LAT_VECTOR_COLUMNS];   /* |last|, of a chirality */
+    double work[LAT_VECTOR_COLUMNS];   /* iterations, for the costs */
 } state;
 
-static lat_spinor_part part_of(int columns, const int *column)
+static lat_part part_of(int columns, const int *column)
 {
-    return (lat_spinor_part){LAT_BOTH, columns, column};
+    return (lat_part){LAT_BOTH, columns, column};
 }
 
-static const lat_scalar *each(const lat_spinor_part *p, double a, lat_scalar *to)
+static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
 {
     for (int i = 0; i < p->columns; i++)
         to[p->column[i]] = (lat_scalar){a, 0};
@@ -50,17 +50,17 @@ static double target(const state *w, int k) { return w->job->target[k] * w->norm
 static double goal(const state *w, int k, double size) { return fmax(target(w, k), UPDATE * size); }
 
 /* q = D D^+ in, each column with a sign function whose error is delta[column] at most. */
-static int relaxed(state *w, int c, const lat_spinor_part *p, const double *delta, lat_dfield *in)
+static int relaxed(state *w, int c, const lat_part *p, const double *delta, lat_dfield *in)
 {
-    int level[LAT_SPINOR_COLUMNS];
+    int level[LAT_VECTOR_COLUMNS];
     for (int i = 0; i < p->columns; i++)
         level[i] = lat_sign_level(w->o->sign, delta[p->column[i]]);
     for (int l = 0; l < LAT_SIGN_LEVELS; l++) {
-        int list[LAT_SPINOR_COLUMNS], n = 0;
+        int list[LAT_VECTOR_COLUMNS], n = 0;
         for (int i = 0; i < p->columns; i++)
             if (level[i] == l)
                 list[n++] = p->column[i];
-        const lat_spinor_part part = part_of(n, list);
+        const lat_part part = part_of(n, list);
         if (n && lat_overlap_chiral(w->o, c, l, &part, w->q, in))
             return -1;
     }
@@ -68,7 +68,7 @@ static int relaxed(state *w, int c, const lat_spinor_part *p, const double *delt
 }
 
 /* y += z, z = 0. */
-static int collect(state *w, const lat_spinor_part *p)
+static int collect(state *w, const lat_part *p)
 {
     return w->s->ops->axpby(w->s, p, NULL, w->z, NULL, w->y, NULL) || w->s->ops->zero(w->s, p, w->z)
                ? -1
@@ -76,7 +76,7 @@ static int collect(state *w, const lat_spinor_part *p)
 }
 
 /* r becomes the part of `last` of the chirality, rho and size its norms. */
-static int begin(state *w, int c, const lat_spinor_part *p, double *rho)
+static int begin(state *w, int c, const lat_part *p, double *rho)
 {
     if (w->s->ops->copy(w->s, p, w->last, w->r) || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
         || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, rho))
@@ -87,7 +87,7 @@ static int begin(state *w, int c, const lat_spinor_part *p, double *rho)
 }
 
 /* last -= q, and as `begin`. */
-static int renew(state *w, int c, const lat_spinor_part *p, double *rho)
+static int renew(state *w, int c, const lat_part *p, double *rho)
 {
     scalars minus;
     return w->s->ops->axpby(w->s, p, each(p, -1, minus), w->q, NULL, w->last, NULL)
@@ -98,9 +98,9 @@ static int renew(state *w, int c, const lat_spinor_part *p, double *rho)
 
 /* The residuals of these columns. What an error of the sign function does to them stays, so it is
  * small against the targets. */
-static int update(state *w, int c, const lat_spinor_part *p, double *rho)
+static int update(state *w, int c, const lat_part *p, double *rho)
 {
-    double delta[LAT_SPINOR_COLUMNS];
+    double delta[LAT_VECTOR_COLUMNS];
     if (w->s->ops->dots(w->s, p, 0, NULL, w->z, NULL, delta))
         return -1;
     for (int i = 0; i < p->columns; i++) {
@@ -111,7 +111,7 @@ static int update(state *w, int c, const lat_spinor_part *p, double *rho)
 }
 
 /* z += a p; r -= a q, and |r|^2. */
-static int advance(state *w, const lat_spinor_part *p, const double *rho, double *next)
+static int advance(state *w, const lat_part *p, const double *rho, double *next)
 {
     scalars dot, plus, minus;
     lat_scalar *const to = dot;
@@ -132,7 +132,7 @@ static int advance(state *w, const lat_spinor_part *p, const double *rho, double
 }
 
 /* y += what the low modes span of (D D^+)^-1 r, and r becomes what is left. */
-static int deflate(state *w, int c, const lat_spinor_part *p, double *rho)
+static int deflate(state *w, int c, const lat_part *p, double *rho)
 {
     if (!w->o->deflation)
         return 0;
@@ -145,10 +145,10 @@ static int deflate(state *w, int c, const lat_spinor_part *p, double *rho)
 
 /* Updates those columns whose residual has come to its goal but not to its target: then next has
  * the true ones, and where the recursion was far off, *anew. */
-static int update_some(state *w, int c, const lat_spinor_part *p, double *next, bool *anew)
+static int update_some(state *w, int c, const lat_part *p, double *next, bool *anew)
 {
-    int list[LAT_SPINOR_COLUMNS], n = 0;
-    double believed[LAT_SPINOR_COLUMNS];
+    int list[LAT_VECTOR_COLUMNS], n = 0;
+    double believed[LAT_VECTOR_COLUMNS];
     for (int i = 0; i < p->columns; i++) {
         const int k = p->column[i];
         anew[k] = false;
@@ -157,7 +157,7 @@ static int update_some(state *w, int c, const lat_spinor_part *p, double *next, 
         if (now <= at && at > target(w, k) && now > .5 * target(w, k))
             list[n++] = k;
     }
-    const lat_spinor_part part = part_of(n, list);
+    const lat_part part = part_of(n, list);
     if (n == 0)
         return 0;
     if (update(w, c, &part, next))
@@ -171,17 +171,17 @@ static int update_some(state *w, int c, const lat_spinor_part *p, double *next, 
  * part of last becomes a residual. After `begin`, which made rho. */
 static int chiral_cg(state *w, int c, int columns, const int *column, double *rho)
 {
-    int list[LAT_SPINOR_COLUMNS] = {0};
-    double next[LAT_SPINOR_COLUMNS];
-    lat_spinor_part p = part_of(columns, list);
+    int list[LAT_VECTOR_COLUMNS] = {0};
+    double next[LAT_VECTOR_COLUMNS];
+    lat_part p = part_of(columns, list);
     memcpy(list, column, sizeof(int) * (size_t)columns);
     if (deflate(w, c, &p, rho) || w->s->ops->copy(w->s, &p, w->r, w->p)
         || w->s->ops->zero(w->s, &p, w->z))
         return -1;
     for (long step = 0;; step++) {
         int n = 0;
-        double worst = 0, delta[LAT_SPINOR_COLUMNS];
-        bool anew[LAT_SPINOR_COLUMNS];
+        double worst = 0, delta[LAT_VECTOR_COLUMNS];
+        bool anew[LAT_VECTOR_COLUMNS];
         for (int i = 0; i < p.columns; i++) {
             const int k = list[i];
             const double now = sqrt(rho[k]);
@@ -193,7 +193,7 @@ static int chiral_cg(state *w, int c, int columns, const int *column, double *rh
         }
         p.columns = n;
         if (n == 0) {
-            const lat_spinor_part all = part_of(columns, column);
+            const lat_part all = part_of(columns, column);
             return collect(w, &all);
         }
         if (w->job->progress && w->job->progress(w->job->with, step, n, worst))
@@ -217,7 +217,7 @@ static int chiral_cg(state *w, int c, int columns, const int *column, double *rh
 /* ---- defect correction ----------------------------------------------------------------------- */
 
 /* r = b - D x, and its norm. */
-static int defect(state *w, const lat_spinor_part *p)
+static int defect(state *w, const lat_part *p)
 {
     scalars minus;
     if (lat_overlap_apply(w->o, LAT_OVERLAP_D, 0, p, w->r, w->x)
@@ -236,14 +236,14 @@ static bool splits(const state *w)
 }
 
 /* x += D^+ y, y = (D D^+)^-1 r. Columns without a part of this chirality are left out. */
-static int correct(state *w, const lat_spinor_part *p)
+static int correct(state *w, const lat_part *p)
 {
     lat_dfield *all = w->q; /* of both chiralities, while it is not in use */
     int rc = w->s->ops->copy(w->s, p, w->r, w->last) || w->s->ops->zero(w->s, p, w->y) ? -1 : 0;
     const bool split = splits(w);
     for (int c = split; c >= -split && rc == 0; c -= 2) {
-        int list[LAT_SPINOR_COLUMNS], n = 0;
-        double rho[LAT_SPINOR_COLUMNS];
+        int list[LAT_VECTOR_COLUMNS], n = 0;
+        double rho[LAT_VECTOR_COLUMNS];
         rc = begin(w, c, p, rho);
         for (int i = 0; i < p->columns && rc == 0; i++)
             if (w->size[p->column[i]] > .1 * target(w, p->column[i]))
@@ -276,11 +276,11 @@ static int finish(state *w, int k)
                                                                  : 0;
 }
 
-static int iterate(state *w, const lat_spinor_part *all)
+static int iterate(state *w, const lat_part *all)
 {
-    int list[LAT_SPINOR_COLUMNS] = {0};
-    double before[LAT_SPINOR_COLUMNS];
-    lat_spinor_part p = part_of(all->columns, list);
+    int list[LAT_VECTOR_COLUMNS] = {0};
+    double before[LAT_VECTOR_COLUMNS];
+    lat_part p = part_of(all->columns, list);
     memcpy(list, all->column, sizeof(int) * (size_t)all->columns);
     for (int i = 0; i < p.columns; i++)
         before[list[i]] = INFINITY;
@@ -307,7 +307,7 @@ static int iterate(state *w, const lat_spinor_part *all)
 }
 
 /* b and x to the device, |b|, and r. */
-static int load(state *w, const lat_spinor_part *all)
+static int load(state *w, const lat_part *all)
 {
     const lat_wilson_job *job = w->job;
     if (w->s->ops->put(w->s, all, w->b, job->b, job->object)
@@ -347,9 +347,9 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
     int rc = 0;
     const double start = lat_seconds();
     const long applied = lat_sign_applications(o->sign);
-    const lat_spinor_part all = part_of(job->columns, lat_spinor_numbers);
+    const lat_part all = part_of(job->columns, lat_column_numbers);
     for (int i = 0; i < FIELDS && rc == 0; i++)
-        if (!(*each_field[i] = w.f[i] = lat_spinor_new(o->space, "a solution")))
+        if (!(*each_field[i] = w.f[i] = lat_vector_new(o->space, "a solution")))
             rc = -1;
     rc = rc || lat_overlap_deflation_check(o) || load(&w, &all) || iterate(&w, &all);
     if (rc == 0 && cost)

@@ -20,7 +20,7 @@
 #define LAT_OVERLAP_SOLVE_H
 
 #include "overlap.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 
 /* Like lat_wilson_solve; `solver` and `delta` of the job are not read. Columns are at most the
  * columns of the operator. */

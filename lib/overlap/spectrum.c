@@ -31,7 +31,7 @@ typedef struct side {
 
 typedef struct spectrum {
     lat_overlap *o;
-    lat_spinor_space *s;
+    lat_space *s;
     int want;
     double tolerance, zero; /* of residuals; values up to it are 0 */
     side side[2];
@@ -43,12 +43,12 @@ typedef struct spectrum {
 
 static int dot_of(const spectrum *z, const lat_dfield *x, const lat_dfield *y, lat_scalar *dot)
 {
-    return z->s->ops->dots(z->s, &lat_spinor_first, 1, &x, y, &dot, NULL);
+    return z->s->ops->dots(z->s, &lat_first_column, 1, &x, y, &dot, NULL);
 }
 
 static int length(const spectrum *z, const lat_dfield *x, double *norm)
 {
-    if (z->s->ops->dots(z->s, &lat_spinor_first, 0, NULL, x, NULL, norm))
+    if (z->s->ops->dots(z->s, &lat_first_column, 0, NULL, x, NULL, norm))
         return -1;
     *norm = sqrt(*norm);
     return 0;
@@ -58,7 +58,7 @@ static int length(const spectrum *z, const lat_dfield *x, double *norm)
 static int mix(const spectrum *z, double a, const lat_dfield *x, double b, lat_dfield *y)
 {
     const lat_scalar sa = {a, 0}, sb = {b, 0};
-    return z->s->ops->axpby(z->s, &lat_spinor_first, &sa, x, &sb, y, NULL);
+    return z->s->ops->axpby(z->s, &lat_first_column, &sa, x, &sb, y, NULL);
 }
 
 /* x becomes orthogonal to the modes of a side, a unit vector; *rest: of the unit vector before. */
@@ -74,7 +74,7 @@ static int beside(const spectrum *z, const side *t, lat_dfield *x, double *rest)
         if (dot_of(z, w, x, &dot))
             return -1;
         dot = (lat_scalar){-dot.re, -dot.im};
-        if (z->s->ops->axpys(z->s, &lat_spinor_first, 1, &by, &w, x, NULL))
+        if (z->s->ops->axpys(z->s, &lat_first_column, 1, &by, &w, x, NULL))
             return -1;
     }
     if (length(z, x, &after))
@@ -88,9 +88,9 @@ static int measure(const spectrum *z, int c, lat_dfield *w, double *value, doubl
 {
     lat_scalar a;
     double off;
-    if (lat_sign_apply(z->o->sign, 0, &lat_spinor_first, z->image, w)
-        || z->s->ops->copy(z->s, &lat_spinor_first, z->image, z->partner)
-        || lat_chirality(z->s, c, &lat_spinor_first, z->partner, z->o->tmp)
+    if (lat_sign_apply(z->o->sign, 0, &lat_first_column, z->image, w)
+        || z->s->ops->copy(z->s, &lat_first_column, z->image, z->partner)
+        || lat_chirality(z->s, c, &lat_first_column, z->partner, z->o->tmp)
         || dot_of(z, w, z->partner, &a) || mix(z, -a.re, w, 1, z->partner)
         || length(z, z->partner, &off))
         return -1;
@@ -127,9 +127,9 @@ static int insert(side *t, lat_dfield *w, double value, double residual)
 static int add_partner(spectrum *z, side *t)
 {
     double value, residual, rest = 0, norm;
-    lat_dfield *w = lat_spinor_new(z->s, "modes");
-    int rc = w && z->s->ops->copy(z->s, &lat_spinor_first, z->image, w) == 0
-                     && lat_chirality(z->s, t->c, &lat_spinor_first, w, z->o->tmp) == 0
+    lat_dfield *w = lat_vector_new(z->s, "modes");
+    int rc = w && z->s->ops->copy(z->s, &lat_first_column, z->image, w) == 0
+                     && lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp) == 0
                      && length(z, w, &norm) == 0
                  ? 0
                  : -1;
@@ -162,11 +162,11 @@ typedef struct chiral {
     int c, level;
 } chiral;
 
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
     const chiral *w = h->with;
     (void)end;
-    return lat_overlap_chiral(w->o, w->c, w->level, &lat_spinor_first, out, in);
+    return lat_overlap_chiral(w->o, w->c, w->level, &lat_first_column, out, in);
 }
 
 /* A partner's residual is 1/(2 sqrt(x (1 - x))) times that of its mode. */
@@ -202,8 +202,8 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
-    return z->s->ops->random(z->s, &lat_spinor_first, ++z->seed, z->start)
-                   || lat_chirality(z->s, t->c, &lat_spinor_first, z->start, z->o->tmp)
+    return z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
+                   || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
                    || lat_modes_complete(&job, &known, found)
                ? -1
                : 0;
@@ -270,7 +270,7 @@ static int open_fields(spectrum *z)
 {
     lat_dfield **const each[] = {&z->start, &z->image, &z->partner};
     for (int i = 0; i < 3; i++)
-        if (!(*each[i] = lat_spinor_new(z->s, "the spectrum of D")))
+        if (!(*each[i] = lat_vector_new(z->s, "the spectrum of D")))
             return -1;
     return 0;
 }

@@ -171,11 +171,17 @@ static void change(const lat_basis *b, bool dagger, bool conj, int n, int stride
     }
 }
 
+/* z times `factor` where entries have a root. */
+static void scale_root(const lat_basis *b, double factor, int reals, double *z)
+{
+    for (int i = 0; b->root && i < reals; i++)
+        z[i] *= factor;
+}
+
 void lat_basis_spinor(const lat_basis *b, bool back, int nc, double *psi)
 {
     change(b, back, false, nc, nc, psi);
-    for (int i = 0; b->root && i < 8 * nc; i++)
-        psi[i] *= 0.70710678118654752440;
+    scale_root(b, 0.70710678118654752440, 8 * nc, psi);
 }
 
 /* S_ab -> sum T_ac S_cd conj(T_bd): the sink by T, the source by conj T. */
@@ -185,6 +191,12 @@ void lat_basis_propagator(const lat_basis *b, bool back, int nc, double *s)
     for (int i = 0; i < 4 * nc; i++)
         change(b, back, false, nc, nc, s + 2 * i * spinor);
     change(b, back, true, column, column, s);
-    for (int i = 0; b->root && i < 2 * 4 * nc * spinor; i++)
-        s[i] *= 0.5;
+    scale_root(b, 0.5, 2 * 4 * column, s);
+}
+
+void lat_basis_source(const lat_basis *b, bool back, int nc, double *s)
+{
+    const int column = 4 * nc * nc;
+    change(b, back, true, column, column, s);
+    scale_root(b, 0.70710678118654752440, 2 * 4 * column, s);
 }

@@ -72,6 +72,9 @@ const lat_basis *lat_basis_find(const char *name);
 void lat_basis_spinor(const lat_basis *b, bool back, int nc, double *psi);
 void lat_basis_propagator(const lat_basis *b, bool back, int nc, double *s);
 
+/* Of a propagator the spin of the source alone. */
+void lat_basis_source(const lat_basis *b, bool back, int nc, double *s);
+
 /* T, or T^+, as complex numbers. */
 void lat_basis_matrix(const lat_basis *b, bool dagger, double t[4][4][2]);
 

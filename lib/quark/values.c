@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "amputation.h"
+#include "base/error.h"
 
 enum { TRACE, ZQ, MASS, ADDITIVE, MULTIPLICATIVE, SCALARS };
 enum { LAMBDA, RATIO, Z, CONSERVED, COLUMNS };
@@ -118,6 +119,10 @@ int lat_values_of(const char *name, const lat_kinematics *k, lat_legs_kind kind,
                   const double *legs, double v[LAT_VALUES])
 {
     double part[2];
+    for (size_t i = 0; i < lat_legs_reals(kind, nc); i++)
+        if (!isfinite(legs[i]))
+            return lat_fail("%s: expected sums that are finite, found %g: another normalisation?",
+                            name, legs[i]);
     if (kind != LAT_LEG)
         return vertex_values(name, k, kind == LAT_PAIR_CURRENT, nc, legs, v);
     if (lat_leg_parts(name, nc, legs, k->pbar[0], part))

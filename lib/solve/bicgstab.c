@@ -5,7 +5,7 @@
  *     t = A s, omega = <t,s>/<t,t>, rho' = <e,s> - omega <e,t>, beta = rho'/rho alpha/omega,
  *     x += alpha p + omega s, r = s - omega t, p = r + beta (p - omega v), rho = rho'
  *
- * e is a vector of random signs (dirac/spinor.h: shadow), not the first residual: it takes no
+ * e is a vector of random signs (vector/space.h: shadow), not the first residual: it takes no
  * memory. So x, r and p are one pass, and the sums of e come with v and t. <e,s> is computed: that
  * it would vanish without rounding, rho' = - omega <e,t>, lets the method stall near the critical
  * mass.
@@ -23,9 +23,9 @@ typedef struct state {
 } state;
 
 /* rho of these columns, from r. */
-static int set_rho(lat_run *w, const state *b, const lat_spinor_part *c)
+static int set_rho(lat_run *w, const state *b, const lat_part *c)
 {
-    const lat_spinor_ops *ops = LAT_OPS(w->s);
+    const lat_vector_ops *ops = LAT_OPS(w->s);
     lat_numbers rho;
     return c->columns
            && (ops->shadow(w->s->space, c, w->r, rho)
@@ -36,9 +36,9 @@ static int set_rho(lat_run *w, const state *b, const lat_spinor_part *c)
 static int look(lat_run *w, const state *b)
 {
     const lat_scalar_ops *scalars = LAT_OPS(w->s)->scalars;
-    double norm[LAT_SPINOR_COLUMNS], anew[LAT_SPINOR_COLUMNS];
-    int ago, list[LAT_SPINOR_COLUMNS];
-    const lat_spinor_part *there = lat_run_look(w, &ago);
+    double norm[LAT_VECTOR_COLUMNS], anew[LAT_VECTOR_COLUMNS];
+    int ago, list[LAT_VECTOR_COLUMNS];
+    const lat_part *there = lat_run_look(w, &ago);
     if (there->columns == 0)
         return 0;
     if (scalars->read(b->by, there, LAT_STEP_NORM, ago, norm)
@@ -53,15 +53,15 @@ static int look(lat_run *w, const state *b)
     }
     if (lat_run_check(w, 1, norm))
         return -1;
-    const lat_spinor_part fresh = lat_run_fresh(w, list);
+    const lat_part fresh = lat_run_fresh(w, list);
     return set_rho(w, b, &fresh);
 }
 
 static int iterate(lat_run *w, const state *b)
 {
     const lat_system *s = w->s;
-    const lat_spinor_ops *ops = LAT_OPS(s);
-    const lat_dirac_end of_v = {.scalars = b->by, .step = LAT_STEP_BI_ALPHA, .epsilon = s->epsilon},
+    const lat_vector_ops *ops = LAT_OPS(s);
+    const lat_apply_end of_v = {.scalars = b->by, .step = LAT_STEP_BI_ALPHA, .epsilon = s->epsilon},
                         of_t = {.scalars = b->by,
                                 .step = LAT_STEP_BI_BETA,
                                 .epsilon = s->epsilon,
@@ -79,7 +79,7 @@ static int iterate(lat_run *w, const state *b)
 
 int lat_bicgstab(lat_run *w)
 {
-    const lat_spinor_ops *ops = LAT_OPS(w->s);
+    const lat_vector_ops *ops = LAT_OPS(w->s);
     state b = {0};
     lat_dfield *v[3];
     int rc = lat_run_vectors(w, 3, v, "BiCGstab");

@@ -18,12 +18,12 @@ enum { L = 4, RESTARTS = 20 };
 typedef struct state {
     lat_dfield *r0, *r[L + 1], *u[L + 1]; /* r[0] is the run's r */
     lat_numbers rho, alpha;
-    double shadow[LAT_SPINOR_COLUMNS]; /* |r0| */
-    bool anew[LAT_SPINOR_COLUMNS];
+    double shadow[LAT_VECTOR_COLUMNS]; /* |r0| */
+    bool anew[LAT_VECTOR_COLUMNS];
 } state;
 
 /* The column starts anew: u_0 = 0 follows from beta = 0. */
-static int start(lat_run *w, state *b, const lat_spinor_part *c)
+static int start(lat_run *w, state *b, const lat_part *c)
 {
     for (int i = 0; i < c->columns; i++) {
         const int k = c->column[i];
@@ -61,9 +61,9 @@ static int directions(lat_run *w, state *b, int j)
 static int step(lat_run *w, state *b, int j)
 {
     const lat_system *s = w->s;
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     lat_numbers dot, minus;
-    const lat_dirac_end end = {.norm = norm, .with = b->r0, .dot = dot};
+    const lat_apply_end end = {.norm = norm, .with = b->r0, .dot = dot};
     if (directions(w, b, j) || s->apply(s->with, false, &w->active, b->u[j + 1], b->u[j], &end))
         return -1;
     for (int i = 0; i < w->active.columns; i++) {
@@ -120,7 +120,7 @@ static int products(lat_run *w, const state *b, lat_numbers gram[L + 1][L + 1])
             left[j] = b->r[j];
             to[j] = gram[i][j];
         }
-        double norm[LAT_SPINOR_COLUMNS];
+        double norm[LAT_VECTOR_COLUMNS];
         if (LAT_OPS(w->s)->dots(w->s->space, &w->active, i, left, b->r[i], to, norm))
             return -1;
         for (int a = 0; a < w->active.columns; a++)
@@ -157,24 +157,11 @@ static int minimise(lat_run *w, state *b, lat_numbers g[L], lat_numbers minus[L]
     return 0;
 }
 
-/* y += sum of c_i v_i. */
-static int add_all(const lat_run *w, lat_numbers *c, lat_dfield *const *v, lat_dfield *y,
-                   double *norm)
-{
-    const lat_scalar *by[L];
-    const lat_dfield *x[L];
-    for (int i = 0; i < L; i++) {
-        by[i] = c[i];
-        x[i] = v[i];
-    }
-    return LAT_OPS(w->s)->axpys(w->s->space, &w->active, L, by, x, y, norm);
-}
-
 /* Columns that broke down begin again. */
 static int restart(lat_run *w, state *b)
 {
-    int list[LAT_SPINOR_COLUMNS];
-    lat_spinor_part c = {w->s->parity, 0, list};
+    int list[LAT_VECTOR_COLUMNS];
+    lat_part c = {w->s->parity, 0, list};
     for (int i = 0; i < w->active.columns; i++) {
         const int k = w->list[i];
         if (!b->anew[k])
@@ -188,14 +175,15 @@ static int restart(lat_run *w, state *b)
 
 static int iterate(lat_run *w, state *b)
 {
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     lat_numbers g[L], minus[L];
     while (w->active.columns > 0) {
         for (int j = 0; j < L; j++)
             if (step(w, b, j))
                 return -1;
-        if (minimise(w, b, g, minus) || add_all(w, g, b->r, w->x, NULL)
-            || add_all(w, minus, b->r + 1, w->r, norm) || add_all(w, minus, b->u + 1, b->u[0], NULL)
+        if (minimise(w, b, g, minus) || lat_add_all(w->s, &w->active, L, g, b->r, w->x, NULL)
+            || lat_add_all(w->s, &w->active, L, minus, b->r + 1, w->r, norm)
+            || lat_add_all(w->s, &w->active, L, minus, b->u + 1, b->u[0], NULL)
             || lat_run_check(w, L, norm) || restart(w, b))
             return -1;
     }

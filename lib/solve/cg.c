@@ -15,14 +15,14 @@
 typedef struct state {
     lat_dfield *p, *s, *q;
     lat_scalars *by;                   /* gamma, alpha, beta, where the device computes */
-    double gamma[LAT_SPINOR_COLUMNS];  /* |s|^2, as the host knows it */
-    double square[LAT_SPINOR_COLUMNS]; /* |r|^2 */
+    double gamma[LAT_VECTOR_COLUMNS];  /* |s|^2, as the host knows it */
+    double square[LAT_VECTOR_COLUMNS]; /* |r|^2 */
 } state;
 
 /* s = A^+ r of these columns, and gamma. */
-static int gradient(lat_run *w, state *g, const lat_spinor_part *c)
+static int gradient(lat_run *w, state *g, const lat_part *c)
 {
-    const lat_dirac_end end = {.norm = g->gamma};
+    const lat_apply_end end = {.norm = g->gamma};
     lat_numbers gamma;
     if (w->s->apply(w->s->with, true, c, g->s, w->r, &end))
         return -1;
@@ -37,8 +37,8 @@ static int gradient(lat_run *w, state *g, const lat_spinor_part *c)
 /* For columns with a new r: p += (1 - <s, p>/|s|^2) s. */
 static int renew(lat_run *w, state *g)
 {
-    int list[LAT_SPINOR_COLUMNS];
-    const lat_spinor_part c = lat_run_fresh(w, list);
+    int list[LAT_VECTOR_COLUMNS];
+    const lat_part c = lat_run_fresh(w, list);
     lat_numbers dot, plus;
     lat_scalar *const to = dot;
     const lat_dfield *const s = g->s;
@@ -64,10 +64,10 @@ static void account(const lat_run *w, state *g, int k, double q, double next)
 static int iterate(lat_run *w, state *g)
 {
     const lat_system *s = w->s;
-    const lat_spinor_ops *ops = LAT_OPS(s);
-    double q[LAT_SPINOR_COLUMNS], next[LAT_SPINOR_COLUMNS];
+    const lat_vector_ops *ops = LAT_OPS(s);
+    double q[LAT_VECTOR_COLUMNS], next[LAT_VECTOR_COLUMNS];
     int ago;
-    const lat_dirac_end of_q = {.scalars = g->by, .step = LAT_STEP_CG_ALPHA},
+    const lat_apply_end of_q = {.scalars = g->by, .step = LAT_STEP_CG_ALPHA},
                         of_s = {.scalars = g->by, .step = LAT_STEP_CG_BETA};
     const lat_coefficient alpha = lat_row_of(g->by, LAT_ROW_ALPHA),
                           beta = lat_row_of(g->by, LAT_ROW_BETA), one = lat_number(NULL);
@@ -78,7 +78,7 @@ static int iterate(lat_run *w, state *g)
             || s->apply(s->with, true, &w->active, g->s, g->q, &of_s)
             || ops->cg(s->space, &w->active, alpha, beta, one, w->x, g->p, g->s))
             return -1;
-        const lat_spinor_part *there = lat_run_look(w, &ago);
+        const lat_part *there = lat_run_look(w, &ago);
         if (there->columns == 0)
             continue;
         if (ops->scalars->read(g->by, there, LAT_STEP_CG_ALPHA, ago, q)

@@ -12,7 +12,7 @@
 
 struct lat_deflation {
     lat_system s;
-    lat_spinor_space *one; /* of a column, for the modes */
+    lat_space *one; /* of a column, for the modes */
     lat_dfield **mode;
     double *value;
     int count;
@@ -27,7 +27,7 @@ static int copy_modes(lat_deflation *d, const lat_field *modes)
 {
     for (int k = 0; k < d->count; k++) {
         d->value[k] = modes->head.quark.eigenvalue[k];
-        if (!(d->mode[k] = lat_spinor_new(d->one, "modes"))
+        if (!(d->mode[k] = lat_vector_new(d->one, "modes"))
             || lat_spinor_put(d->one, d->mode[k], 0, modes, k))
             return -1;
     }
@@ -35,7 +35,7 @@ static int copy_modes(lat_deflation *d, const lat_field *modes)
 }
 
 /* y = gamma5 A x, or A^+ A x with `work`. */
-static int apply(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *y,
+static int apply(lat_deflation *d, const lat_part *p, lat_dfield *x, lat_dfield *y,
                  lat_dfield *work)
 {
     const lat_system *s = &d->s;
@@ -66,14 +66,14 @@ static int judge(const lat_deflation *d, int k, double norm, double residual)
 /* Modes from `first` on, as many as there are columns. */
 static int test_some(lat_deflation *d, int first, lat_dfield *const v[3])
 {
-    lat_spinor_space *space = d->s.space;
-    int list[LAT_SPINOR_COLUMNS];
-    double norm[LAT_SPINOR_COLUMNS], residual[LAT_SPINOR_COLUMNS];
-    lat_scalar minus[LAT_SPINOR_COLUMNS];
-    lat_spinor_part p = {d->s.parity, 0, list};
+    lat_space *space = d->s.space;
+    int list[LAT_VECTOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS], residual[LAT_VECTOR_COLUMNS];
+    lat_scalar minus[LAT_VECTOR_COLUMNS];
+    lat_part p = {d->s.parity, 0, list};
     for (; p.columns < space->columns && first + p.columns < d->count; p.columns++) {
         const int k = p.columns;
-        const lat_spinor_part here = {d->s.parity, 1, list + k};
+        const lat_part here = {d->s.parity, 1, list + k};
         list[k] = k;
         minus[k] = (lat_scalar){-d->value[first + k], 0};
         if (space->ops->convert(space, &here, d->one, d->mode[first + k], v[0]))
@@ -120,7 +120,7 @@ lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, b
     else if (d->value)
         d->count = count;
     if (!d->count
-        || !(d->one = lat_spinor_open_in(s->space->grid, s->space->nc, 1, s->space->temporal))
+        || !(d->one = lat_space_open_in(s->space->grid, s->space->nc, 1, s->space->temporal))
         || copy_modes(d, modes) || test(d)
         || (square && !(d->work = s->vector(s->with, "a deflated residual")))) {
         lat_deflation_close(d);
@@ -136,7 +136,7 @@ void lat_deflation_close(lat_deflation *d)
     for (int k = 0; k < d->count; k++)
         lat_dfield_free(d->mode[k]);
     d->s.release(d->s.with, d->work);
-    lat_spinor_close(d->one);
+    lat_space_close(d->one);
     free(d->mode);
     free(d->value);
     free(d);
@@ -144,9 +144,8 @@ void lat_deflation_close(lat_deflation *d)
 
 /* ---- projection ------------------------------------------------------------------------------ */
 
-int lat_deflation_project(lat_spinor_space *space, const lat_spinor_part *p, int n,
-                          lat_dfield *const *mode, const double *value, lat_dfield *x,
-                          const lat_dfield *y)
+int lat_deflation_project(lat_space *space, const lat_part *p, int n, lat_dfield *const *mode,
+                          const double *value, lat_dfield *x, const lat_dfield *y)
 {
     const lat_dfield *const *w = (const lat_dfield *const *)mode;
     lat_scalar *dot = lat_alloc((size_t)n * (size_t)space->columns + 1, sizeof *dot, "products");
@@ -161,7 +160,7 @@ int lat_deflation_project(lat_spinor_space *space, const lat_spinor_part *p, int
     return rc;
 }
 
-int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r)
+int lat_deflation_improve(lat_deflation *d, const lat_part *p, lat_dfield *x, lat_dfield *r)
 {
     const lat_system *s = &d->s;
     const lat_dfield *y = d->square ? d->work : r;

@@ -30,11 +30,10 @@ lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, b
 void lat_deflation_close(lat_deflation *d); /* NULL is allowed */
 
 /* x += the part of A^-1 r in the space of the modes, of these columns; r is overwritten. */
-int lat_deflation_improve(lat_deflation *d, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r);
+int lat_deflation_improve(lat_deflation *d, const lat_part *p, lat_dfield *x, lat_dfield *r);
 
 /* x += sum_w w <w, y>/value of n modes. */
-int lat_deflation_project(lat_spinor_space *space, const lat_spinor_part *p, int n,
-                          lat_dfield *const *mode, const double *value, lat_dfield *x,
-                          const lat_dfield *y);
+int lat_deflation_project(lat_space *space, const lat_part *p, int n, lat_dfield *const *mode,
+                          const double *value, lat_dfield *x, const lat_dfield *y);
 
 #endif

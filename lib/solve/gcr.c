@@ -1,97 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gcr.c: generalised conjugate residuals, restarted, with any preconditioner:
+/* gcr.c: generalised conjugate residuals, restarted, with any preconditioner K:
  *
  *     z_k = K r, w_k = A z_k made orthogonal to w_0 .. w_k-1 (z_k with it),
  *     gamma = <w_k,r>/|w_k|^2, x += gamma z_k, r -= gamma w_k
  *
- * K: some steps of minimal residual in the preconditioner's space; r itself where that is the outer
- * space. */
+ * Where nothing is left of w_k, or it is not finite, K is 1 in this iteration. */
 #include <math.h>
 #include "krylov_internal.h"
 
-enum { DEEP = 8, STEPS = 6 };
+enum { DEEP = 8 };
 
 typedef struct state {
-    const lat_system *k; /* of K, NULL without */
+    lat_helper k;
     lat_dfield *z[DEEP], *w[DEEP];
-    lat_dfield *kr, *kz, *kt;                /* of K: residual, solution, A times the residual */
-    double square[DEEP][LAT_SPINOR_COLUMNS]; /* |w_k|^2 */
+    lat_numbers dot;                         /* <r,w_k> */
+    double square[DEEP][LAT_VECTOR_COLUMNS]; /* |w_k|^2 */
 } state;
 
-/* z = K r. */
-static int precondition(const lat_run *w, state *g, lat_dfield *z)
+static int orthogonalise(const lat_run *w, state *g, const lat_part *c, int at)
 {
-    const lat_system *k = g->k;
-    const lat_spinor_part *c = &w->active;
-    double norm[LAT_SPINOR_COLUMNS];
-    lat_numbers dot, omega, minus;
-    const lat_dirac_end end = {.norm = norm, .with = g->kr, .dot = dot};
-    if (!k)
-        return LAT_OPS(w->s)->copy(w->s->space, c, w->r, z);
-    if (LAT_OPS(k)->convert(k->space, c, w->s->space, w->r, g->kr)
-        || LAT_OPS(k)->zero(k->space, c, g->kz))
-        return -1;
-    for (int step = 0; step < STEPS; step++) {
-        if (k->apply(k->with, false, c, g->kt, g->kr, &end))
-            return -1;
-        for (int i = 0; i < c->columns; i++) {
-            const int a = w->list[i];
-            const double complex by = norm[a] > 0 ? conj(lat_z(dot[a])) / norm[a] : 0;
-            omega[a] = lat_scalar_of(by);
-            minus[a] = lat_scalar_of(-by);
-        }
-        if (lat_add(k, c, omega, g->kr, g->kz, NULL) || lat_add(k, c, minus, g->kt, g->kr, NULL))
-            return -1;
-    }
-    return LAT_OPS(w->s)->convert(w->s->space, c, k->space, g->kz, z);
-}
-
-/* v[at] += sum c_i v_i, i < at. */
-static int add_all(const lat_run *w, int at, lat_numbers *c, lat_dfield *const *v)
-{
-    const lat_scalar *by[DEEP];
-    const lat_dfield *x[DEEP];
-    for (int i = 0; i < at; i++) {
-        by[i] = c[i];
-        x[i] = v[i];
-    }
-    return LAT_OPS(w->s)->axpys(w->s->space, &w->active, at, by, x, v[at], NULL);
-}
-
-static int orthogonalise(const lat_run *w, state *g, int at)
-{
+    const lat_system *s = w->s;
     lat_numbers dot[DEEP];
-    lat_scalar *to[DEEP];
-    const lat_dfield *left[DEEP];
+    lat_scalar *to[DEEP] = {NULL};
+    const lat_dfield *left[DEEP] = {NULL};
     if (at == 0)
         return 0;
     for (int i = 0; i < at; i++) {
         left[i] = g->w[i];
         to[i] = dot[i];
     }
-    if (LAT_OPS(w->s)->dots(w->s->space, &w->active, at, left, g->w[at], to, NULL))
+    if (LAT_OPS(s)->dots(s->space, c, at, left, g->w[at], to, NULL))
         return -1;
     for (int i = 0; i < at; i++)
-        for (int a = 0; a < w->active.columns; a++) {
-            const int k = w->list[a];
+        for (int a = 0; a < c->columns; a++) {
+            const int k = c->column[a];
             const double square = g->square[i][k];
             dot[i][k] = lat_scalar_of(square > 0 ? -lat_z(dot[i][k]) / square : 0);
         }
-    return add_all(w, at, dot, g->w) || add_all(w, at, dot, g->z);
+    return lat_add_all(s, c, at, dot, g->w, g->w[at], NULL)
+           || lat_add_all(s, c, at, dot, g->z, g->z[at], NULL);
+}
+
+/* z and w of these columns by k, and their products. */
+static int direction(lat_run *w, state *g, lat_helper *k, const lat_part *c, int at)
+{
+    lat_scalar *const to = g->dot;
+    const lat_dfield *const r = w->r;
+    return lat_helper_apply(k, c, w->norm, g->z[at], g->w[at], w->r) || orthogonalise(w, g, c, at)
+           || LAT_OPS(w->s)->dots(w->s->space, c, 1, &r, g->w[at], &to, g->square[at]);
+}
+
+/* The same without a preconditioner, where that gave nothing. */
+static int direction_without(lat_run *w, state *g, int at)
+{
+    lat_helper none = {.of = w->s};
+    int list[LAT_VECTOR_COLUMNS];
+    lat_part c = {w->s->parity, 0, list};
+    for (int i = 0; i < w->active.columns; i++) {
+        const double square = g->square[at][w->list[i]];
+        if (!(square > 0) || !isfinite(square))
+            list[c.columns++] = w->list[i];
+    }
+    return g->k.method && c.columns && direction(w, g, &none, &c, at);
 }
 
 /* x += gamma z, r -= gamma w. */
 static int advance(lat_run *w, state *g, int at, double *norm)
 {
-    lat_numbers dot, gamma, minus;
-    lat_scalar *const to = dot;
-    const lat_dfield *const r = w->r;
-    if (LAT_OPS(w->s)->dots(w->s->space, &w->active, 1, &r, g->w[at], &to, g->square[at]))
-        return -1;
+    lat_numbers gamma, minus;
     for (int i = 0; i < w->active.columns; i++) {
         const int k = w->list[i];
         const double square = g->square[at][k];
-        const double complex by = square > 0 ? conj(lat_z(dot[k])) / square : 0;
+        const double complex by = square > 0 ? conj(lat_z(g->dot[k])) / square : 0;
         gamma[k] = lat_scalar_of(by);
         minus[k] = lat_scalar_of(-by);
     }
@@ -101,27 +81,22 @@ static int advance(lat_run *w, state *g, int at, double *norm)
 
 static int iterate(lat_run *w, state *g)
 {
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     for (int at = 0; w->active.columns > 0; at = (at + 1) % DEEP)
-        if (precondition(w, g, g->z[at])
-            || w->s->apply(w->s->with, false, &w->active, g->w[at], g->z[at], NULL)
-            || orthogonalise(w, g, at) || advance(w, g, at, norm) || lat_run_check(w, 1, norm))
+        if (direction(w, g, &g->k, &w->active, at) || direction_without(w, g, at)
+            || advance(w, g, at, norm) || lat_run_check(w, 1, norm))
             return -1;
     return 0;
 }
 
-int lat_gcr(lat_run *w, const lat_system *preconditioner)
+int lat_gcr(lat_run *w)
 {
-    state g = {.k = preconditioner == w->s ? NULL : preconditioner};
-    lat_dfield **const own[] = {&g.kr, &g.kz, &g.kt};
+    state g = {.square = {{0}}};
     int rc = lat_run_vectors(w, DEEP, g.z, "GCR");
-    rc = lat_run_vectors(w, DEEP, g.w, "GCR") || rc;
-    for (int i = 0; i < 3 && g.k && rc == 0; i++)
-        rc = (*own[i] = g.k->vector(g.k->with, "GCR")) ? 0 : -1;
-    rc = rc || iterate(w, &g);
+    rc = lat_run_vectors(w, DEEP, g.w, "GCR") || rc
+         || lat_helper_open(&g.k, w->p->preconditioner, w->s) || iterate(w, &g);
     lat_run_release(w, DEEP, g.z);
     lat_run_release(w, DEEP, g.w);
-    for (int i = 0; i < 3 && g.k; i++)
-        g.k->release(g.k->with, *own[i]);
+    lat_helper_close(&g.k);
     return rc;
 }

@@ -17,6 +17,7 @@ const char *lat_solver_name(lat_solver solver)
     case LAT_SOLVER_BICGSTAB: return "bicgstab";
     case LAT_SOLVER_BICGSTABL: return "bicgstabl";
     case LAT_SOLVER_GCR: return "gcr";
+    case LAT_SOLVER_MR: return "mr";
     }
     return "?";
 }
@@ -52,6 +53,18 @@ void lat_run_release(lat_run *w, int count, lat_dfield **v)
         w->s->release(w->s->with, v[i]);
 }
 
+int lat_add_all(const lat_system *s, const lat_part *p, int n, lat_numbers *c, lat_dfield *const *v,
+                lat_dfield *y, double *norm)
+{
+    const lat_scalar *by[LAT_VECTOR_TERMS];
+    const lat_dfield *x[LAT_VECTOR_TERMS];
+    for (int i = 0; i < n; i++) {
+        by[i] = c[i];
+        x[i] = v[i];
+    }
+    return LAT_OPS(s)->axpys(s->space, p, n, by, x, y, norm);
+}
+
 /* ---- reliable updates ------------------------------------------------------------------------ */
 
 static bool mixed(const lat_run *w) { return w->p->inner != w->p->outer; }
@@ -59,14 +72,14 @@ static bool mixed(const lat_run *w) { return w->p->inner != w->p->outer; }
 /* Are iterations in fewer bits than single has? */
 static bool is_coarse(const lat_system *s) { return s->epsilon > 0x1p-20; }
 
-static int convert(const lat_system *to, const lat_spinor_part *c, lat_spinor_space *from,
-                   const lat_dfield *x, lat_dfield *y)
+static int convert(const lat_system *to, const lat_part *c, lat_space *from, const lat_dfield *x,
+                   lat_dfield *y)
 {
     return LAT_OPS(to)->convert(to->space, c, from, x, y);
 }
 
 /* r = b - A x in the outer precision, norm[column] = |r|^2. */
-static int defect(lat_run *w, const lat_spinor_part *c, double *norm)
+static int defect(lat_run *w, const lat_part *c, double *norm)
 {
     const lat_equation *p = w->p;
     const lat_system *o = p->outer;
@@ -78,15 +91,15 @@ static int defect(lat_run *w, const lat_spinor_part *c, double *norm)
 }
 
 /* The same of x = 0. */
-static int whole(lat_run *w, const lat_spinor_part *c, double *norm)
+static int whole(lat_run *w, const lat_part *c, double *norm)
 {
     const lat_system *o = w->p->outer;
-    return LAT_OPS(o)->copy(o->space, c, w->p->b, w->outer_r)
+    return (w->outer_r != w->p->b && LAT_OPS(o)->copy(o->space, c, w->p->b, w->outer_r))
            || LAT_OPS(o)->dots(o->space, c, 0, NULL, w->outer_r, NULL, norm);
 }
 
 /* The residual of x, which is improved first, to the inner precision. */
-static int residual(lat_run *w, const lat_spinor_part *c, bool zero, double *norm)
+static int residual(lat_run *w, const lat_part *c, bool zero, double *norm)
 {
     const lat_equation *p = w->p;
     return (zero ? whole(w, c, norm) : defect(w, c, norm))
@@ -95,7 +108,7 @@ static int residual(lat_run *w, const lat_spinor_part *c, bool zero, double *nor
 }
 
 /* The solution so far goes to the outer precision. w->outer_r serves as a buffer. */
-static int collect(lat_run *w, const lat_spinor_part *c)
+static int collect(lat_run *w, const lat_part *c)
 {
     const lat_system *o = w->p->outer;
     if (!mixed(w))
@@ -106,7 +119,7 @@ static int collect(lat_run *w, const lat_spinor_part *c)
 }
 
 /* direction += c r */
-static int follow(lat_run *w, const lat_spinor_part *p, double c)
+static int follow(lat_run *w, const lat_part *p, double c)
 {
     lat_numbers by;
     for (int i = 0; i < p->columns; i++)
@@ -114,10 +127,10 @@ static int follow(lat_run *w, const lat_spinor_part *p, double c)
     return w->direction ? lat_add(w->s, p, by, w->r, w->direction, NULL) : 0;
 }
 
-static int update(lat_run *w, const lat_spinor_part *c)
+static int update(lat_run *w, const lat_part *c)
 {
-    double norm[LAT_SPINOR_COLUMNS];
-    if (c->columns == 0)
+    double norm[LAT_VECTOR_COLUMNS];
+    if (c->columns == 0 || w->p->estimate)
         return 0;
     if (follow(w, c, -1) || collect(w, c) || residual(w, c, false, norm) || follow(w, c, 1))
         return -1;
@@ -154,7 +167,7 @@ static lat_end verdict(const lat_run *w, int k)
 {
     if (!isfinite(w->norm[k]))
         return LAT_END_INFINITE;
-    if (w->fresh[k] && w->norm[k] <= w->p->target[k])
+    if ((w->fresh[k] || w->p->estimate) && w->norm[k] <= w->p->target[k])
         return LAT_END_CONVERGED;
     if (w->report[k].iterations >= w->p->max_iterations)
         return LAT_END_ITERATIONS;
@@ -165,7 +178,7 @@ static lat_end verdict(const lat_run *w, int k)
 }
 
 /* x = 0 where it is not finite: the next method begins there. */
-static int forget(lat_run *w, const lat_spinor_part *c)
+static int forget(lat_run *w, const lat_part *c)
 {
     const lat_system *o = w->p->outer;
     return c->columns
@@ -175,9 +188,9 @@ static int forget(lat_run *w, const lat_spinor_part *c)
 /* A solution that is not finite is worth nothing; others are kept, with their residual. */
 static int judge(lat_run *w)
 {
-    int list[LAT_SPINOR_COLUMNS], lost[LAT_SPINOR_COLUMNS];
-    lat_spinor_part kept = {w->s->parity, 0, list}, gone = {w->s->parity, 0, lost};
-    lat_end end[LAT_SPINOR_COLUMNS];
+    int list[LAT_VECTOR_COLUMNS], lost[LAT_VECTOR_COLUMNS];
+    lat_part kept = {w->s->parity, 0, list}, gone = {w->s->parity, 0, lost};
+    lat_end end[LAT_VECTOR_COLUMNS];
     for (int i = 0; i < w->active.columns; i++) {
         const int k = w->list[i];
         end[k] = verdict(w, k);
@@ -231,8 +244,8 @@ static double update_delta(const lat_run *w)
 int lat_run_check(lat_run *w, int iterations, const double *norm)
 {
     const double delta = update_delta(w);
-    int list[LAT_SPINOR_COLUMNS];
-    lat_spinor_part due = {w->s->parity, 0, list};
+    int list[LAT_VECTOR_COLUMNS];
+    lat_part due = {w->s->parity, 0, list};
     w->step += iterations;
     for (int i = 0; i < w->active.columns; i++) {
         const int k = w->list[i];
@@ -251,23 +264,23 @@ int lat_run_check(lat_run *w, int iterations, const double *norm)
     return update(w, &due) || judge(w) || tell(w);
 }
 
-const lat_spinor_part *lat_run_look(lat_run *w, int *ago)
+const lat_part *lat_run_look(lat_run *w, int *ago)
 {
     *ago = w->s->space->ahead;
     if (!*ago)
         return &w->active;
-    w->looked = (lat_spinor_part){w->active.parity, w->running.columns, w->before};
+    w->looked = (lat_part){w->active.parity, w->running.columns, w->before};
     memcpy(w->before, w->now, sizeof w->now);
-    w->running = (lat_spinor_part){w->active.parity, w->active.columns, w->now};
+    w->running = (lat_part){w->active.parity, w->active.columns, w->now};
     memcpy(w->now, w->list, sizeof w->list);
     for (int i = 0; i < w->active.columns && w->looked.columns == 0; i++)
         w->fresh[w->list[i]] = false; /* r of the start is that of the first iteration */
     return &w->looked;
 }
 
-lat_spinor_part lat_run_fresh(const lat_run *w, int list[LAT_SPINOR_COLUMNS])
+lat_part lat_run_fresh(const lat_run *w, int list[LAT_VECTOR_COLUMNS])
 {
-    lat_spinor_part c = {w->s->parity, 0, list};
+    lat_part c = {w->s->parity, 0, list};
     for (int i = 0; i < w->active.columns; i++)
         if (w->fresh[w->list[i]])
             list[c.columns++] = w->list[i];
@@ -280,7 +293,7 @@ void lat_run_break(lat_run *w, int column) { w->report[column].end = LAT_END_BRE
 
 static int start(lat_run *w)
 {
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     if (residual(w, &w->active, w->p->from_zero, norm))
         return -1;
     for (int i = 0; i < w->active.columns; i++) {
@@ -304,8 +317,9 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
     w->window = window;
     w->report = report;
     memcpy(w->list, column, sizeof(int) * (size_t)columns);
-    w->active = (lat_spinor_part){w->s->parity, columns, w->list};
-    if (!(w->outer_r = p->outer->vector(p->outer->with, "a residual")))
+    w->active = (lat_part){w->s->parity, columns, w->list};
+    w->outer_r = p->estimate ? p->b : p->outer->vector(p->outer->with, "a residual");
+    if (!w->outer_r)
         return -1;
     w->r = w->outer_r;
     w->x = p->x;
@@ -314,7 +328,7 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
         if (w->s->sums && solver == LAT_SOLVER_CG)
             w->of_x = w->s->sums;
         w->x = w->of_x == w->s->space ? w->s->vector(w->s->with, "a solution")
-                                      : lat_spinor_new_of(w->of_x, w->s->parity, "a solution");
+                                      : lat_vector_new_of(w->of_x, w->s->parity, "a solution");
         w->r = w->s->vector(w->s->with, "a residual");
         if (!w->x || !w->r)
             return -1;
@@ -328,7 +342,8 @@ void lat_run_end(lat_run *w)
         w->s->release(w->s->with, w->x);
         w->s->release(w->s->with, w->r);
     }
-    w->p->outer->release(w->p->outer->with, w->outer_r);
+    if (!w->p->estimate)
+        w->p->outer->release(w->p->outer->with, w->outer_r);
 }
 
 /* ---- one method after the other -------------------------------------------------------------- */
@@ -346,10 +361,14 @@ static long window_of(lat_solver solver, const lat_system *inner)
 static int solve_by(const lat_equation *p, lat_solver solver, int columns, const int *column,
                     lat_solve_report *report)
 {
+    const lat_method mr = {.solver = LAT_SOLVER_MR, .system = p->inner, .steps = 6};
     lat_equation own = *p;
     lat_run w;
-    if (solver == LAT_SOLVER_GCR)
+    if (solver == LAT_SOLVER_GCR) {
+        if (!own.preconditioner && p->inner != p->outer)
+            own.preconditioner = &mr;
         own.inner = p->outer;
+    }
     int rc = lat_run_begin(&w, &own, solver, window_of(solver, own.inner), columns, column, report);
     if (rc == 0 && w.active.columns > 0)
         switch (solver) {
@@ -357,7 +376,8 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
         case LAT_SOLVER_CG: rc = lat_cg(&w); break;
         case LAT_SOLVER_BICGSTAB: rc = lat_bicgstab(&w); break;
         case LAT_SOLVER_BICGSTABL: rc = lat_bicgstabl(&w); break;
-        case LAT_SOLVER_GCR: rc = lat_gcr(&w, p->inner); break;
+        case LAT_SOLVER_GCR: rc = lat_gcr(&w); break;
+        case LAT_SOLVER_MR: rc = lat_mr(&w); break;
         }
     lat_run_end(&w);
     return rc ? -1 : 0;
@@ -368,7 +388,7 @@ int lat_solve(const lat_equation *p, lat_solver solver, int columns, const int *
 {
     static const lat_solver chain[] = {LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL, LAT_SOLVER_CG};
     lat_equation now = *p;
-    int list[LAT_SPINOR_COLUMNS], left = columns;
+    int list[LAT_VECTOR_COLUMNS], left = columns;
     memcpy(list, column, sizeof(int) * (size_t)columns);
     if (solver != LAT_SOLVER_AUTO)
         return solve_by(p, solver, columns, column, report);

@@ -5,8 +5,9 @@
  *     square of the condition number.
  *   - bicgstab: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631
  *   - bicgstab(l): Sleijpen, Fokkema, ETNA 1 (1993) 11, with l = 4
- *   - gcr: generalised conjugate residuals, restarted, with a few steps of minimal residual in the
- *     inner precision as its preconditioner
+ *   - gcr: generalised conjugate residuals, restarted, with a preconditioner (lat_method); a few
+ *     steps of minimal residual in the inner precision, unless told
+ *   - mr: minimal residual, for preconditioners
  *   - auto: bicgstab; where it breaks down or stagnates, bicgstab(l), then cg, each from where the
  *     one before got to
  *
@@ -21,24 +22,25 @@
 #ifndef LAT_SOLVE_KRYLOV_H
 #define LAT_SOLVE_KRYLOV_H
 
-#include "dirac/dirac.h"
+#include "vector/apply.h"
 
-/* An operator A on batches of spinors (dirac/spinor.h), in one precision. Solvers know nothing else
- * of it, so that they solve what stands behind these functions: the Wilson operator (wilson.h), or
- * a dense matrix in a test. Functions return 0 or a pointer, or -1 or NULL with lat_error set. */
+/* An operator A on batches of spinors (vector/space.h), in one precision. Solvers know nothing else
+ * of it, so that they solve what stands behind these functions: the Wilson operator
+ * (wilson/wilson.h), or a dense matrix in a test. Functions return 0 or a pointer, or -1 or NULL
+ * with lat_error set. */
 typedef struct lat_system {
-    lat_spinor_space *space; /* its linear algebra */
-    lat_parity parity;       /* the sites on which A works */
-    double epsilon;          /* of its precision */
+    lat_space *space;  /* its linear algebra */
+    lat_parity parity; /* the sites on which A works */
+    double epsilon;    /* of its precision */
 
     /* out = A in, or A^+ in, on the part's sites and columns; in is not changed but for ghosts. */
-    int (*apply)(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_dirac_end *end);
+    int (*apply)(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_apply_end *end);
     lat_dfield *(*vector)(void *with, const char *what); /* zero */
     void (*release)(void *with, lat_dfield *v);          /* NULL is allowed */
     void *with;
 
-    lat_spinor_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
+    lat_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
 } lat_system;
 
 typedef enum {
@@ -46,11 +48,28 @@ typedef enum {
     LAT_SOLVER_CG,
     LAT_SOLVER_BICGSTAB,
     LAT_SOLVER_BICGSTABL,
-    LAT_SOLVER_GCR
+    LAT_SOLVER_GCR,
+    LAT_SOLVER_MR
 } lat_solver;
-#define LAT_SOLVERS "auto|cg|bicgstab|bicgstabl|gcr"
+#define LAT_SOLVERS "auto|cg|bicgstab|bicgstabl|gcr" /* that users choose from */
 
 const char *lat_solver_name(lat_solver solver);
+
+/* A solver as a value: e, about A^-1 r of each column, as GCR wants it of a preconditioner. It need
+ * not be linear, the same from one call to the next, nor good: where it gains nothing, GCR goes on
+ * without it, and what is a solution is decided by the residual of GCR alone. */
+typedef struct lat_method {
+    lat_solver solver;        /* any but AUTO */
+    const lat_system *system; /* of A, in any precision: r is rounded to it, and e comes back */
+    long steps;               /* iterations of a column, at most; needed */
+    double tolerance;         /* a column ends where |r| has fallen by it; 0: after `steps` */
+    const struct lat_method *preconditioner; /* of GCR; NULL: none */
+
+    /* If not NULL, this takes the place of all that: e and s = A e from r, in the system that is
+     * solved, on these columns. r is not changed but for ghosts. 0, or -1 with lat_error set. */
+    int (*precondition)(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r);
+    void *with;
+} lat_method;
 
 /* Why a column ended. */
 typedef enum {
@@ -85,6 +104,12 @@ typedef struct lat_equation {
     const double *target;            /* [columns]: |b - A x| that is asked for */
     long max_iterations;             /* of each column, in all */
     double delta;                    /* 0: LAT_KRYLOV_DELTA, or _COARSE */
+    const lat_method
+        *preconditioner; /* of GCR; NULL: steps of MR in `inner`; none if it is outer */
+
+    /* For an estimate of x inner is outer. A column ends by the residual that its iteration
+     * carries, without an application of A to see whether it is true; b is overwritten. */
+    bool estimate;
 
     /* Called now and then, with the number of active columns and the largest residual / target of
      * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
@@ -96,7 +121,7 @@ typedef struct lat_equation {
      * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing is
      * known.
      */
-    int (*improve)(void *with, const lat_spinor_part *p, lat_dfield *x, lat_dfield *r);
+    int (*improve)(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r);
     void *with;
 } lat_equation;
 

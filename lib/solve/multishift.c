@@ -18,7 +18,7 @@
 typedef struct shifted {
     lat_dfield *p, *x;
     double d;
-    double before[LAT_SPINOR_COLUMNS];
+    double before[LAT_VECTOR_COLUMNS];
     lat_numbers zeta;
 } shifted;
 
@@ -29,11 +29,11 @@ typedef struct state {
     double first;
     shifted *shift;
     lat_dfield *r, *q, *t; /* A p, A^+ A p */
-    lat_spinor_part active;
-    int list[LAT_SPINOR_COLUMNS];
+    lat_part active;
+    int list[LAT_VECTOR_COLUMNS];
     /* Without index of the shift: those of the first one. */
-    double rho[LAT_SPINOR_COLUMNS], alpha[LAT_SPINOR_COLUMNS], beta[LAT_SPINOR_COLUMNS],
-        beta_before[LAT_SPINOR_COLUMNS], alpha_before[LAT_SPINOR_COLUMNS];
+    double rho[LAT_VECTOR_COLUMNS], alpha[LAT_VECTOR_COLUMNS], beta[LAT_VECTOR_COLUMNS],
+        beta_before[LAT_VECTOR_COLUMNS], alpha_before[LAT_VECTOR_COLUMNS];
 } state;
 
 /* q = A p, t = A^+ q; alpha = |r|^2 / (|q|^2 + shift |p|^2). */
@@ -41,8 +41,8 @@ static int product(state *m)
 {
     const lat_system *s = m->s;
     lat_dfield *p = m->shift[0].p;
-    double square[LAT_SPINOR_COLUMNS], own[LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {.norm = square};
+    double square[LAT_VECTOR_COLUMNS], own[LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {.norm = square};
     if (s->apply(s->with, false, &m->active, m->q, p, &end)
         || s->apply(s->with, true, &m->active, m->t, m->q, NULL)
         || LAT_OPS(s)->dots(s->space, &m->active, 0, NULL, p, NULL, own))
@@ -127,7 +127,7 @@ static int leave(state *m, const lat_solve_report *report)
 
 static int iterate(state *m, lat_solve_report *report)
 {
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     while (m->active.columns > 0) {
         if (product(m) || reduce(m, norm))
             return -1;
@@ -144,7 +144,7 @@ static int iterate(state *m, lat_solve_report *report)
 static int begin(state *m, lat_solve_report *report)
 {
     const lat_system *s = m->s;
-    double norm[LAT_SPINOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
     int left = 0;
     if (LAT_OPS(s)->copy(s->space, &m->active, m->p->b, m->r)
         || LAT_OPS(s)->dots(s->space, &m->active, 0, NULL, m->r, NULL, norm))
@@ -186,7 +186,7 @@ int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_d
         memset(each, 0, (size_t)shifts * sizeof *each);
         *m = (state){.p = p, .s = s, .shifts = shifts, .first = shift[0], .shift = each};
         memcpy(m->list, column, sizeof(int) * (size_t)columns);
-        m->active = (lat_spinor_part){s->parity, columns, m->list};
+        m->active = (lat_part){s->parity, columns, m->list};
         for (int j = 0; j < shifts; j++) {
             each[j].d = shift[j] - shift[0];
             each[j].x = x[j];

@@ -65,9 +65,13 @@ static int parse_operator(const lat_stream_parser *p)
 {
     lat_fermion *f = &p->head->quark.fermion;
     const char *name = p->value[LAT_KEY_OPERATOR], *boundary = p->value[LAT_KEY_BOUNDARY];
+    f->bounded = !name && boundary;
+    if ((name || boundary) && (!boundary || lat_boundary_parse(boundary, f->boundary)))
+        return lat_stream_expected(p, LAT_KEY_BOUNDARY,
+                                   "four of p, a, d and numbers from -2 to 2 with commas");
     if (!name) {
         for (int key = LAT_KEY_OPERATOR; key <= LAT_KEY_RESIDUALS; key++)
-            if (p->value[key])
+            if (p->value[key] && key != LAT_KEY_BOUNDARY)
                 return lat_fail("%s: expected an operator in the header beside %s, found none",
                                 p->name, name_of((lat_stream_key)key));
         return 0;
@@ -80,9 +84,6 @@ static int parse_operator(const lat_stream_parser *p)
         return lat_fail("%s: expected m0 of operator overlap alone and kappa of wilson alone, "
                         "found operator = %s",
                         p->name, name);
-    if (!boundary || lat_boundary_parse(boundary, f->boundary))
-        return lat_stream_expected(p, LAT_KEY_BOUNDARY,
-                                   "four of p, a, d and numbers from -2 to 2 with commas");
     return parse_numbers(p);
 }
 
@@ -126,12 +127,9 @@ static void print_columns(FILE *to, lat_stream_key key, const double *numbers, i
                 i + 1 < columns ? "" : "\n");
 }
 
-static void print_operator(FILE *to, const lat_fermion *f)
+static void print_numbers(FILE *to, const lat_fermion *f)
 {
-    char boundary[LAT_BOUNDARY_TEXT];
     const bool overlap = !strcmp(f->name, "overlap");
-    if (!lat_fermion_known(f))
-        return;
     fprintf(to, "%s = %s\n", name_of(LAT_KEY_OPERATOR), f->name);
     lat_stream_print_real(to, LAT_KEY_MASS, f->mass);
     if (!overlap)
@@ -143,7 +141,16 @@ static void print_operator(FILE *to, const lat_fermion *f)
     print_unless(to, LAT_KEY_TWIST, f->twist, 0);
     if (overlap)
         lat_stream_print_real(to, LAT_KEY_M0, f->m0);
-    fprintf(to, "%s = %s\n", name_of(LAT_KEY_BOUNDARY), lat_boundary_text(f->boundary, boundary));
+}
+
+static void print_operator(FILE *to, const lat_fermion *f)
+{
+    char boundary[LAT_BOUNDARY_TEXT];
+    if (lat_fermion_known(f))
+        print_numbers(to, f);
+    if (lat_fermion_bounded(f))
+        fprintf(to, "%s = %s\n", name_of(LAT_KEY_BOUNDARY),
+                lat_boundary_text(f->boundary, boundary));
 }
 
 void lat_stream_print_quark(FILE *to, const lat_header *head)

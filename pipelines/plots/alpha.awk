@@ -2,11 +2,8 @@
 # The coupling of ghosts and gluons, alpha(p) = Z(p) J(p)^2 / 4 pi, with jackknife errors (docs/ghost.md, "The coupling"):
 #   awk -f jackknife.awk -f alpha.awk GLUON... GHOST...
 # Tables of lat-gluon --tsv and of lat-ghost --tsv, of the same configurations in the same order. Momenta that both have are printed.
-BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.10g" }
-function stop(text) { if (!failed) print text >"/dev/stderr"; failed = 1; exit 1 }
+BEGIN { OFMT = CONVFMT = "%.10g" }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++) column[$i] = i
     kind = "D" in column && "config" in column ? "gluon" : "G" in column && "configuration" in column ? "ghost" : ""
     if (kind == "") stop(FILENAME ": expected a table of lat-gluon without --mean, or of the propagator of lat-ghost")
     next
@@ -16,14 +13,14 @@ FNR == 1 {
     if (!lattice) lattice = what
     if (what != lattice) stop(FILENAME ": expected " lattice ", found " what)
     if ($column["gauge"] != "landau") stop(FILENAME ": expected Landau gauge, found " $column["gauge"])
-    id = kind " " FILENAME " " (("file" in column) ? $column["file"] : "") " " (kind == "gluon" ? $column["config"] : $column["configuration"])
-    if (!(id in number)) { number[id] = ++configs[kind]; theta[kind, configs[kind]] = $column["theta"] }
+    id = kind " " configuration(kind == "gluon" ? $column["config"] : $column["configuration"])
+    if (!(id in number)) { number[id] = ++configs[kind]; theta[kind, configs[kind]] = cell("theta") }
     k = number[id]
     key = kind == "gluon" ? $column["momentum"] : $column["kx"] "," $column["ky"] "," $column["kz"] "," $column["kt"]
-    value[kind, k, key] = kind == "gluon" ? $column["phat2"] * $column["D"] : $column["k2"] * $column["G"]
+    value[kind, k, key] = kind == "gluon" ? cell("phat2") * cell("D") : cell("k2") * cell("G")
     sum[kind, key] += value[kind, k, key]
     count[kind, key]++
-    if (kind == "ghost" && !(key in square)) { order[++keys] = key; square[key] = $column["k2"] }
+    if (kind == "ghost" && !(key in square)) { order[++keys] = key; square[key] = cell("k2") }
 }
 # Of the mean over all configurations but number `out` (0: over all).
 function dressing(what, key, out) {

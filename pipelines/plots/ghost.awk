@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Means and jackknife errors of the ghost propagator: awk -f jackknife.awk -f ghost.awk TABLE...  (tables of lat-ghost --tsv, a
 # configuration each row set; of several configurations in a table, each counts)
-BEGIN { FS = OFS = "\t"; OFMT = "%.10g" }
+BEGIN { OFMT = "%.10g" }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++) column[$i] = i
-    if (!("G" in column && "k2" in column)) { print FILENAME ": expected a table of the propagator of lat-ghost" >"/dev/stderr"; failed = 1; exit 1 }
+    if (!("G" in column && "k2" in column)) stop(FILENAME ": expected a table of the propagator of lat-ghost")
     next
 }
 {
-    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["configuration"]
+    id = configuration($column["configuration"])
     if (!(id in known)) { known[id]; name[++n] = id }
     key = $column["kx"] OFS $column["ky"] OFS $column["kz"] OFS $column["kt"]
     what = $column["dims"] " " $column["group"] " in " $column["gauge"] " gauge"
     if (!kind) kind = what
-    if (what != kind) { print FILENAME ": expected " kind ", found " what >"/dev/stderr"; failed = 1; exit 1 }
-    if (!(key in k2)) { order[++keys] = key; k2[key] = $column["k2"] }
+    if (what != kind) stop(FILENAME ": expected " kind ", found " what)
+    if (!(key in k2)) { order[++keys] = key; k2[key] = cell("k2") }
     # Weights of the gauge are in k2.
-    if (($column["k2"] - k2[key]) ^ 2 > (1e-9 * k2[key]) ^ 2) { print FILENAME ": expected k2 " k2[key] " of momentum " key ", found " $column["k2"] ": other weights of the gauge?" >"/dev/stderr"; failed = 1; exit 1 }
-    value[id, key] = $column["G"]
-    sum[key] += $column["G"]
+    if ((cell("k2") - k2[key]) ^ 2 > (1e-9 * k2[key]) ^ 2) stop(FILENAME ": expected k2 " k2[key] " of momentum " key ", found " $column["k2"] ": other weights of the gauge?")
+    value[id, key] = cell("G")
+    sum[key] += value[id, key]
     count[key]++
 }
 END {
@@ -27,7 +25,7 @@ END {
     print "kx", "ky", "kz", "kt", "k2", "G", "G_error", "k2_G", "k2_G_error", "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
-        if (count[key] != n) { print "expected momentum " key " of " n " configurations, found " count[key] >"/dev/stderr"; exit 1 }
+        if (count[key] != n) stop("expected momentum " key " of " n " configurations, found " count[key])
         for (k = 1; k <= n && n > 1; k++) each[k] = (sum[key] - value[name[k], key]) / (n - 1)
         error = n > 1 ? spread() : "nan"
         dressing = n > 1 ? k2[key] * error : "nan"

@@ -1,42 +1,54 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Means, jackknife errors and effective masses of correlators: awk -f jackknife.awk -f masses.awk TABLE...  (tables of lat-corr, a configuration each
-# row set; of several configurations in a table, each counts). All are of one operator, lattice and sink, and of one source, wherever it is:
-# others are refused.
+# row set; of several configurations in a table, each counts; of several sources on links of one CRC, their mean). All are of one operator,
+# lattice and sink, and of one source, wherever it is: others are refused.
 #
-# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time (of all, where the operator has Dirichlet or open time; or
-# with -v open=1), and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
+# Effective masses are ln C(t)/C(t+1) of baryons and what is not symmetric in time (of all, where the operator has Dirichlet or open time, is of
+# two quarks of two boundaries in time, or does not state them; or with -v open=1), and arcosh [C(t-1) + C(t+1)] / 2 C(t) of
 # mesons, of C(t) averaged with C(T-t). Errors are those of the means over all configurations but one.
 #
 # pcac is a ratio in each configuration, and the mass a ratio of means: of pcac times the pion of momentum 0, its denominator, and of that pion.
 # It stands in columns mass and mass_error, and has no C.
-BEGIN { FS = OFS = "\t"; OFMT = "%.10g" }
+BEGIN { OFMT = "%.10g" }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++) column[$i] = i
-    if (!("re" in column)) { print FILENAME ": expected a table of lat-corr" >"/dev/stderr"; failed = 1; exit 1 }
+    if (!("re" in column)) stop(FILENAME ": expected a table of lat-corr")
     next
 }
 {
-    same("operator", ("operator" in column) ? $column["operator"] : "")
+    if ("operator" in column) {
+        same("operator", $column["operator"])
+        if (!judged++) open = open || unlike($column["operator"])
+    }
     same("source", ("source" in column) ? shape($column["source"]) : "")
     same("sink", ("sink" in column) ? $column["sink"] : "")
     same("lattice", ("dims" in column) ? $column["dims"] " " $column["group"] : "")
-    if (failed) exit 1
-    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["configuration"]
+    # Sources of one configuration are one measurement: the mean over them comes first.
+    if (("links" in column) && $column["links"] != "unknown") id = "links " $column["links"]
+    else {
+        id = configuration($column["configuration"])
+        if (("links" in column) && !nameless++) print "warning: " FILENAME ": does not say of which links it is: each propagator counts as a configuration" >"/dev/stderr"
+    }
     if (!(id in known)) { known[id]; name[++n] = id }
     key = $column["channel"] OFS $column["px"] OFS $column["py"] OFS $column["pz"]
-    t = $column["t"]
+    t = cell("t")
     if (!(key in seen)) { seen[key]; order[++keys] = key; pcac += is_pcac(key) }
     if (t >= T) T = t + 1
-    value[id, key, t] = $column["re"]
-    count[key, t]++
+    s = ++times[id, key, t]
+    if (s == 1) count[key, t]++
+    if (s > sources[id]) sources[id] = s
+    one[id, key, t, s] = cell("re")
 }
-# One of all tables; those of before have no such column.
-function same(what, text) {
-    if (failed || text == "") return
-    if (!(what in is)) is[what] = text
-    if (text != is[what]) { print FILENAME ": expected " what " " is[what] " as before, found " text >"/dev/stderr"; failed = 1 }
-    if (what == "operator" && text ~ /boundary [^,]*,[^,]*,[^,]*,[do]/) open = 1
+# Is C(T-t) no image of C(t)? With Dirichlet or open time, or two quarks of two boundaries in time, whose mesons get a phase; and where
+# the boundary is not known.
+function unlike(operator,    quarks, q, time, was) {
+    quarks = split(operator, list, " [|] ")
+    for (q = 1; q <= quarks; q++) {
+        time = match(list[q], /boundary [^,]*,[^,]*,[^,]*,[^, ]*/) ? substr(list[q], RSTART, RLENGTH) : ""
+        sub(/.*,/, "", time)
+        if (time == "" || time ~ /^[do]$/ || (q > 1 && time != was)) return 1
+        was = time
+    }
+    return 0
 }
 # The text of a source without its place, the numbers of noise and the number of a field.
 function shape(source,    steps, kind, list, n, k) {
@@ -85,14 +97,18 @@ function mass(key, t, out,    x) {
 }
 END {
     if (failed) exit 1
-    if (pcac && !(pion_at_rest() in seen)) { print "expected the pion of momentum 0 beside pcac, whose denominator it is" >"/dev/stderr"; exit 1 }
+    if (pcac && !(pion_at_rest() in seen)) stop("expected the pion of momentum 0 beside pcac, whose denominator it is")
     print "channel", "px", "py", "pz", "t", "C", "C_error", "mass", "mass_error", "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
         for (t = 0; t < T; t++) {
-            if (count[key, t] != n) { print "expected " key " at t = " t " of " n " configurations, found " count[key, t] + 0 (count[key, t] > n ? ": several propagators of a configuration want a table each" : "") >"/dev/stderr"; exit 1 }
-            if (is_pcac(key)) for (k = 1; k <= n; k++) value[name[k], key, t] *= value[name[k], pion_at_rest(), t]
-            for (k = 1; k <= n; k++) sum[key, t] += value[name[k], key, t]
+            if (count[key, t] != n) stop("expected " key " at t = " t " of " n " configurations, found " count[key, t] + 0)
+            for (k = 1; k <= n; k++) {
+                if (times[name[k], key, t] != sources[name[k]]) stop("expected " key " at t = " t " of " sources[name[k]] " sources of " name[k] ", found " times[name[k], key, t])
+                for (s = 1; s <= sources[name[k]]; s++)
+                    value[name[k], key, t] += one[name[k], key, t, s] * (is_pcac(key) ? one[name[k], pion_at_rest(), t, s] : 1) / sources[name[k]]
+                sum[key, t] += value[name[k], key, t]
+            }
         }
     }
     for (i = 1; i <= keys; i++) {

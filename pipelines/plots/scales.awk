@@ -4,22 +4,20 @@
 #
 # t0 is where the mean over configurations of t^2 E is .3, w0^2 where t d/dt of it is: polynomials of third order through four rows,
 # derivatives of fourth order from five rows, as in lat-flow. With -v E=E_plaquette the density is that of plaquettes.
-BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.12g"; level = .3; if (!E) E = "E_clover" }
+BEGIN { OFMT = CONVFMT = "%.12g"; level = .3; if (!E) E = "E_clover" }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++) column[$i] = i
-    if (!("t" in column) || !(E in column)) { print FILENAME ": expected a table of lat-flow --tsv" >"/dev/stderr"; failed = 1; exit 1 }
+    if (!("t" in column) || !(E in column)) stop(FILENAME ": expected a table of lat-flow --tsv")
     next
 }
 {
     what = ("action" in column) ? "flow by action " $column["action"] " on " $column["dims"] " " $column["group"] : ""
     if (!kind) kind = what
-    if (what && what != kind) { print FILENAME ": expected " kind ", found " what >"/dev/stderr"; failed = 1; exit 1 }
-    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["config"]
+    if (what && what != kind) stop(FILENAME ": expected " kind ", found " what)
+    id = configuration($column["config"])
     if (!(id in known)) { known[id]; number[id] = ++n }
-    at = $column["t"] + 0
+    at = cell("t")
     if (!(at in row)) { row[at] = ++rows; t[rows] = at }
-    value[number[id], row[at]] = at * at * $column[E]
+    value[number[id], row[at]] = at * at * cell(E)
     sum[row[at]] += value[number[id], row[at]]
     count[row[at]]++
 }
@@ -66,8 +64,8 @@ function report(what,    k) {
 END {
     if (failed) exit 1
     for (i = 1; i <= rows; i++)
-        if (count[i] != n) { print "expected t = " t[i] " of " n " configurations, found " count[i] >"/dev/stderr"; exit 1 }
-    if (rows < 5) { print "expected five times at least, found " rows + 0 >"/dev/stderr"; exit 1 }
+        if (count[i] != n) stop("expected t = " t[i] " of " n " configurations, found " count[i])
+    if (rows < 5) stop("expected five times at least, found " rows + 0)
     print "scale", "value", "error", "configurations"
     report("t0")
     report("w0")

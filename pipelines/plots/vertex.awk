@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The three-gluon vertex of an ensemble, with jackknife errors: awk -f jackknife.awk -f vertex.awk TABLE...
 # (tables of lat-gluon --vertex --tsv, a configuration each row set; of several in a table, each counts). The same as --mean.
-BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.10g"; split("T S D D0 Gamma g", name, " ") }
+BEGIN { OFMT = CONVFMT = "%.10g"; split("T S D D0 Gamma g", name, " ") }
 FNR == 1 {
-    split("", column)
-    for (i = 1; i <= NF; i++) column[$i] = i
-    if (!("Gamma" in column && "config" in column)) { print FILENAME ": expected a table of lat-gluon --vertex without --mean" >"/dev/stderr"; failed = 1; exit 1 }
+    if (!("Gamma" in column && "config" in column)) stop(FILENAME ": expected a table of lat-gluon --vertex without --mean")
     next
 }
 {
-    id = FILENAME " " (("file" in column) ? $column["file"] : "") " " $column["config"]
+    id = configuration($column["config"])
     if (!(id in number)) number[id] = ++n
     what = $column["dims"] " " $column["group"]
     if (!lattice) lattice = what
-    if (what != lattice) { print FILENAME ": expected " lattice ", found " what >"/dev/stderr"; failed = 1; exit 1 }
+    if (what != lattice) stop(FILENAME ": expected " lattice ", found " what)
     key = $column["limit"] OFS $column["momentum"]
-    if (!(key in count)) { order[++keys] = key; phat2[key] = $column["phat2"]; rest[key] = $column["p"] OFS $column["phat2"] OFS $column["members"] }
-    for (v = 1; v <= 4; v++) { value[number[id], key, v] = $column[name[v]]; sum[key, v] += $column[name[v]] }
+    if (!(key in count)) { order[++keys] = key; phat2[key] = cell("phat2"); rest[key] = $column["p"] OFS $column["phat2"] OFS $column["members"] }
+    for (v = 1; v <= 4; v++) { value[number[id], key, v] = v == 2 && $column["S"] == "nan" ? 0 : cell(name[v]); sum[key, v] += value[number[id], key, v] }
     count[key]++
 }
 # Number v of the mean over all configurations but number `out` (0: over all).
@@ -37,7 +35,7 @@ END {
     print line, "configurations"
     for (i = 1; i <= keys; i++) {
         key = order[i]
-        if (count[key] != n) { print "expected " key " of " n " configurations, found " count[key] >"/dev/stderr"; exit 1 }
+        if (count[key] != n) stop("expected " key " of " n " configurations, found " count[key])
         line = key OFS rest[key]
         for (v = 1; v <= 6; v++) {
             for (k = 1; k <= n && n > 1; k++) each[k] = number_of(key, v, k)

@@ -20,8 +20,8 @@ def number(name, text):
 
 @dataclass
 class Operator:
-    name: str  # wilson, overlap
-    mass: float
+    name: str  # wilson, overlap; unknown: the boundary alone is known
+    mass: float = 0.0
     csw: float = 0.0
     csw_t: Optional[float] = None  # None: csw
     xi: float = 1.0
@@ -33,7 +33,7 @@ class Operator:
     def __post_init__(self):
         if self.csw_t is None:
             self.csw_t = self.csw
-        demand(self.name in ("wilson", "overlap"), "operator = wilson or overlap", shown(self.name))
+        demand(self.name in ("wilson", "overlap", "unknown"), "operator = wilson or overlap", shown(self.name))
         for name in NUMBERS:
             demand(abs(getattr(self, name)) <= LARGEST, f"{name} from -1e6 to 1e6", getattr(self, name))
         demand(self.xi > 0, "xi above 0", self.xi)
@@ -56,9 +56,10 @@ class Operator:
     def decode(cls, keys):
         """From the lines of a header; None where there is none."""
         if "operator" not in keys:
-            for key in KEYS + ("residuals",):
+            for key in KEYS[:-1] + ("residuals",):
                 demand(key not in keys, f"an operator beside {key}", "none")
-            return None
+            return cls("unknown", boundary=tuple(keys["boundary"].split(","))) if "boundary" in keys else None
+        demand(keys["operator"] != "unknown", "operator = wilson or overlap", shown(keys["operator"]))
         said = {name: number(name, keys[name]) for name in NUMBERS if name in keys}
         overlap = keys["operator"] == "overlap"
         demand("mass" in keys and "boundary" in keys, "mass and boundary beside operator", "none")
@@ -77,4 +78,4 @@ class Operator:
                  "nu": self.nu if self.nu != 1 else None, "twist": self.twist or None,
                  "m0": self.m0 if self.name == "overlap" else None}
         lines = {key: value if isinstance(value, str) else f"{value:.16e}" for key, value in lines.items() if value is not None}
-        return {**lines, "boundary": ",".join(self.boundary)}
+        return {**(lines if self.name != "unknown" else {}), "boundary": ",".join(self.boundary)}

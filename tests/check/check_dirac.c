@@ -6,8 +6,8 @@
 #include "devices.h"
 #include "base/build.h"
 #include "base/threads.h"
-#include "dirac/dirac_cpu.h"
-#include "dirac/temporal.h"
+#include "dirac/cpu/dirac_cpu.h"
+#include "vector/temporal.h"
 #include "plain_dirac.h"
 
 static lat_device *dev;
@@ -29,13 +29,13 @@ static int below(int n) { return (int)(uniform() * n); }
 /* Some right-hand sides on a lattice, an operator, and the same to the plain reference. */
 typedef struct setup {
     lat_grid *grid;
-    lat_spinor_space *s;
+    lat_space *s;
     lat_temporal *gauge;
     lat_field u, host;
     plain p;
     lat_dirac *d;
     lat_dfield *x, *y;
-    int columns, all[LAT_SPINOR_COLUMNS];
+    int columns, all[LAT_VECTOR_COLUMNS];
     double eps;
     size_t n; /* complex numbers of a spinor field */
     cd *in, *out, *expected;
@@ -88,7 +88,7 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
     t->grid = lat_grid_new(dev, &spec);
     if (temporal)
         CHECK(!lat_temporal_open(dev, &t->u, NULL, &t->gauge), "%s", lat_error());
-    t->s = t->grid ? lat_spinor_open_in(t->grid, nc, columns, t->gauge) : NULL;
+    t->s = t->grid ? lat_space_open_in(t->grid, nc, columns, t->gauge) : NULL;
     t->d = t->s ? lat_dirac_open(t->s, &t->u, &t->p.f, &options) : NULL;
     t->host = spinors(t->u.head.geom, nc, 1);
     t->in = numbers(t->n, sizeof(cd));
@@ -98,8 +98,8 @@ static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options
         t->all[c] = c;
     if (!CHECK(t->d != NULL, "%s", lat_error()))
         return false;
-    t->x = lat_spinor_new(t->s, "x");
-    t->y = lat_spinor_new(t->s, "y");
+    t->x = lat_vector_new(t->s, "x");
+    t->y = lat_vector_new(t->s, "y");
     return CHECK(t->x && t->y, "%s", lat_error());
 }
 
@@ -108,7 +108,7 @@ static void tear_down(setup *t)
     lat_dfield_free(t->x);
     lat_dfield_free(t->y);
     lat_dirac_close(t->d);
-    lat_spinor_close(t->s);
+    lat_space_close(t->s);
     lat_temporal_close(t->gauge);
     lat_grid_free(t->grid);
     lat_field_free(&t->u);
@@ -243,11 +243,11 @@ static double bound(const setup *t)
 
 static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
 {
-    const lat_spinor_part part = {parity, t->columns, t->all};
+    const lat_part part = {parity, t->columns, t->all};
     const bool dagger = m.kind == LAT_DAGGER;
-    double norm[LAT_SPINOR_COLUMNS], dot_norm;
-    lat_scalar dot[LAT_SPINOR_COLUMNS], shadow[4][LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {.norm = norm,
+    double norm[LAT_VECTOR_COLUMNS], dot_norm;
+    lat_scalar dot[LAT_VECTOR_COLUMNS], shadow[4][LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {.norm = norm,
                                .with = t->x,
                                .dot = dot,
                                .shadow = shadow[0],
@@ -256,7 +256,7 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
         random_numbers(t->in, t->n);
         put(t, t->x, c, t->in);
     }
-    CHECK(!t->s->ops->zero(t->s, &(lat_spinor_part){LAT_BOTH, t->columns, t->all}, t->y), "%s",
+    CHECK(!t->s->ops->zero(t->s, &(lat_part){LAT_BOTH, t->columns, t->all}, t->y), "%s",
           lat_error());
     CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, &end), "%s", lat_error());
     const int c = below(t->columns);
@@ -308,11 +308,10 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
  * `against`; and factor (M + shift) in alone. */
 static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
 {
-    const lat_spinor_part part = {parity, t->columns, t->all},
-                          every = {LAT_BOTH, t->columns, t->all};
-    double add[LAT_SPINOR_COLUMNS], keep[LAT_SPINOR_COLUMNS], by[2][LAT_SPINOR_COLUMNS];
+    const lat_part part = {parity, t->columns, t->all}, every = {LAT_BOTH, t->columns, t->all};
+    double add[LAT_VECTOR_COLUMNS], keep[LAT_VECTOR_COLUMNS], by[2][LAT_VECTOR_COLUMNS];
     const int c = below(t->columns), terms = 1 + below(2);
-    lat_dfield *z = lat_spinor_new(t->s, "z");
+    lat_dfield *z = lat_vector_new(t->s, "z");
     cd *const before = numbers(t->n, sizeof *before), *const other = numbers(t->n, sizeof *other);
     for (int i = 0; i < t->columns; i++) {
         add[i] = uniform() - .5;
@@ -324,7 +323,7 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
     const lat_scalar shift = {below(2) ? uniform() - .5 : 0, below(2) ? uniform() - .5 : 0};
     const double factor = below(2) ? uniform() + .5 : 0, f = factor != 0 ? factor : 1;
     const cd w = shift.re + I * shift.im;
-    const lat_dirac_end end = {.add = add,
+    const lat_apply_end end = {.add = add,
                                .shift = shift,
                                .factor = factor,
                                .terms = terms,
@@ -351,7 +350,7 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
     const double off = apart(t->out, t->expected, t->n), most = 4 * bound(t);
     CHECK(off <= most, "terms, form %d kind %d parity %d: off by %.2e, at most %.2e; %s",
           (int)m.form, (int)m.kind, (int)parity, off, most, describe(t));
-    const lat_dirac_end alone = {.shift = shift, .factor = factor, .norm = kept ? add : NULL};
+    const lat_apply_end alone = {.shift = shift, .factor = factor, .norm = kept ? add : NULL};
     CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, NULL), "%s", lat_error());
     get(t, t->y, c, t->expected);
     CHECK(!t->d->ops->apply(t->d, m, &part, t->y, t->x, &alone), "%s", lat_error());
@@ -391,10 +390,7 @@ static void check_reference(int cases)
 
 static const lat_dirac_matrix full_m = {LAT_FULL, LAT_PLAIN}, full_dagger = {LAT_FULL, LAT_DAGGER};
 
-static lat_spinor_part both(const setup *t)
-{
-    return (lat_spinor_part){LAT_BOTH, t->columns, t->all};
-}
+static lat_part both(const setup *t) { return (lat_part){LAT_BOTH, t->columns, t->all}; }
 
 /* Random links of SU(nc), clover, twist or neither; one column. */
 static void group_setup(setup *t, int nc, const char *dims, lat_storage storage, double csw,
@@ -417,7 +413,7 @@ static void simple_setup(setup *t, const char *dims, lat_storage storage, double
 /* y = M x by the device, from numbers to numbers. */
 static void times_m(setup *t, lat_dirac_matrix m, const cd *in, cd *out)
 {
-    const lat_spinor_part p = both(t);
+    const lat_part p = both(t);
     put(t, t->x, 0, in);
     CHECK(!t->d->ops->apply(t->d, m, &p, t->y, t->x, NULL), "%s", lat_error());
     get(t, t->y, 0, out);
@@ -532,9 +528,9 @@ static void check_system(void)
         const lat_dirac_form form = k & 1 ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
         const lat_parity parity = k & 2 ? LAT_ODD : LAT_EVEN;
         simple_setup(&t, "4 2 6 8", LAT_STORAGE_DOUBLE, k & 4 ? 1 : 0, k & 8 ? .3 : 0);
-        const lat_spinor_part all = both(&t), p = {parity, 1, t.all};
+        const lat_part all = both(&t), p = {parity, 1, t.all};
         const lat_dirac_matrix schur = {form, LAT_PLAIN};
-        lat_dfield *z = lat_spinor_new(t.s, "z");
+        lat_dfield *z = lat_vector_new(t.s, "z");
         double off[2], size[2];
         const lat_scalar minus[] = {{-1, 0}};
         CHECK(!t.s->ops->random(t.s, &all, 3, t.x)
@@ -546,7 +542,7 @@ static void check_system(void)
               "%s", lat_error());
         CHECK(sqrt(off[0] / size[0]) <= 400 * t.eps, "case %d: S x_o off by %g", k,
               sqrt(off[0] / size[0]));
-        const lat_spinor_part other = {(lat_parity)(1 - (int)parity), 1, t.all};
+        const lat_part other = {(lat_parity)(1 - (int)parity), 1, t.all};
         CHECK(!t.d->ops->apply(t.d, full_m, &all, t.y, t.x, NULL)
                   && !t.s->ops->copy(t.s, &p, t.x, z) && !t.d->ops->reconstruct(t.d, &p, z, t.y)
                   && !t.s->ops->axpby(t.s, &all, minus, t.x, NULL, z, &off[1])
@@ -584,7 +580,7 @@ static void check_flux(void)
     set_up(&t, LAT_STORAGE_DOUBLE, 1, (lat_dirac_options){0});
     random_numbers(t.in, t.n);
     put(&t, t.x, 0, t.in);
-    const lat_spinor_part p = both(&t);
+    const lat_part p = both(&t);
     CHECK(!t.d->ops->diagonal(t.d, false, false, &p, t.y, t.x), "%s", lat_error());
     get(&t, t.y, 0, t.out);
     for (size_t i = 0; i < t.n; i++) {
@@ -636,10 +632,10 @@ enum { SUMS = 7 }; /* of a column */
 static void schur_bits(setup *t, lat_dirac_matrix m, int columns, const int *column, cd *const *out,
                        double *sums)
 {
-    const lat_spinor_part all = both(t), p = {LAT_ODD, columns, column};
-    double norm[LAT_SPINOR_COLUMNS];
-    lat_scalar dot[LAT_SPINOR_COLUMNS], shadow[2][LAT_SPINOR_COLUMNS];
-    const lat_dirac_end end = {
+    const lat_part all = both(t), p = {LAT_ODD, columns, column};
+    double norm[LAT_VECTOR_COLUMNS];
+    lat_scalar dot[LAT_VECTOR_COLUMNS], shadow[2][LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {
         .norm = norm, .with = t->x, .dot = dot, .shadow = shadow[0], .shadow_in = shadow[1]};
     CHECK(!t->s->ops->random(t->s, &all, 9, t->x) && !t->s->ops->zero(t->s, &all, t->y)
               && !t->d->ops->apply(t->d, m, &p, t->y, t->x, &end),
@@ -703,11 +699,11 @@ static void same_bits(const char *dims, double csw, lat_storage storage, int rea
 /* A hop onto these parities, one after the other: all columns to v. */
 static void hop_onto(setup *t, int count, const lat_parity *parity, bool dagger, cd *v)
 {
-    const lat_spinor_part all = both(t);
+    const lat_part all = both(t);
     CHECK(!t->s->ops->random(t->s, &all, 10, t->x) && !t->s->ops->zero(t->s, &all, t->y), "%s",
           lat_error());
     for (int k = 0; k < count; k++) {
-        const lat_spinor_part p = {parity[k], t->columns, t->all};
+        const lat_part p = {parity[k], t->columns, t->all};
         CHECK(!t->d->ops->hop(t->d, dagger, &p, 0, NULL, 1, t->y, t->x), "%s", lat_error());
     }
     for (int c = 0; c < t->columns; c++)
@@ -772,7 +768,7 @@ typedef struct algebra {
 
 static void fresh(algebra *a)
 {
-    const lat_spinor_part all = both(&a->t);
+    const lat_part all = both(&a->t);
     for (int i = 0; i < FIELDS; i++) {
         CHECK(!a->t.s->ops->random(a->t.s, &all, (uint64_t)i, a->f[i]), "%s", lat_error());
         get(&a->t, a->f[i], 1, a->v[i]);
@@ -819,7 +815,7 @@ static void compare_sums(algebra *a, int i, int j, lat_scalar dot, double norm, 
 /* Projections: fields of one column stand for each column. */
 enum { WIDE = 13, MANY = 70 };
 typedef struct projection {
-    lat_spinor_space *one, *many;
+    lat_space *one, *many;
     lat_dfield *w[MANY], *x[2], *y[2]; /* x of one column, y of WIDE; [1]: what combine makes */
     lat_scalar *a, *dot;               /* [MANY][WIDE] */
     lat_scalar *a1, *dot1;             /* of one column */
@@ -831,7 +827,7 @@ static const int every[WIDE] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static void show(algebra *a, const projection *q, const lat_dfield *x, int j)
 {
     static const int one[] = {1};
-    const lat_spinor_part p = {LAT_BOTH, 1, one};
+    const lat_part p = {LAT_BOTH, 1, one};
     CHECK(!a->t.s->ops->convert(a->t.s, &p, q->one, x, a->f[j]), "%s", lat_error());
     get(&a->t, a->f[j], 1, a->v[j]);
 }
@@ -840,9 +836,9 @@ static void show(algebra *a, const projection *q, const lat_dfield *x, int j)
 static void project_one(projection *q, int n, lat_parity parity, int c)
 {
     const lat_dfield *const *w = (const lat_dfield *const *)q->w;
-    const lat_spinor_part one = {parity, 1, every}, here = {LAT_BOTH, 1, every + c},
-                          alone = {LAT_BOTH, 1, every};
-    const lat_spinor_ops *ops = q->one->ops;
+    const lat_part one = {parity, 1, every}, here = {LAT_BOTH, 1, every + c},
+                   alone = {LAT_BOTH, 1, every};
+    const lat_vector_ops *ops = q->one->ops;
     CHECK(!ops->convert(q->one, &here, q->many, q->y[0], q->x[0])
               && !ops->copy(q->one, &alone, q->x[0], q->x[1]),
           "%s", lat_error());
@@ -854,11 +850,11 @@ static void project_one(projection *q, int n, lat_parity parity, int c)
 }
 
 /* The same of columns side by side has the same bits, and other columns stay. */
-static void check_columns(projection *q, int n, const lat_spinor_part *p)
+static void check_columns(projection *q, int n, const lat_part *p)
 {
     const lat_dfield *const *w = (const lat_dfield *const *)q->w;
-    const lat_spinor_ops *ops = q->many->ops;
-    const lat_spinor_part all = {LAT_BOTH, WIDE, every};
+    const lat_vector_ops *ops = q->many->ops;
+    const lat_part all = {LAT_BOTH, WIDE, every};
     lat_scalar minus[WIDE];
     for (int c = 0; c < WIDE; c++)
         minus[c] = (lat_scalar){-1, 0};
@@ -868,7 +864,7 @@ static void check_columns(projection *q, int n, const lat_spinor_part *p)
           "%s", lat_error());
     for (int i = 0; i < p->columns; i++) {
         const int c = p->column[i];
-        const lat_spinor_part here = {LAT_BOTH, 1, every + c}, one = {LAT_BOTH, 1, every};
+        const lat_part here = {LAT_BOTH, 1, every + c}, one = {LAT_BOTH, 1, every};
         double off = NAN;
         project_one(q, n, p->parity, c);
         for (int j = 0; j < n; j++)
@@ -896,7 +892,7 @@ static void check_columns(projection *q, int n, const lat_spinor_part *p)
 static void check_values(algebra *a, projection *q, int n)
 {
     static const int one[] = {0};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
+    const lat_part p = {LAT_ODD, 1, one};
     double norm;
     project_one(q, n, LAT_ODD, 5);
     show(a, q, q->x[0], 1);
@@ -917,9 +913,9 @@ static void check_projections(algebra *a)
 {
     static const int two[] = {2, 7}, four[] = {1, 5, 8, 12};
     static const int counts[] = {1, 19, MANY};
-    projection q = {.one = lat_spinor_open(a->t.s->grid, a->t.s->nc, 1),
-                    .many = lat_spinor_open(a->t.s->grid, a->t.s->nc, WIDE)};
-    const lat_spinor_part all = {LAT_BOTH, WIDE, every}, one = {LAT_BOTH, 1, every};
+    projection q = {.one = lat_space_open(a->t.s->grid, a->t.s->nc, 1),
+                    .many = lat_space_open(a->t.s->grid, a->t.s->nc, WIDE)};
+    const lat_part all = {LAT_BOTH, WIDE, every}, one = {LAT_BOTH, 1, every};
     q.a = numbers(MANY * 2 * (WIDE + 1), sizeof(lat_scalar));
     q.dot = q.a + MANY * WIDE;
     q.a1 = q.dot + MANY * WIDE;
@@ -927,21 +923,21 @@ static void check_projections(algebra *a)
     for (int k = 0; k < MANY * WIDE; k++)
         q.a[k] = (lat_scalar){sin(k + 1), k % 3 ? cos(k) : 0};
     for (int i = 0; i < 2; i++) {
-        q.x[i] = lat_spinor_new(q.one, "a field");
-        q.y[i] = lat_spinor_new(q.many, "a field");
+        q.x[i] = lat_vector_new(q.one, "a field");
+        q.y[i] = lat_vector_new(q.many, "a field");
     }
     CHECK(!q.many->ops->random(q.many, &all, 99, q.y[0]), "%s", lat_error());
     for (int j = 0; j < MANY; j++) {
-        q.w[j] = lat_spinor_new(q.one, "a field");
+        q.w[j] = lat_vector_new(q.one, "a field");
         CHECK(q.w[j] && !q.one->ops->random(q.one, &one, (uint64_t)j, q.w[j]), "%s", lat_error());
     }
     check_values(a, &q, counts[1]);
     for (int k = 0; k < 3; k++) {
-        const lat_spinor_part parts[] = {{LAT_BOTH, WIDE, every},
-                                         {LAT_ODD, 2, two},
-                                         {LAT_EVEN, 4, four},
-                                         {LAT_ODD, 1, two},
-                                         {LAT_BOTH, 0, NULL}};
+        const lat_part parts[] = {{LAT_BOTH, WIDE, every},
+                                  {LAT_ODD, 2, two},
+                                  {LAT_EVEN, 4, four},
+                                  {LAT_ODD, 1, two},
+                                  {LAT_BOTH, 0, NULL}};
         for (int i = 0; i < 5; i++)
             check_columns(&q, counts[k], &parts[i]);
     }
@@ -952,15 +948,15 @@ static void check_projections(algebra *a)
         lat_dfield_free(q.y[i]);
     }
     free(q.a);
-    lat_spinor_close(q.one);
-    lat_spinor_close(q.many);
+    lat_space_close(q.one);
+    lat_space_close(q.many);
 }
 
 /* The shadow of the number at `at`. */
 static cd shadow_at(algebra *a, size_t at)
 {
     static const int one[] = {1};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
+    const lat_part p = {LAT_ODD, 1, one};
     lat_scalar to[2];
     memset(a->t.out, 0, a->t.n * sizeof(cd));
     a->t.out[at] = 1;
@@ -974,7 +970,7 @@ static cd shadow_at(algebra *a, size_t at)
 static void check_shadow(algebra *a)
 {
     static const int one[] = {1};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
+    const lat_part p = {LAT_ODD, 1, one};
     lat_scalar dot[2];
     cd expected = 0;
     const size_t nc = (size_t)a->t.s->nc;
@@ -1011,8 +1007,8 @@ static void check_solver_passes(algebra *a, const lat_scalar *alpha, const lat_s
                                 const lat_scalar *beta)
 {
     static const int one[] = {1};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
-    const lat_spinor_ops *ops = a->t.s->ops;
+    const lat_part p = {LAT_ODD, 1, one};
+    const lat_vector_ops *ops = a->t.s->ops;
     lat_scalars *by = ops->scalars->open(a->t.s);
     const cd c[3] = {alpha[1].re + alpha[1].im * I, omega[1].re + omega[1].im * I,
                      beta[1].re + beta[1].im * I};
@@ -1046,8 +1042,8 @@ static void check_solver_passes(algebra *a, const lat_scalar *alpha, const lat_s
 static cd row_value(algebra *a, const lat_scalars *by, lat_row row)
 {
     static const int one[] = {1};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
-    const lat_spinor_ops *ops = a->t.s->ops;
+    const lat_part p = {LAT_ODD, 1, one};
+    const lat_vector_ops *ops = a->t.s->ops;
     const lat_dfield *x = a->f[4];
     lat_scalar dot[2], *const to = dot;
     double norm[2];
@@ -1063,8 +1059,8 @@ static cd row_value(algebra *a, const lat_scalars *by, lat_row row)
 static void check_steps(algebra *a)
 {
     static const int one[] = {1};
-    const lat_spinor_part p = {LAT_ODD, 1, one};
-    const lat_spinor_ops *ops = a->t.s->ops;
+    const lat_part p = {LAT_ODD, 1, one};
+    const lat_vector_ops *ops = a->t.s->ops;
     const lat_dirac_matrix m = {LAT_ASYMMETRIC, LAT_PLAIN};
     const lat_scalar gamma[2] = {{0, 0}, {1.7, 0}}, rho[2] = {{0, 0}, {-.6, 1.3}};
     lat_scalars *by = ops->scalars->open(a->t.s), host = {0};
@@ -1077,9 +1073,9 @@ static void check_steps(algebra *a)
     host.row[LAT_ROW_GAMMA][1] = gamma[1];
     host.row[LAT_ROW_RHO][1] = rho[1];
     for (lat_scalar_step step = LAT_STEP_CG_ALPHA; step <= LAT_STEP_BI_BETA; step++) {
-        const lat_dirac_end on = {.scalars = by, .step = step, .with = a->f[0]};
-        const int sums = lat_dirac_sums(&on);
-        const lat_dirac_end off = {.norm = norm,
+        const lat_apply_end on = {.scalars = by, .step = step, .with = a->f[0]};
+        const int sums = lat_apply_sums(&on);
+        const lat_apply_end off = {.norm = norm,
                                    .with = sums & LAT_SUM_DOT ? a->f[0] : NULL,
                                    .dot = dot,
                                    .shadow = sums & LAT_SUM_SHADOW ? shadow : NULL,
@@ -1089,7 +1085,7 @@ static void check_steps(algebra *a)
             CHECK(!a->t.d->ops->apply(a->t.d, m, &p, a->f[1], a->f[0], &off), "%s", lat_error());
         else { /* out = out - alpha M in */
             const double minus[2] = {0, host.row[LAT_ROW_MINUS][1].re};
-            const lat_dirac_end add = {.norm = norm, .add = minus};
+            const lat_apply_end add = {.norm = norm, .add = minus};
             CHECK(!ops->copy(a->t.s, &p, a->f[2], a->f[3])
                       && !a->t.d->ops->apply(a->t.d, m, &p, a->f[3], a->f[0], &add)
                       && !ops->copy(a->t.s, &p, a->f[2], a->f[1]),
@@ -1101,7 +1097,7 @@ static void check_steps(algebra *a)
         *to++ = norm[1];
         const lat_scalar *const more[] = {dot, shadow, shadow_in};
         for (int k = 0; k < 3; k++)
-            if (sums & (LAT_SUM_DOT << k)) {
+            if (sums & (LAT_SUM_DOT << 2 * k)) {
                 *to++ = more[k][1].re;
                 *to++ = more[k][1].im;
             }
@@ -1131,12 +1127,12 @@ static void check_algebra(const char *dims, int nc)
         t->p.f = fermion_of(.4);
         set_up(t, (lat_storage)storage, 3, (lat_dirac_options){0});
         for (int i = 0; i < FIELDS; i++) {
-            a.f[i] = lat_spinor_new(t->s, "a field");
+            a.f[i] = lat_vector_new(t->s, "a field");
             a.v[i] = numbers(t->n, sizeof(cd));
         }
-        const lat_spinor_ops *ops = t->s->ops;
+        const lat_vector_ops *ops = t->s->ops;
         static const int one[] = {1};
-        const lat_spinor_part p = {LAT_ODD, 1, one};
+        const lat_part p = {LAT_ODD, 1, one};
         const lat_scalar s[3][3] = {{{0, 0}, {.7, -.2}}, {{0, 0}, {-1.1, .4}}, {{0, 0}, {.3, 0}}};
         const cd c[3] = {.7 - .2 * I, -1.1 + .4 * I, .3};
         double norm[3];
@@ -1172,7 +1168,7 @@ static void check_convert(void)
     setup t, r;
     simple_setup(&t, "4 6 2 8", LAT_STORAGE_DOUBLE, 0, 0);
     simple_setup(&r, "4 6 2 8", LAT_STORAGE_SINGLE, 0, 0);
-    const lat_spinor_part all = both(&t), odd = {LAT_ODD, 1, t.all};
+    const lat_part all = both(&t), odd = {LAT_ODD, 1, t.all};
     CHECK(!t.s->ops->random(t.s, &all, 5, t.x) && !r.s->ops->convert(r.s, &odd, t.s, t.x, r.x)
               && !t.s->ops->convert(t.s, &all, r.s, r.x, t.y),
           "%s", lat_error());
@@ -1190,9 +1186,9 @@ static void check_random(void)
 {
     setup t;
     simple_setup(&t, "4 6 2 8", LAT_STORAGE_DOUBLE, 0, 0);
-    const lat_spinor_part all = both(&t);
+    const lat_part all = both(&t);
     for (int parity = LAT_EVEN; parity <= LAT_ODD; parity++) {
-        const lat_spinor_part p = {(lat_parity)parity, 1, t.all}, other = {!parity, 1, t.all};
+        const lat_part p = {(lat_parity)parity, 1, t.all}, other = {!parity, 1, t.all};
         CHECK(!t.s->ops->random(t.s, &all, 5, t.x) && !t.s->ops->zero(t.s, &all, t.y)
                   && !t.s->ops->random(t.s, &p, 5, t.y) && !t.s->ops->copy(t.s, &other, t.x, t.y),
               "%s", lat_error());
@@ -1274,7 +1270,7 @@ static void check_large(void)
                                                                         : 0x1p-16;
         const int columns = k & 2 ? 5 : 1;
         setup t[2];
-        double norm[2][LAT_SPINOR_COLUMNS];
+        double norm[2][LAT_VECTOR_COLUMNS];
         for (int i = 0; i < 2; i++) {
             memset(&t[i], 0, sizeof t[i]);
             t[i].u = field_new(LAT_GAUGE, geometry_of("16 16 16 24"), 3, LAT_F64);
@@ -1295,8 +1291,8 @@ static void check_large(void)
         const lat_dirac_matrix m[] = {full_m, {LAT_SYMMETRIC, LAT_PLAIN}};
         for (int j = 0; j < 2; j++) {
             for (int i = 0; i < 2; i++) {
-                const lat_spinor_part p = {j ? LAT_ODD : LAT_BOTH, columns, t[i].all};
-                const lat_dirac_end end = {.norm = norm[i]};
+                const lat_part p = {j ? LAT_ODD : LAT_BOTH, columns, t[i].all};
+                const lat_apply_end end = {.norm = norm[i]};
                 CHECK(!t[i].d->ops->apply(t[i].d, m[j], &p, t[i].y, t[i].x, &end), "%s",
                       lat_error());
             }
@@ -1331,14 +1327,14 @@ static void refused(double mass, double csw, int reals, bool bent, const char *w
     const lat_dirac_options options = {.reals = reals};
     const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1, false};
     lat_grid *grid = lat_grid_new(dev, &spec);
-    lat_spinor_space *s = lat_spinor_open(grid, nc, 1);
+    lat_space *s = lat_space_open(grid, nc, 1);
     lat_dirac *d = lat_dirac_open(s, &u, &f, &options);
     if (words)
         CHECK(!d && strstr(lat_error(), words), "%s: %s", words, lat_error());
     else
         CHECK(d && d->reals == 18, "%s", lat_error());
     lat_dirac_close(d);
-    lat_spinor_close(s);
+    lat_space_close(s);
     lat_grid_free(grid);
     lat_field_free(&u);
     lat_error_clear();
@@ -1413,18 +1409,18 @@ static int print_bytes(int ranks, char **argv)
         const lat_grid_spec spec = {u.head.geom,
                                     k / 3 % 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE, -1, false};
         static const int all[] = {0, 1};
-        const lat_spinor_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
+        const lat_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
         lat_grid *grid = lat_grid_new(device, &spec);
         lat_temporal *gauge = NULL;
         need(k < 12 || !lat_temporal_open(device, &u, NULL, &gauge), "the temporal gauge");
-        lat_spinor_space *s = grid ? lat_spinor_open_in(grid, 3, 2, gauge) : NULL;
+        lat_space *s = grid ? lat_space_open_in(grid, 3, 2, gauge) : NULL;
         lat_dirac *d = s ? lat_dirac_open(s, &u, &f, NULL) : NULL;
         need(d != NULL, "an operator");
-        lat_dfield *x = lat_spinor_new(s, "x"), *y = lat_spinor_new(s, "y");
+        lat_dfield *x = lat_vector_new(s, "x"), *y = lat_vector_new(s, "y");
         double norm[2], log_det;
         long negative;
         lat_scalar dot[2], shadow[2];
-        const lat_dirac_end end = {.norm = norm, .with = x, .dot = dot, .shadow = shadow};
+        const lat_apply_end end = {.norm = norm, .with = x, .dot = dot, .shadow = shadow};
         const lat_dirac_matrix schur = {LAT_SYMMETRIC, LAT_DAGGER};
         need(!s->ops->random(s, &both_parities, 4, x)
                  && !d->ops->apply(d, full_m, &both_parities, y, x, NULL)
@@ -1462,7 +1458,7 @@ static int print_bytes(int ranks, char **argv)
         lat_dfield_free(x);
         lat_dfield_free(y);
         lat_dirac_close(d);
-        lat_spinor_close(s);
+        lat_space_close(s);
         lat_temporal_close(gauge);
         lat_grid_free(grid);
         lat_field_free(&u);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_krylov: the Krylov methods of lib/solve on dense matrices, in double and with an inner
  * precision of 24 bits, against Gaussian elimination. The linear algebra here is plain loops behind
- * the table of dirac/spinor.h, so that nothing of lib/dirac is needed. A device that does not wait
+ * the table of vector/space.h, so that nothing of lib/dirac is needed. A device that does not wait
  * for its host is emulated, too. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
 #include "check.h"
-#include "dirac/shadow.h"
+#include "vector/shadow.h"
 #include "fields.h"
 #include "site/random.h"
 #include "solve/krylov.h"
@@ -18,7 +18,7 @@ enum { COLUMNS = 5, MOST = 200 };
 
 /* A space of vectors of n numbers, each rounded to float if `single`. */
 typedef struct toy {
-    lat_spinor_space space;
+    lat_space space;
     int n;
     bool single;
     cx *matrix; /* [n][n] */
@@ -66,7 +66,7 @@ static void norm_of(const toy *t, int k, const lat_dfield *y, double *norm)
         norm[k] = sum;
 }
 
-static int toy_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x)
+static int toy_zero(lat_space *s, const lat_part *p, lat_dfield *x)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++)
@@ -74,8 +74,7 @@ static int toy_zero(lat_spinor_space *s, const lat_spinor_part *p, lat_dfield *x
     return 0;
 }
 
-static int toy_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                    lat_dfield *y)
+static int toy_copy(lat_space *s, const lat_part *p, const lat_dfield *x, lat_dfield *y)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++)
@@ -84,15 +83,15 @@ static int toy_copy(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfi
     return 0;
 }
 
-static int toy_convert(lat_spinor_space *s, const lat_spinor_part *p, const lat_spinor_space *from,
-                       const lat_dfield *x, lat_dfield *y)
+static int toy_convert(lat_space *s, const lat_part *p, const lat_space *from, const lat_dfield *x,
+                       lat_dfield *y)
 {
     (void)from;
     return toy_copy(s, p, x, y);
 }
 
-static int toy_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_scalar *a,
-                     const lat_dfield *x, const lat_scalar *b, lat_dfield *y, double *norm)
+static int toy_axpby(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
+                     const lat_scalar *b, lat_dfield *y, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -105,9 +104,8 @@ static int toy_axpby(lat_spinor_space *s, const lat_spinor_part *p, const lat_sc
     return 0;
 }
 
-static int toy_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                     const lat_scalar *const *a, const lat_dfield *const *x, lat_dfield *y,
-                     double *norm)
+static int toy_axpys(lat_space *s, const lat_part *p, int n, const lat_scalar *const *a,
+                     const lat_dfield *const *x, lat_dfield *y, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -123,9 +121,8 @@ static int toy_axpys(lat_spinor_space *s, const lat_spinor_part *p, int n,
     return 0;
 }
 
-static int toy_dots(lat_spinor_space *s, const lat_spinor_part *p, int n,
-                    const lat_dfield *const *x, const lat_dfield *y, lat_scalar *const *dot,
-                    double *norm)
+static int toy_dots(lat_space *s, const lat_part *p, int n, const lat_dfield *const *x,
+                    const lat_dfield *y, lat_scalar *const *dot, double *norm)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -141,16 +138,15 @@ static double real_of(lat_coefficient c, int k)
     return creal(scalar(lat_coefficient_host(c), k));
 }
 
-static int toy_add(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                   const lat_dfield *x, lat_dfield *y)
+static int toy_add(lat_space *s, const lat_part *p, lat_coefficient a, const lat_dfield *x,
+                   lat_dfield *y)
 {
     const lat_scalar *by = lat_coefficient_host(a);
     return toy_axpys(s, p, 1, &by, &x, y, NULL);
 }
 
-static int toy_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient a,
-                  lat_coefficient b, lat_coefficient c, lat_dfield *x, lat_dfield *dir,
-                  const lat_dfield *r)
+static int toy_cg(lat_space *s, const lat_part *p, lat_coefficient a, lat_coefficient b,
+                  lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r)
 {
     const toy *t = (const toy *)s;
     for (int e = 0; e < p->columns; e++) {
@@ -165,7 +161,7 @@ static int toy_cg(lat_spinor_space *s, const lat_spinor_part *p, lat_coefficient
 }
 
 /* Columns of a step are kept, for those who read what it reports. */
-static void toy_take(const toy *t, const lat_spinor_part *p, lat_scalars *by, lat_scalar_step step,
+static void toy_take(const toy *t, const lat_part *p, lat_scalars *by, lat_scalar_step step,
                      double epsilon, int numbers, double *v)
 {
     watch *w = t->watch;
@@ -180,9 +176,8 @@ static void toy_take(const toy *t, const lat_spinor_part *p, lat_scalars *by, la
     lat_scalars_take(by, p, step, epsilon, numbers, v);
 }
 
-static int toy_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scalars *by,
-                        lat_dfield *x, lat_dfield *r, lat_dfield *dir, const lat_dfield *tt,
-                        const lat_dfield *v)
+static int toy_bicgstab(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x,
+                        lat_dfield *r, lat_dfield *dir, const lat_dfield *tt, const lat_dfield *v)
 {
     const toy *t = (const toy *)s;
     double norm[COLUMNS], sum[COLUMNS];
@@ -204,8 +199,7 @@ static int toy_bicgstab(lat_spinor_space *s, const lat_spinor_part *p, lat_scala
     return 0;
 }
 
-static int toy_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_dfield *x,
-                      lat_scalar *dot)
+static int toy_shadow(lat_space *s, const lat_part *p, const lat_dfield *x, lat_scalar *dot)
 {
     const toy *t = (const toy *)s;
     for (int c = 0; c < p->columns; c++) {
@@ -218,7 +212,7 @@ static int toy_shadow(lat_spinor_space *s, const lat_spinor_part *p, const lat_d
     return 0;
 }
 
-static lat_scalars *toy_open(lat_spinor_space *s)
+static lat_scalars *toy_open(lat_space *s)
 {
     toy_scalars *by = calloc(1, sizeof *by);
     need(by != NULL, "scalars");
@@ -226,7 +220,7 @@ static lat_scalars *toy_open(lat_spinor_space *s)
     return &by->host;
 }
 
-static int toy_read(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step step, int ago,
+static int toy_read(lat_scalars *s, const lat_part *p, lat_scalar_step step, int ago,
                     double *number)
 {
     const watch *w = ((const toy_scalars *)s)->t->watch;
@@ -241,14 +235,14 @@ static int toy_read(lat_scalars *s, const lat_spinor_part *p, lat_scalar_step st
 
 static void toy_close(lat_scalars *s) { free(s); }
 
-static int toy_set(lat_scalars *s, const lat_spinor_part *p, lat_row row, const lat_scalar *to)
+static int toy_set(lat_scalars *s, const lat_part *p, lat_row row, const lat_scalar *to)
 {
     return lat_scalars_host.set(s, p, row, to);
 }
 
 static const lat_scalar_ops toy_scalar_ops = {toy_open, toy_close, toy_set, toy_read};
 
-static const lat_spinor_ops toy_ops = {.zero = toy_zero,
+static const lat_vector_ops toy_ops = {.zero = toy_zero,
                                        .copy = toy_copy,
                                        .axpby = toy_axpby,
                                        .axpys = toy_axpys,
@@ -261,10 +255,10 @@ static const lat_spinor_ops toy_ops = {.zero = toy_zero,
                                        .scalars = &toy_scalar_ops};
 
 /* What the sums of an end become; sums of a column in the order of dirac/dirac.h. */
-static void toy_sums(toy *t, const lat_spinor_part *p, lat_dfield *out, lat_dfield *in,
-                     const lat_dirac_end *end)
+static void toy_sums(toy *t, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                     const lat_apply_end *end)
 {
-    const int sums = lat_dirac_sums(end), numbers = lat_sum_numbers(sums);
+    const int sums = lat_apply_sums(end), numbers = lat_sum_numbers(sums);
     double v[7 * COLUMNS], norm[COLUMNS], *to = v;
     lat_scalar dot[COLUMNS], shadow[COLUMNS], shadow_in[COLUMNS];
     toy_shadow(&t->space, p, out, shadow);
@@ -288,11 +282,11 @@ static void toy_sums(toy *t, const lat_spinor_part *p, lat_dfield *out, lat_dfie
     if (end && end->scalars)
         toy_take(t, p, end->scalars, end->step, end->epsilon, numbers, v);
     else if (end)
-        lat_dirac_hand_over(end, p, v);
+        lat_apply_hand_over(end, p, v);
 }
 
-static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfield *out,
-                     lat_dfield *in, const lat_dirac_end *end)
+static int toy_apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                     const lat_apply_end *end)
 {
     toy *t = with;
     for (int c = 0; c < p->columns; c++) {
@@ -304,10 +298,10 @@ static int toy_apply(void *with, bool dagger, const lat_spinor_part *p, lat_dfie
             for (int j = 0; j < n; j++)
                 sum += (dagger ? conj(t->matrix[j * n + i]) : t->matrix[i * n + j]) * x[j];
             cx *const y = &column_of(out, n, k)[i];
-            const double add = !lat_dirac_adds(end) ? 0
+            const double add = !lat_apply_adds(end) ? 0
                                : end->add           ? end->add[k]
                                                     : end->scalars->row[LAT_ROW_MINUS][k].re;
-            *y = rounded(t, lat_dirac_adds(end) ? *y + add * sum : sum);
+            *y = rounded(t, lat_apply_adds(end) ? *y + add * sum : sum);
         }
     }
     toy_sums(t, p, out, in, end);
@@ -440,8 +434,8 @@ static double length(const cx *v, int n)
     return sqrt(sum);
 }
 
-static int run(problem *q, lat_solver solver, bool mixed, double tolerance, long most, int columns,
-               const int *column)
+static int run_with(problem *q, lat_solver solver, const lat_method *preconditioner, bool mixed,
+                    double tolerance, long most, int columns, const int *column)
 {
     for (int c = 0; c < columns; c++) {
         const int k = column[c];
@@ -455,8 +449,15 @@ static int run(problem *q, lat_solver solver, bool mixed, double tolerance, long
                             .x = q->x,
                             .from_zero = true,
                             .target = q->target,
-                            .max_iterations = most};
+                            .max_iterations = most,
+                            .preconditioner = preconditioner};
     return lat_solve(&p, solver, columns, column, q->report);
+}
+
+static int run(problem *q, lat_solver solver, bool mixed, double tolerance, long most, int columns,
+               const int *column)
+{
+    return run_with(q, solver, NULL, mixed, tolerance, most, columns, column);
 }
 
 static const int all[COLUMNS] = {0, 1, 2, 3, 4};
@@ -695,6 +696,135 @@ static void ends(void)
     problem_free(&q);
 }
 
+/* ---- preconditioners ------------------------------------------------------------------------- */
+
+/* The true residual of column k, relative to the target. */
+static double true_residual(problem *q, int k)
+{
+    const int n = q->wide.n;
+    cx r[MOST];
+    for (int i = 0; i < n; i++) {
+        r[i] = column_of(q->b, n, k)[i];
+        for (int j = 0; j < n; j++)
+            r[i] -= q->matrix[i * n + j] * column_of(q->x, n, k)[j];
+    }
+    return length(r, n) / q->target[k];
+}
+
+/* Iterations of GCR with this preconditioner, all columns together; each has the same bits alone.
+ */
+static long iterations_with(problem *q, const lat_method *m, const char *what)
+{
+    const int n = q->wide.n;
+    cx kept[COLUMNS * MOST];
+    long all_of_them = 0;
+    CHECK(run_with(q, LAT_SOLVER_GCR, m, false, 1e-10, 2000, COLUMNS, all) == 0, "%s", lat_error());
+    memcpy(kept, q->x->data, sizeof(cx) * (size_t)(COLUMNS * n));
+    for (int k = 0; k < COLUMNS; k++) {
+        all_of_them += q->report[k].iterations;
+        /* Rounding of n products in double. */
+        CHECK(q->report[k].end == LAT_END_CONVERGED && true_residual(q, k) < 1.01, "%s: %s at %g",
+              what, lat_end_text(q->report[k].end), true_residual(q, k));
+    }
+    for (int k = 0; k < COLUMNS; k++) {
+        run_with(q, LAT_SOLVER_GCR, m, false, 1e-10, 2000, 1, &k);
+        CHECK(memcmp(column_of(q->x, n, k), kept + n * k, sizeof(cx) * (size_t)n) == 0,
+              "%s: column %d differs alone", what, k);
+    }
+    return all_of_them;
+}
+
+/* Any solver is the preconditioner of GCR, in single below double and in double, and GCR with one
+ * that of GCR again. */
+static void solvers_as_preconditioners(void)
+{
+    check_case("any solver, to a tenth of the residual, preconditions GCR in any precision");
+    static const lat_solver solvers[] = {LAT_SOLVER_CG, LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL,
+                                         LAT_SOLVER_GCR, LAT_SOLVER_MR};
+    problem q;
+    problem_new(&q, 120, 1, .7, 23);
+    const lat_method none = {.solver = LAT_SOLVER_MR, .system = &q.outer, .steps = 1};
+    const long alone = iterations_with(&q, &none, "one step of MR");
+    for (int s = 0; s < 5; s++)
+        for (int wide = 0; wide < 2; wide++) {
+            const lat_method inner = {.solver = LAT_SOLVER_MR, .system = &q.inner, .steps = 2},
+                             m = {.solver = solvers[s],
+                                  .system = wide ? &q.outer : &q.inner,
+                                  .steps = 200,
+                                  .tolerance = .1,
+                                  .preconditioner = &inner};
+            const long found = iterations_with(&q, &m, lat_solver_name(solvers[s]));
+            /* Each iteration gains a tenth; |A^+ r| of CG is not |r|. */
+            CHECK(found <= COLUMNS * (solvers[s] == LAT_SOLVER_CG ? 20 : 12) && found < alone,
+                  "%s: %ld iterations, %ld without", lat_solver_name(solvers[s]), found, alone);
+        }
+    const lat_method wrong = {.solver = LAT_SOLVER_AUTO, .system = &q.inner, .steps = 5};
+    CHECK(run_with(&q, LAT_SOLVER_GCR, &wrong, false, 1e-10, 100, 1, all) < 0, "auto is taken");
+    problem_free(&q);
+}
+
+/* What is wrong with a preconditioner. */
+typedef enum { ZERO, NOT_FINITE, RANDOM_SIGNS, FALSE_S, CONSTANT, FAULTS } fault;
+typedef struct broken {
+    problem *q;
+    fault what;
+} broken;
+
+static int broken_precondition(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s,
+                               lat_dfield *r)
+{
+    const broken *b = with;
+    const int n = b->q->wide.n;
+    for (int c = 0; c < p->columns; c++)
+        for (int i = 0; i < n; i++) {
+            const cx v = column_of(r, n, p->column[c])[i];
+            const double sign = uniform(3, (uint64_t)i) < -.3 ? -.1 : 1;
+            column_of(e, n, p->column[c])[i] = b->what == ZERO           ? 0
+                                               : b->what == NOT_FINITE   ? NAN
+                                               : b->what == RANDOM_SIGNS ? sign * v
+                                               : b->what == CONSTANT     ? 1
+                                                                         : v;
+        }
+    toy_apply(&b->q->wide, false, p, s, e, NULL);
+    for (int c = 0; c < p->columns && b->what == FALSE_S; c++)
+        for (int i = 0; i < n; i++)
+            column_of(s, n, p->column[c])[i] *= 1.5;
+    return 0;
+}
+
+static void broken_preconditioners(void)
+{
+    static const char *const name[] = {"zero", "not finite", "random signs", "a false A e",
+                                       "always the same"};
+    check_case("a broken preconditioner makes GCR slow or ends it, and never makes it wrong");
+    problem q;
+    problem_new(&q, 100, 1, .5, 29);
+    run(&q, LAT_SOLVER_GCR, false, 1e-10, 2000, 1, all);
+    const long alone = q.report[0].iterations;
+    for (int what = 0; what < FAULTS; what++) {
+        broken b = {&q, (fault)what};
+        const lat_method m = {.precondition = broken_precondition, .with = &b};
+        CHECK(run_with(&q, LAT_SOLVER_GCR, &m, false, 1e-10, 2000, COLUMNS, all) == 0, "%s",
+              lat_error());
+        for (int k = 0; k < COLUMNS; k++) {
+            const lat_solve_report *r = &q.report[k];
+            CHECK((r->end == LAT_END_CONVERGED) == (true_residual(&q, k) < 1.01), "%s: %s at %g",
+                  name[what], lat_end_text(r->end), true_residual(&q, k));
+            CHECK(what > RANDOM_SIGNS || r->end == LAT_END_CONVERGED, "%s: %s", name[what],
+                  lat_end_text(r->end));
+            CHECK(fabs(r->residual - true_residual(&q, k) * q.target[k])
+                      < 100 * 0x1p-52
+                            * (length(column_of(q.b, 100, k), 100)
+                               + 3 * length(column_of(q.x, 100, k), 100)),
+                  "%s: residual %g, reported %g", name[what], true_residual(&q, k) * q.target[k],
+                  r->residual);
+        }
+        CHECK(what > NOT_FINITE || q.report[0].iterations == alone,
+              "%s: %ld iterations, %ld without", name[what], q.report[0].iterations, alone);
+    }
+    problem_free(&q);
+}
+
 static void multishift(void)
 {
     check_case("multi-shift CG solves all shifts in the iterations of the first");
@@ -742,6 +872,8 @@ int main(void)
     breakdown();
     singular();
     ends();
+    solvers_as_preconditioners();
+    broken_preconditioners();
     multishift();
     return check_done();
 }

@@ -72,7 +72,7 @@ static void one_dense(int n, int group, uint64_t seed)
 typedef struct lattice {
     lat_field u;
     lat_grid *grid, *coarse; /* coarse: single precision */
-    lat_spinor_space *space, *one, *many;
+    lat_space *space, *one, *many;
     lat_dirac *d, *d1, *batch; /* of one column and of BATCH in single precision */
 } lattice;
 
@@ -96,11 +96,11 @@ static lattice open_lattice(const char *dims, int nc, const lat_fermion *f, doub
     const lat_dirac_options options = {.reals = 0};
     fill_near_one(&l.u, epsilon, seed);
     need((l.grid = lat_grid_new(cpu_device(), &spec)) != NULL, "a grid");
-    need((l.space = lat_spinor_open(l.grid, nc, 1)) != NULL, "a space");
+    need((l.space = lat_space_open(l.grid, nc, 1)) != NULL, "a space");
     need((l.d = lat_dirac_open(l.space, &l.u, f, &options)) != NULL, "an operator");
     need((l.coarse = lat_grid_new(cpu_device(), &single)) != NULL, "a grid");
-    need((l.one = lat_spinor_open(l.coarse, nc, 1)) != NULL
-             && (l.many = lat_spinor_open(l.coarse, nc, BATCH)) != NULL,
+    need((l.one = lat_space_open(l.coarse, nc, 1)) != NULL
+             && (l.many = lat_space_open(l.coarse, nc, BATCH)) != NULL,
          "spaces");
     need((l.d1 = lat_dirac_open(l.one, &l.u, f, &options)) != NULL
              && (l.batch = lat_dirac_open(l.many, &l.u, f, &options)) != NULL,
@@ -113,9 +113,9 @@ static void close_lattice(lattice *l)
     lat_dirac_close(l->d);
     lat_dirac_close(l->d1);
     lat_dirac_close(l->batch);
-    lat_spinor_close(l->space);
-    lat_spinor_close(l->one);
-    lat_spinor_close(l->many);
+    lat_space_close(l->space);
+    lat_space_close(l->one);
+    lat_space_close(l->many);
     lat_grid_free(l->grid);
     lat_grid_free(l->coarse);
     lat_field_free(&l->u);
@@ -138,7 +138,7 @@ static lat_field host_spinor(const lattice *l)
 static double *spectrum(lattice *l, const lat_hermitian *op, int *n)
 {
     lat_field f = host_spinor(l);
-    lat_dfield *x = lat_spinor_new(l->space, "x"), *y = lat_spinor_new(l->space, "y");
+    lat_dfield *x = lat_vector_new(l->space, "x"), *y = lat_vector_new(l->space, "y");
     const int each = 4 * l->u.head.nc, all = (int)lat_field_sites(&f) * each;
     int *at = lat_alloc((size_t)all, sizeof *at, "a list");
     cx *a = lat_alloc((size_t)all * (size_t)all, sizeof *a, "a matrix"),
@@ -184,8 +184,8 @@ static int by_modulus(const void *a, const void *b)
 /* |A w - value w| here, and |w|. */
 static double residual_of(lattice *l, const lat_hermitian *op, lat_dfield *w, double value)
 {
-    lat_dfield *y = lat_spinor_new(l->space, "y");
-    const lat_spinor_part p = {op->parity, 1, &zero};
+    lat_dfield *y = lat_vector_new(l->space, "y");
+    const lat_part p = {op->parity, 1, &zero};
     const lat_scalar minus = {-value, 0};
     double norm = 0, unit = 0;
     need(y && op->apply(op, y, w, NULL) == 0
@@ -345,8 +345,8 @@ static void gaps(void)
 /* ---- states ---------------------------------------------------------------------------------- */
 
 typedef struct kept {
-    lat_spinor_space *space; /* of the search */
-    int calls, stop;         /* ends the search at that call */
+    lat_space *space; /* of the search */
+    int calls, stop;  /* ends the search at that call */
     lat_modes_state state;
 } kept;
 
@@ -355,14 +355,14 @@ static int keep(void *with, const lat_modes_state *s)
     kept *k = with;
     if (++k->calls != k->stop)
         return 0;
-    const lat_spinor_part p = {LAT_BOTH, 1, &zero};
+    const lat_part p = {LAT_BOTH, 1, &zero};
     k->state = *s;
     k->state.vector = lat_alloc((size_t)s->vectors, sizeof(lat_dfield *), "a state");
     k->state.number = lat_alloc((size_t)s->numbers, sizeof(double), "a state");
     need(k->state.vector && k->state.number, "a state");
     memcpy(k->state.number, s->number, (size_t)s->numbers * sizeof(double));
     for (int i = 0; i < s->vectors; i++) {
-        need((k->state.vector[i] = lat_spinor_new(k->space, "a state")) != NULL, "a state");
+        need((k->state.vector[i] = lat_vector_new(k->space, "a state")) != NULL, "a state");
         k->space->ops->copy(k->space, &p, s->vector[i], k->state.vector[i]);
     }
     return lat_fail("stopped");

@@ -149,7 +149,7 @@ static void check_zolotarev(void)
 
 enum { COLUMNS = 3 };
 static const int all[COLUMNS] = {0, 1, 2};
-static const lat_spinor_part every = {LAT_BOTH, COLUMNS, all};
+static const lat_part every = {LAT_BOTH, COLUMNS, all};
 
 typedef struct setup {
     lat_field u;
@@ -180,7 +180,7 @@ static bool set_up(setup *t, const char *dims, double rough, double mu,
     need(lat_field_exchange(&t->u) == 0, "ghosts");
     t->o = lat_overlap_open(device, &t->u, &f, &o);
     for (int i = 0; i < 4 && t->o; i++) {
-        t->v[i] = lat_spinor_new(t->o->space, "a field");
+        t->v[i] = lat_vector_new(t->o->space, "a field");
         need(t->v[i] && t->o->space->ops->random(t->o->space, &every, (uint64_t)i, t->v[i]) == 0,
              "a field");
     }
@@ -201,7 +201,7 @@ static lat_scalar factors[2][COLUMNS] = {{{-1, 0}, {-1, 0}, {-1, 0}}, {{0, 0}, {
 static double apart(setup *t, lat_dfield *x, const lat_dfield *y)
 {
     double off[COLUMNS], size[COLUMNS], most = 0;
-    lat_spinor_space *s = t->o->space;
+    lat_space *s = t->o->space;
     need(s->ops->axpby(s, &every, factors[0], y, NULL, x, off) == 0
              && s->ops->dots(s, &every, 0, NULL, y, NULL, size) == 0,
          "norms");
@@ -222,7 +222,7 @@ static double square_off(setup *t)
 /* |(gamma5 D + D gamma5 - 2 D gamma5 D) v|/|v| of D(0). */
 static double ginsparg_wilson(setup *t)
 {
-    lat_spinor_space *s = t->o->space;
+    lat_space *s = t->o->space;
     lat_dfield *sum = t->v[1], *d = t->v[2], *w = t->v[3];
     lat_scalar two[COLUMNS] = {{-2, 0}, {-2, 0}, {-2, 0}};
     double off[COLUMNS], size[COLUMNS], most = 0;
@@ -391,13 +391,13 @@ typedef struct chiral {
 } chiral;
 
 static const int first[] = {0};
-static const lat_spinor_part column_0 = {LAT_BOTH, 1, first};
+static const lat_part column_0 = {LAT_BOTH, 1, first};
 
 /* result = (1 + c P S P)/2 of the part of chirality c; the other part is multiplied by 1, which is
  * above all eigenvalues that matter: in - P in/2 + c P S P in/2. */
 static int apply_chiral(const chiral *w, lat_dfield *in)
 {
-    lat_spinor_space *s = w->o->space;
+    lat_space *s = w->o->space;
     const lat_scalar half = {.5 * w->c, 0}, minus = {-.5, 0}, one = {1, 0};
     return s->ops->copy(s, &column_0, in, w->in)
                    || lat_chirality(s, w->c, &column_0, w->in, w->o->tmp)
@@ -409,12 +409,12 @@ static int apply_chiral(const chiral *w, lat_dfield *in)
                : 0;
 }
 
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_dirac_end *end)
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
-    static const lat_dirac_end none = {.add = NULL};
+    static const lat_apply_end none = {.add = NULL};
     const chiral *w = h->with;
-    lat_spinor_space *s = w->o->space;
-    const lat_dirac_end *e = end ? end : &none;
+    lat_space *s = w->o->space;
+    const lat_apply_end *e = end ? end : &none;
     const lat_scalar add = {e->add ? e->add[0] : 1, 0}, stay = {e->add ? 1 : 0, 0};
     const lat_dfield *const with[] = {e->with};
     lat_scalar *const dot[] = {e->dot};
@@ -438,8 +438,8 @@ static void lowest(lat_overlap *o, int c, double tolerance, double *value, doubl
                                .seed = 6,
                                .max_applications = 10000000};
     lat_modes found = {.count = 0};
-    w.in = lat_spinor_new(o->space, "a chirality");
-    w.result = lat_spinor_new(o->space, "D^+ D of a chirality");
+    w.in = lat_vector_new(o->space, "a chirality");
+    w.result = lat_vector_new(o->space, "D^+ D of a chirality");
     need(w.in && w.result && !lat_modes_find(&job, &found) && found.converged, "a general search");
     for (int k = 0; k < LOWEST; k++) {
         value[k] = found.value[k];

@@ -18,9 +18,8 @@ static lat_comm pretend(int r, int n)
     return comm;
 }
 
-static const char *const lattices[] = {"8",       "6,10",      "4,6,8",  "4,4,4,4",
-                                       "8,8,8,6", "16,2,4,10", "4,4,4,7",
-                                       "3,5,1,9", "8,3,4,6",   "7"};
+static const char *const lattices[] = {"8",         "6,10",    "4,6,8",   "4,4,4,4", "8,8,8,6",
+                                       "16,2,4,10", "4,4,4,7", "3,5,1,9", "8,3,4,6", "7"};
 enum { LATTICES = sizeof lattices / sizeof *lattices };
 
 /* All ranks' own sites are all sites, in order; index is the inverse of site; next leads where the

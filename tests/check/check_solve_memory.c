@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check_solve_memory: what solve/memory.h counts is what a solve takes, and no more columns are
+/* check_solve_memory: what wilson/memory.h counts is what a solve takes, and no more columns are
  * chosen than fit; the same of a search for modes. */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "fields.h"
 #include "lattice/fermion.h"
 #include "modes/modes.h"
-#include "solve/memory.h"
+#include "wilson/memory.h"
 
 enum { COLUMNS = 5 };
 
@@ -125,7 +125,7 @@ static int look_at_modes(void *with, int converged, int of, double residual, lon
 /* An operator on batches of so many columns. */
 static lat_dirac *operator_on(lat_grid *grid, const lat_field *u, const lat_fermion *f, int columns)
 {
-    lat_spinor_space *s = lat_spinor_open(grid, 3, columns);
+    lat_space *s = lat_space_open(grid, 3, columns);
     lat_dirac *d = s ? lat_dirac_open(s, u, f, NULL) : NULL;
     need(d != NULL, "an operator");
     return d;
@@ -133,9 +133,9 @@ static lat_dirac *operator_on(lat_grid *grid, const lat_field *u, const lat_ferm
 
 static void close_operator(lat_dirac *d)
 {
-    lat_spinor_space *s = d->space;
+    lat_space *s = d->space;
     lat_dirac_close(d);
-    lat_spinor_close(s);
+    lat_space_close(s);
 }
 
 static void one_search(lat_device *device, const lat_field *u, const lat_fermion *f,

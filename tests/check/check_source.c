@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "check.h"
-#include "dirac/spinor.h"
+#include "vector/space.h"
 #include "grid/staging.h"
 #include "fields.h"
 #include "quark/gauss.h"
@@ -413,14 +413,14 @@ static void check_overwritten(const lat_field *u)
 {
     static const int column[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const lat_fermion f = {.name = "wilson", .mass = .1, .nu = 1, .xi = 1};
-    const lat_spinor_part all = {LAT_BOTH, 12, column};
+    const lat_part all = {LAT_BOTH, 12, column};
     const lat_grid_spec spec = {
         .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
     const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
     lat_device *device = lat_device_open(&cpu, &lat_comm_self);
     lat_grid *grid = device ? lat_grid_new(device, &spec) : NULL;
-    lat_spinor_space *s = grid ? lat_spinor_open(grid, 3, 12) : NULL;
-    lat_dfield *x = s ? lat_spinor_new(s, "spinors") : NULL;
+    lat_space *s = grid ? lat_space_open(grid, 3, 12) : NULL;
+    lat_dfield *x = s ? lat_vector_new(s, "spinors") : NULL;
     lat_plain *m = lat_plain_new(u, &f);
     lat_source *point = lat_source_new("point:0,0,0,1", &u->head);
     double *piece = calloc(12 * lat_field_sites(u), 24 * sizeof *piece);
@@ -453,7 +453,7 @@ static void check_overwritten(const lat_field *u)
     lat_source_free(point);
     lat_plain_free(m);
     lat_dfield_free(x);
-    lat_spinor_close(s);
+    lat_space_close(s);
     lat_grid_free(grid);
     lat_device_close(device);
 }

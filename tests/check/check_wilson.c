@@ -11,7 +11,7 @@
 #include "fields.h"
 #include "certify/plain.h"
 #include "site/random.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 
 typedef double complex cx;
 

@@ -15,25 +15,23 @@
 #include "stream/stream.h"
 #include "run/common/conversion.h"
 #include "run/common/tool.h"
-#include "formats/join.h"
-#include "formats/quarks.h"
 #include "convert_list.h"
+#include "convert_quarks.h"
 
 enum { AS_READ = -1, SINGLE = 0, DOUBLE = 1 };
 
 static char names[512]; /* of the formats, "lat|nersc|..." */
 static int from = -1, to = -1, precision = AS_READ;
 static long rows; /* 0: as read */
-static bool list, signs, join, split;
+static bool list, signs, split;
 static lat_geometry dims;
 static const char *order;
 static long group;
 static int type = AS_READ, endian = AS_READ;
 static lat_hints hints = {.big = -1};
-static const char *basis;
+static const char *basis, *source_basis, *boundary, *spread;
 static int normalisation = -1;
-static bool no_checksum;
-static lat_quark_hints quarks = {.kappa = NAN};
+static lat_convert_quarks quarks = {.hints = {.kappa = NAN}};
 
 static const lat_option options[] = {
     LAT_HEADING("Formats"),
@@ -73,15 +71,27 @@ static const lat_option options[] = {
      "mass: the foreign file holds M^-1; kappa: it holds M^-1/(2 kappa) (default: what its format "
      "usually holds)",
      false},
-    {LAT_OPT_REAL, "kappa", 0, "K", &quarks.kappa, 0, 1e6,
+    {LAT_OPT_REAL, "kappa", 0, "K", &quarks.hints.kappa, 0, 1e6,
      "kappa for --normalisation kappa (default: the value in the header)", false},
-    {LAT_OPT_TEXT, "dataset", 0, "NAME", &quarks.dataset, 0, 0,
+    {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
+     "boundary of the quarks (p, a, d, o or a phase in units of pi), where the file does not state "
+     "it",
+     false},
+    {LAT_OPT_TEXT, "source", 0, "TEXT", &quarks.hints.source, 0, 0,
+     "what was solved for, such as point:0,0,0,3, where the file does not state it", false},
+    {LAT_OPT_TEXT, "spread", 0, "X,Y,Z,T", &spread, 0, 0,
+     "angles of --boundary, in units of pi, that the program spread over all links of an axis "
+     "(tmLQCD, nissa, Chroma's TWISTED_FERMBC): their phases are taken off",
+     false},
+    {LAT_OPT_TEXT, "dataset", 0, "NAME", &quarks.hints.dataset, 0, 0,
      "hdf5-prop: read this dataset (default: the only one with spinors)", false},
-    {LAT_OPT_FLAG, "no-checksum", 0, NULL, &no_checksum, 0, 0,
+    {LAT_OPT_FLAG, "no-checksum", 0, NULL, &quarks.hints.no_checksum, 0, 0,
      "milc-prop: do not verify checksums, which MILC computed in another way before May 2000",
      false},
-    {LAT_OPT_FLAG, "join", 0, NULL, &join, 0, 0,
+    {LAT_OPT_FLAG, "join", 0, NULL, &quarks.join, 0, 0,
      "join 12 spinors, in files or streams, into one propagator: spin slow, colour fast", false},
+    {LAT_OPT_TEXT, "source-basis", 0, "NAME", &source_basis, 0, 0,
+     "--join: the sources are the unit vectors of this basis (default: the files' basis)", false},
     LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
      "write each field to its own file, with its number in the name: -o cfg.lat writes "
@@ -133,7 +143,8 @@ static bool raw_options_given(void)
 /* One that only spinors of other programs take? */
 static bool quark_options_given(void)
 {
-    return basis || normalisation >= 0 || lat_opt_given("kappa") || quarks.dataset || no_checksum;
+    return basis || normalisation >= 0 || lat_opt_given("kappa") || quarks.hints.dataset
+           || quarks.hints.no_checksum;
 }
 
 /* Of the numbers that are written; 0: as they are. */
@@ -217,91 +228,15 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
     return more;
 }
 
-/* ---- spinors and propagators ----------------------------------------------------------------- */
-
-/* 1, 0 where there is none any more, -1. */
-static int read_quarks(lat_input *in, lat_field *f, const lat_format *format, int real, long index)
-{
-    if (!format->foreign)
-        return lat_stream_read(in, f);
-    if (!format->quarks)
-        return lat_fail("%s: is in format %s, which holds gauge fields, and spinors are expected",
-                        lat_input_name(in), format->name);
-    return index > 0 ? 0 : lat_quarks_read(in, f, format, &quarks, real) < 0 ? -1 : 1;
-}
-
-static int write_quarks(const char *name, lat_output *out, lat_field *f, const lat_format *format,
-                        int real)
-{
-    const lat_format *target = lat_formats[to];
-    const char *what = format->foreign ? lat_info_get(&f->head, "source") : "stream";
-    if (lat_provenance(&f->head, "from %s to %s", what ? what : format->name, target->name) < 0)
-        return -1;
-    if (target->quarks)
-        return lat_quarks_write(name, out, f, target, &quarks, real);
-    return target->foreign ? lat_fail("%s: holds %s, and %s files hold gauge fields", name,
-                                      lat_kind_text(f->head.kind), target->name)
-                           : lat_stream_write(out, f, lat_opts.store);
-}
-
-/* What is made of a field: with --join, 12 of them are one. */
-static lat_join joined;
-static long fields_written;
-
-static int join_quarks(const char *name, lat_output *out, const lat_field *f,
-                       const lat_format *format, int real)
-{
-    int rc = lat_join_add(&joined, name, f);
-    if (rc > 0) {
-        rc = fields_written++ > 0 && !lat_formats[to]->many
-                 ? lat_fail("%s: belongs to a second propagator, and a file in format %s holds one",
-                            name, lat_formats[to]->name)
-                 : write_quarks(name, out, &joined.whole, format, real);
-        lat_join_free(&joined);
-    }
-    return rc;
-}
-
-/* Do --dims, --rows and --signs fit the field? */
-static int check_options(const char *name, const lat_header *head)
-{
-    if ((rows || signs) && lat_header_spinors(head))
-        return lat_fail("%s: --%s is for matrices, and this is %s", name, rows ? "rows" : "signs",
-                        lat_kind_text(head->kind));
-    return lat_expect_dims(&dims, name, head);
-}
-
-/* All fields of a file, which are in memory as a whole. */
-static int convert_quarks(lat_input *in, lat_output *out, const lat_format *format)
-{
-    const char *name = lat_input_name(in);
-    const int real = wanted_real();
-    lat_field f;
-    int rc;
-    for (long index = 0; (rc = read_quarks(in, &f, format, real, index)) > 0; index++) {
-        const int bad = check_options(name, &f.head) ? -1
-                        : join                       ? join_quarks(name, out, &f, format, real)
-                        : index > 0 && !lat_formats[to]->many
-                            ? lat_fail("%s: holds more than one field, and a file in format %s "
-                                       "holds one: convert them one by one",
-                                       name, lat_formats[to]->name)
-                            : write_quarks(name, out, &f, format, real);
-        lat_field_free(&f);
-        if (bad)
-            return -1;
-    }
-    return rc;
-}
-
 /* ---- one file -------------------------------------------------------------------------------- */
 
 /* --no-checksum and --dataset are for reading one format each. */
 static int check_reader(const char *name, const char *format)
 {
-    if (no_checksum && strcmp(format, "milc-prop") != 0)
+    if (quarks.hints.no_checksum && strcmp(format, "milc-prop") != 0)
         return lat_fail("%s: is in format %s, and --no-checksum is for reading milc-prop", name,
                         format);
-    if (quarks.dataset && strcmp(format, "hdf5-prop") != 0)
+    if (quarks.hints.dataset && strcmp(format, "hdf5-prop") != 0)
         return lat_fail("%s: is in format %s, and --dataset is for reading hdf5-prop", name,
                         format);
     return 0;
@@ -310,7 +245,14 @@ static int check_reader(const char *name, const char *format)
 /* Does a file of this format hold M^-1/(2 kappa), as it is or as --normalisation says? */
 static bool has_kappa(const lat_format *f)
 {
-    return f->quarks && lat_quarks_norm(f, &quarks) == LAT_NORM_KAPPA;
+    return f->quarks && lat_quarks_norm(f, &quarks.hints) == LAT_NORM_KAPPA;
+}
+
+/* Are spinors read or written, which options may describe? */
+static bool of_quarks(const lat_format *format)
+{
+    return quarks.join || boundary || quarks.hints.source || spread || format->quarks
+           || lat_formats[to]->quarks;
 }
 
 static int convert_file(const char *path, lat_output *out)
@@ -338,8 +280,8 @@ static int convert_file(const char *path, lat_output *out)
         bad = lat_fail("%s: --split is for streams and files of gauge fields, found spinors",
                        lat_input_name(in));
     if (!bad)
-        bad = join || format->quarks || lat_formats[to]->quarks ? convert_quarks(in, out, format)
-                                                                : convert_fields(in, out, format);
+        bad = of_quarks(format) ? lat_convert_quarks_file(&quarks, in, out, format)
+                                : convert_fields(in, out, format);
     lat_input_close(in);
     return bad;
 }
@@ -377,6 +319,41 @@ static void choose_target(void)
         to = is_named ? (int)(named - lat_formats) : 0;
 }
 
+static void check_quarks(void)
+{
+    static lat_phase phase[LAT_MAX_DIMS];
+    static double angle[LAT_MAX_DIMS];
+    char end;
+    if (basis && !(quarks.hints.basis = lat_basis_find(basis)))
+        lat_usage("--basis: %s", lat_error());
+    if (source_basis && !(quarks.sources = lat_basis_find(source_basis)))
+        lat_usage("--source-basis: %s", lat_error());
+    if (source_basis && !quarks.join)
+        lat_usage("--source-basis is for --join");
+    if (lat_opt_given("kappa") && normalisation == 0)
+        lat_usage("--kappa is for --normalisation kappa, found --normalisation mass");
+    if (lat_opt_given("kappa") && quarks.hints.kappa == 0)
+        lat_usage("--kappa: expected a number above 0");
+    if (boundary && lat_boundary_parse(boundary, phase))
+        lat_usage("--boundary: expected four of p, a, d or a number, with commas between, the last "
+                  "one perhaps o, found '%.80s'",
+                  boundary);
+    if (spread
+        && sscanf(spread, "%lf,%lf,%lf,%lf%c", &angle[0], &angle[1], &angle[2], &angle[3], &end)
+               != 4)
+        lat_usage("--spread: expected four numbers with commas between, found '%.80s'", spread);
+    quarks.hints.boundary = boundary ? phase : NULL;
+    quarks.hints.spread = spread ? angle : NULL;
+    quarks.hints.dims = dims;
+    quarks.hints.norm = normalisation < 0 ? LAT_NORM_FORMAT
+                        : normalisation   ? LAT_NORM_KAPPA
+                                          : LAT_NORM_MASS;
+    quarks.hints.force = lat_opts.force;
+    quarks.target = lat_formats[to];
+    quarks.real = wanted_real();
+    quarks.of_links = rows ? "--rows" : signs ? "--signs" : NULL;
+}
+
 static void check_usage(void)
 {
     const lat_format *target = lat_formats[to];
@@ -389,27 +366,16 @@ static void check_usage(void)
         lat_usage("--precision %s: %s files hold %s precision",
                   precision == DOUBLE ? "double" : "single", target->name,
                   precision == DOUBLE ? "single" : "double");
-    if (split && (join || target->quarks))
+    if (split && (quarks.join || target->quarks))
         lat_usage("--split is for streams, and formats of gauge fields");
     if (split && (!lat_opts.output || !strcmp(lat_opts.output, "-")))
         lat_usage("--split: expected -o FILE, whose name gets numbers");
-    if (lat_opts.nfiles > 1 && !target->many && !join && !split)
+    if (lat_opts.nfiles > 1 && !target->many && !quarks.join && !split)
         lat_usage("--to %s: such a file holds one configuration, found %d input files",
                   target->name, lat_opts.nfiles);
     if (dims.nd && dims.nd != 4)
         lat_usage("--dims: expected four extents, found %d", dims.nd);
-    if (basis && !(quarks.basis = lat_basis_find(basis)))
-        lat_usage("--basis: %s", lat_error());
-    if (lat_opt_given("kappa") && normalisation == 0)
-        lat_usage("--kappa is for --normalisation kappa, found --normalisation mass");
-    if (lat_opt_given("kappa") && quarks.kappa == 0)
-        lat_usage("--kappa: expected a number above 0");
-    quarks.dims = dims;
-    quarks.norm = normalisation < 0 ? LAT_NORM_FORMAT
-                  : normalisation   ? LAT_NORM_KAPPA
-                                    : LAT_NORM_MASS;
-    quarks.force = lat_opts.force;
-    quarks.no_checksum = no_checksum;
+    check_quarks();
 }
 
 /* --order SITES[/LINKS] */
@@ -460,7 +426,7 @@ static int convert_all(lat_output *out)
     for (int i = 0; lat_opts.nfiles > 1 && i < lat_opts.nfiles; i++)
         if (convert_file(lat_opts.files[i], out) < 0)
             return -1;
-    return lat_join_end(&joined);
+    return lat_join_end(&quarks.joined);
 }
 
 int main(int argc, char **argv)
@@ -476,7 +442,7 @@ int main(int argc, char **argv)
     if (!split && !(out = lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int bad = convert_all(out);
-    lat_join_free(&joined);
+    lat_join_free(&quarks.joined);
     if (bad < 0) {
         lat_output_abort(out);
         return lat_report(LAT_FAILED);

@@ -102,7 +102,7 @@ static int take_checkpoint(lat_heatbath_run *r)
                *state = lat_info_get(head, "checkpoint.state"),
                *of = lat_info_get(head, "checkpoint.of"); /* NULL in older ones */
     if (!text || !state || sscanf(state, "%ld %ld %ld", &r->number, &r->due, &r->written) != 3
-        || r->number < 0 || r->written < 0 || r->due <= r->sweep)
+        || r->number < 0 || r->written < 0 || r->due < r->sweep)
         return lat_fail("%s: expected a checkpoint of lat-heatbath, found a field that is none",
                         lat_heatbath_opts.resume);
     if (lat_resume_same(lat_heatbath_opts.resume, r->text, text))
@@ -202,6 +202,11 @@ int lat_heatbath_go_on(lat_heatbath_run *r)
     lat_info_remove(head, LAT_INFO_SMEARING);
     lat_info_remove(head, LAT_INFO_PROJECTION);
     lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
+    if (!lat_heatbath_opts.resume && !lat_opt_given("seed")
+        && (!lat_info_get(head, "seed") || !lat_info_get(head, "sweep")))
+        return lat_fail_usage("--seed is needed: %s does not say with which random numbers it was "
+                              "made, and each run wants its own",
+                              lat_filter_name());
     if (read_all(r, head) || (lat_heatbath_opts.resume && take_checkpoint(r)))
         return -1;
     if (other)

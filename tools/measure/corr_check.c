@@ -57,6 +57,59 @@ static bool uses_second(const lat_corr_run *r)
     return false;
 }
 
+/* Does a baryon have one flavour of the first propagator alone? */
+static bool third_quark(lat_channel_kind kind)
+{
+    return kind == LAT_SIGMA || kind == LAT_SIGMA_NR || kind == LAT_XI;
+}
+
+/* Of baryons all quarks count; of mesons of one propagator the boundaries cancel. */
+int lat_corr_check_quarks(lat_corr_run *r)
+{
+    const bool two = lat_corr_opts.second;
+    const lat_fermion *f = &r->first.f.head.quark.fermion;
+    const lat_fermion *s = two ? &r->second.f.head.quark.fermion : f;
+    const bool known = lat_fermion_bounded(f) && lat_fermion_bounded(s);
+    for (int c = 0; c < r->job.channels; c++) {
+        const bool baryon = lat_channel_baryon(&r->channel[c]);
+        if (!known && (baryon || two)
+            && lat_mismatch(lat_opts.force,
+                            "%s: channel %s: expected the boundary of the quarks in the header, "
+                            "found none (--boundary p,p,p,a states it; --force: periodic)",
+                            lat_input_name(lat_fermion_bounded(f) ? r->second.in : r->first.in),
+                            r->channel[c].name))
+            return -1;
+        const bool doublet = baryon && !third_quark(r->channel[c].kind);
+        if (doublet && f->twist != 0 && !r->twisted)
+            lat_warn("%s: channel %s: all its light quarks have twist %g, and no u and d of a "
+                     "doublet: the proton is sigma with --second of twist %g",
+                     lat_input_name(r->first.in), r->channel[c].name, f->twist, -f->twist);
+        r->twisted = r->twisted || (doublet && f->twist != 0);
+    }
+    return 0;
+}
+
+void lat_corr_check_slices(const lat_feed *quark, const double *norm)
+{
+    const lat_quark *q = &quark->f.head.quark;
+    const int T = lat_slices(&quark->f.head);
+    double worst = 0, whole = 0;
+    int small = 0, least = 0;
+    for (int c = 0; c < q->columns && q->residual; c++)
+        worst = fmax(worst, q->residual[c]);
+    for (int t = 0; t < T; t++) {
+        whole += norm[t];
+        least = norm[t] < norm[least] ? t : least;
+    }
+    for (int t = 0; t < T; t++)
+        small += norm[t] > 0 && sqrt(norm[t]) < 100 * worst * sqrt(whole);
+    if (small)
+        lat_warn("%s: expected slices above 100 times the residual of the solution, %.2g of the "
+                 "whole, found %d of %d below it, the least, %.2g, on slice %d: correlators there "
+                 "may be wrong (lat-solve --residual)",
+                 lat_input_name(quark->in), worst, small, T, sqrt(norm[least] / whole), least);
+}
+
 int lat_corr_shifts(lat_corr_run *r)
 {
     free(r->shift);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "common/text.h"
+#include "lattice/ensemble.h"
 #include "run/common/tool.h"
 
 double *lat_corr_number(const lat_corr_run *r, int c, int m, int t)
@@ -46,11 +47,13 @@ static double momentum_of(const lat_corr_run *r, int c, int m, int i)
 void lat_corr_print_tsv(const lat_corr_run *r, long config)
 {
     const int T = lat_slices(r->job.head);
-    const char *file = lat_report_file();
+    const char *file = lat_report_file(), *links = r->job.head->quark.links;
+    char ensemble[LAT_ENSEMBLE_TEXT];
+    lat_ensemble_text(r->job.head, ensemble);
     if (lat_report_heading())
         fprintf(r->text,
                 "%sconfiguration\tchannel\tpx\tpy\tpz\tt\tre\tim\toperator\tsource\tsink"
-                "\t" LAT_LATTICE_COLUMNS "\n",
+                "\t" LAT_LATTICE_COLUMNS "\tlinks\t" LAT_ENSEMBLE_COLUMN "\n",
                 file ? "file\t" : "");
     for (int c = 0; c < r->job.channels; c++)
         for (int m = 0; m < momenta_of(r, c); m++)
@@ -66,7 +69,7 @@ void lat_corr_print_tsv(const lat_corr_run *r, long config)
                 fprintf(r->text, "\t%s\t%s\t%s", r->operators, r->source,
                         lat_corr_opts.sink ? lat_corr_opts.sink : "none");
                 lat_lattice_tsv(r->text, &r->job.head->geom, r->job.head->nc);
-                fputc('\n', r->text);
+                fprintf(r->text, "\t%s\t%s\n", *links ? links : "unknown", ensemble);
             }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/text.h"
+#include "lattice/ensemble.h"
 #include "run/common/tool.h"
 
 static void print_text(FILE *to, const lat_ghost_measured *m, const char *called)
@@ -39,8 +40,11 @@ static void print_text(FILE *to, const lat_ghost_measured *m, const char *called
 
 static void print_tsv(FILE *to, const lat_ghost_measured *m, const char *called)
 {
+    char ensemble[LAT_ENSEMBLE_TEXT];
     if (lat_report_heading()) {
-        fprintf(to, "configuration\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced",
+        fprintf(to,
+                "configuration\t%s\tresidual\tgauge\ttheta\t" LAT_LATTICE_COLUMNS
+                "\tforced\t" LAT_ENSEMBLE_COLUMN,
                 m->modes ? "slice\tmode\tvalue" : "kx\tky\tkz\tkt\tk2\tG");
         lat_report_end_heading(to);
     }
@@ -53,7 +57,8 @@ static void print_tsv(FILE *to, const lat_ghost_measured *m, const char *called)
             fprintf(to, "%d\t%d\t%d\t%d\t%.17g", r->n[0], r->n[1], r->n[2], r->n[3], r->k2);
         fprintf(to, "\t%.17g\t%.3g\t%s\t%.17g", r->value, r->residual, called, m->state.theta);
         lat_lattice_tsv(to, &m->f->head.geom, m->f->head.nc);
-        fprintf(to, "\t%d", lat_gauge_is_off(&m->state));
+        fprintf(to, "\t%d\t%s", lat_gauge_is_off(&m->state),
+                lat_ensemble_text(&m->f->head, ensemble));
         lat_report_end_row(to);
     }
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include "common/text.h"
+#include "lattice/ensemble.h"
 #include "run/common/tool.h"
 
 static const char *const colours_names[] = {"all", "diagonal", "off-diagonal"};
@@ -44,7 +45,7 @@ static void vertices_tsv(FILE *to, const lat_gluon_report *r)
             if (r->mean)
                 fprintf(to, "\t%s_error", value_names[k]);
         }
-        fprintf(to, "\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced");
+        fprintf(to, "\tgauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced\t" LAT_ENSEMBLE_COLUMN);
         lat_report_end_heading(to);
     }
     for (int i = 0; i < r->v->rows; i++) {
@@ -58,7 +59,7 @@ static void vertices_tsv(FILE *to, const lat_gluon_report *r)
         }
         fprintf(to, "\t%s\t%.17g", r->gauge, r->theta);
         lat_lattice_tsv(to, &r->m->geom, r->nc);
-        fprintf(to, "\t%d", r->forced);
+        fprintf(to, "\t%d\t%s", r->forced, r->ensemble);
         lat_report_end_row(to);
     }
 }
@@ -124,7 +125,7 @@ static void print_tsv(FILE *to, const lat_gluon_report *r)
     if (lat_report_heading()) {
         fprintf(to,
                 "%s\tmomentum\tp\tphat2\tD\tD_error\tlongitudinal\tmembers\tcylinder\tcone\t"
-                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced%s",
+                "gauge\ttheta\t" LAT_LATTICE_COLUMNS "\tforced%s\t" LAT_ENSEMBLE_COLUMN,
                 r->mean ? "configs" : "config",
                 r->colours != LAT_GLUON_ALL ? "\tcolours\tresidual" : "");
         lat_report_end_heading(to);
@@ -140,6 +141,7 @@ static void print_tsv(FILE *to, const lat_gluon_report *r)
         fprintf(to, "\t%d", r->forced);
         if (r->colours != LAT_GLUON_ALL)
             fprintf(to, "\t%s\t%.17g", colours_names[r->colours], r->residual);
+        fprintf(to, "\t%s", r->ensemble);
         lat_report_end_row(to);
     }
 }

@@ -11,6 +11,7 @@ typedef struct lat_gluon_report {
     bool several, mean;
     const lat_gluon_momenta *m;
     const lat_gluon_cuts *cuts;
+    const char *ensemble; /* lattice/ensemble.h */
     const char *gauge;
     int nc;
     double theta, square, link_trace;

@@ -50,6 +50,7 @@ static const lat_option options[] = {
      "site of the source, from which t and phases count, if the header does not give it; another "
      "site than the header's is refused without --force",
      false},
+    LAT_BOUNDARY_OPTION,
     LAT_HEADING("Device"),
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
      "device that smears at the sink; auto: a GPU, if there is one and the work is large enough",
@@ -104,7 +105,8 @@ static int prepare(lat_corr_run *r)
     free(r->momentum);
     free(r->own);
     free(r->all);
-    r->own = r->all = NULL;
+    free(r->norm);
+    r->own = r->all = r->norm = NULL;
     r->momentum = NULL;
     r->channel = lat_channels_parse(lat_corr_opts.channels, head->nc, &r->job.channels);
     if (r->channel)
@@ -119,6 +121,10 @@ static int prepare(lat_corr_run *r)
     const size_t numbers = 2 * (size_t)r->job.channels * (size_t)r->job.momenta;
     r->own = lat_alloc((size_t)lat_slices(head), numbers * sizeof(double), "correlators");
     r->all = lat_alloc((size_t)lat_slices(head), numbers * sizeof(double), "correlators");
+    r->norm = lat_alloc((size_t)lat_slices(head), 4 * sizeof(double), "norms of slices");
+    if (!r->norm)
+        return -1;
+    memset(r->norm, 0, 4 * (size_t)lat_slices(head) * sizeof *r->norm);
     return r->own && r->all ? 0 : -1;
 }
 
@@ -143,15 +149,44 @@ static void finish(lat_corr_run *r)
                 rotate(lat_corr_number(r, c, m, t), lat_corr_angle(r, r->channel[c].kind, 3));
 }
 
+/* Sums beyond the largest double are no correlators. */
+static int check_finite(const lat_corr_run *r)
+{
+    const size_t n = 2 * (size_t)r->job.channels * (size_t)r->job.momenta
+                     * (size_t)lat_slices(r->job.head);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(r->all[i]))
+            return lat_fail(
+                "%s: expected numbers whose products are finite, found correlators that "
+                "are not: another normalisation?",
+                lat_input_name(r->first.in));
+    return 0;
+}
+
+/* The square of the slice that was read. */
+static double square(const lat_feed *d)
+{
+    const long n = (long)(lat_slice_matrices(&d->f.head) * lat_header_full_reals(&d->f.head));
+    double sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (long i = 0; i < n; i++)
+        sum += d->slice[i] * d->slice[i];
+    return sum;
+}
+
 static int contract(lat_corr_run *r)
 {
     const lat_header *head = &r->first.f.head;
     const size_t numbers = 2 * (size_t)r->job.channels * (size_t)r->job.momenta;
-    const int slices = lat_field_slab(&r->first.f).count;
+    const int slices = lat_field_slab(&r->first.f).count, T = lat_slices(head);
     int rc = 0;
     for (int t = 0; rc == 0 && t < slices; t++) {
         rc = lat_feed_slice(&r->first, t)
              || (lat_corr_opts.second && lat_feed_slice(&r->second, t));
+        if (rc == 0)
+            r->norm[t] = square(&r->first);
+        if (rc == 0 && lat_corr_opts.second)
+            r->norm[T + t] = square(&r->second);
         if (rc == 0 && r->sink)
             rc = lat_sink_smear(r->sink, t, 4 * head->nc, r->first.slice)
                  || (lat_corr_opts.second
@@ -164,6 +199,8 @@ static int contract(lat_corr_run *r)
     rc = lat_agree(lat_opts.comm, rc ? -1 : 0);
     return rc || lat_feed_end(&r->first) || (lat_corr_opts.second && lat_feed_end(&r->second))
                    || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
+                   || lat_field_gather(&r->first.f, r->norm, sizeof(double), r->norm + 2 * T)
+                   || lat_field_gather(&r->first.f, r->norm + T, sizeof(double), r->norm + 3 * T)
                ? -1
                : 0;
 }
@@ -178,7 +215,7 @@ static char *operator_text(const lat_header *head)
     const char *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
     char text[LAT_FERMION_TEXT], *all;
     const int n = asprintf(&all, "%s%s%s%s%s",
-                           lat_fermion_known(f) ? lat_fermion_text(f, text) : "unknown",
+                           lat_fermion_bounded(f) ? lat_fermion_text(f, text) : "unknown",
                            smeared ? ", links " : "", smeared ? smeared : "",
                            form ? ", propagator " : "", form ? form : "");
     return n < 0 ? NULL : all;
@@ -219,11 +256,14 @@ static int next_second(lat_corr_run *r, long config)
 
 static int configuration(lat_corr_run *r, long config)
 {
-    if (next_second(r, config) || prepare(r) || describe(r) || find_links(r, config)
-        || lat_feed_start(&r->first) || (lat_corr_opts.second && lat_feed_start(&r->second))
-        || contract(r))
+    if (next_second(r, config) || prepare(r) || lat_corr_check_quarks(r) || describe(r)
+        || find_links(r, config) || lat_feed_start(&r->first)
+        || (lat_corr_opts.second && lat_feed_start(&r->second)) || contract(r) || check_finite(r))
         return -1;
     finish(r);
+    lat_corr_check_slices(&r->first, r->norm + 2 * lat_slices(r->job.head));
+    if (lat_corr_opts.second)
+        lat_corr_check_slices(&r->second, r->norm + 3 * lat_slices(r->job.head));
     if (lat_print_opts.json)
         lat_corr_print_json(r, config);
     else
@@ -308,6 +348,7 @@ int main(int argc, char **argv)
     free(state.shift);
     free(state.own);
     free(state.all);
+    free(state.norm);
     free(state.operators);
     free(state.source);
     return code;

@@ -15,6 +15,7 @@
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
+#include "lattice/ensemble.h"
 #include "run/common/device_options.h"
 #include "run/common/tool.h"
 #include "stream/stream.h"
@@ -131,6 +132,7 @@ enum { CLOVER, PLAQUETTE, KINDS };
 typedef struct measured {
     long config;
     lat_geometry geom;
+    char ensemble[LAT_ENSEMBLE_TEXT];
     int nc, rows, reserved;
     double *t, *density[KINDS]; /* one array */
     lat_flow_measured *at;
@@ -343,13 +345,11 @@ static void print_text(FILE *to, const measured *m, bool several)
 static void print_tsv(FILE *to, const measured *m)
 {
     double v[COLUMNS]; /* more than SCALES */
+    const int count = scales_alone ? SCALES : COLUMNS;
     if (lat_report_heading()) {
         fprintf(to, "config");
-        if (scales_alone)
-            lat_numbers_columns(to, SCALES, scale_names);
-        else
-            lat_numbers_columns(to, COLUMNS, columns);
-        fputs("\taction\t" LAT_LATTICE_COLUMNS, to);
+        lat_numbers_columns(to, count, scales_alone ? scale_names : columns);
+        fputs("\taction\t" LAT_LATTICE_COLUMNS "\t" LAT_ENSEMBLE_COLUMN, to);
         lat_report_end_heading(to);
     }
     for (int i = 0; i < (scales_alone ? 1 : m->rows); i++) {
@@ -358,14 +358,12 @@ static void print_tsv(FILE *to, const measured *m)
         else
             row_numbers(m, i, v);
         fprintf(to, "%ld", m->config);
-        if (scales_alone)
-            lat_numbers_tsv(to, SCALES, v);
-        else
-            fprintf(to, "\t%.10g", v[0]);
         if (!scales_alone)
-            lat_numbers_tsv(to, COLUMNS - 1, v + 1);
+            fprintf(to, "\t%.10g", v[0]);
+        lat_numbers_tsv(to, count - !scales_alone, v + !scales_alone);
         fprintf(to, "\t%s", actions[action]);
         lat_lattice_tsv(to, &m->geom, m->nc);
+        fprintf(to, "\t%s", m->ensemble);
         lat_report_end_row(to);
     }
 }
@@ -443,6 +441,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
 static int one(lat_field *u, lat_input *in, FILE *text, long config)
 {
     measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
+    lat_ensemble_text(&u->head, m.ensemble);
     int more = 0, rc = flow_one(u, lat_input_name(in), &m);
     if (rc == 0 && (more = lat_fields_more(in)) < 0)
         rc = -1;

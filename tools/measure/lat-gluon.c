@@ -9,6 +9,7 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "lattice/ensemble.h"
 #include "measure/abelian.h"
 #include "gluon/vertices.h"
 #include "measure/measure.h"
@@ -228,7 +229,7 @@ static int measure_colours(const lat_field *f, FILE *text, lat_gluon_report r)
 /* One configuration: an exit code. */
 static int one(const lat_field *f, lat_input *in, FILE *text, long config)
 {
-    static char called[16]; /* the mean has it of the last one */
+    static char called[16], ensemble[LAT_ENSEMBLE_TEXT]; /* the mean has them of the last one */
     lat_condition c;
     lat_gauge_state state;
     double residual = 0;
@@ -259,6 +260,7 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
                           .m = &sum.m,
                           .cuts = &cuts,
                           .gauge = called,
+                          .ensemble = lat_ensemble_text(&f->head, ensemble),
                           .nc = f->head.nc,
                           .theta = state.theta,
                           .forced = lat_gauge_is_off(&state) || residual > lat_require_theta,
@@ -270,12 +272,16 @@ static int one(const lat_field *f, lat_input *in, FILE *text, long config)
     return code;
 }
 
-/* The error of a mean takes configurations as independent: one that comes twice is said, once. */
+/* A mean is of one ensemble. Its error takes configurations as independent: one that comes twice is
+ * said, once. */
 static int note_again(const lat_header *head, const char *name)
 {
     static char(*seen)[sizeof head->read_crc];
+    static char ensemble[LAT_ENSEMBLE_TEXT];
     static long count;
     static bool warned;
+    if (lat_ensemble_differs(head, ensemble, "--mean: ", name))
+        return -1;
     for (long i = 0; i < count && *head->read_crc && !warned; i++)
         if ((warned = !strcmp(seen[i], head->read_crc)))
             lat_warn("%s: --mean: configuration %ld is number %ld again, with the same links: it "

@@ -101,8 +101,10 @@ static void print_quark(FILE *to, const lat_quark *q)
         print_unless(to, "nu", f->nu, 1);
         print_unless(to, "twist", f->twist, 0);
         print_unless(to, "m0", f->m0, 0);
-        fprintf(to, ", boundary %s\n", lat_boundary_text(f->boundary, boundary));
     }
+    if (lat_fermion_bounded(f))
+        fprintf(to, "%sboundary %s\n", lat_fermion_known(f) ? ", " : "operator    unknown, ",
+                lat_boundary_text(f->boundary, boundary));
     print_numbers(to, "residuals", q->residual, q->columns);
     print_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
     if (q->links[0])
@@ -190,8 +192,9 @@ static void json_quark(FILE *to, const lat_quark *q)
         lat_json_pair(to, "nu", f->nu);
         lat_json_pair(to, "twist", f->twist);
         lat_json_pair(to, "m0", f->m0);
-        json_text(to, "boundary", lat_boundary_text(f->boundary, boundary));
     }
+    if (lat_fermion_bounded(f))
+        json_text(to, "boundary", lat_boundary_text(f->boundary, boundary));
     json_numbers(to, "residuals", q->residual, q->columns);
     json_numbers(to, "eigenvalues", q->eigenvalue, q->columns);
     if (q->links[0])

@@ -72,7 +72,7 @@ typedef struct measured {
 static int measure(const lat_field *f, long config, measured *m, const char *name)
 {
     const int nd = f->head.geom.nd;
-    double anisotropy = xi; /* of the option, else of the header */
+    double anisotropy = 1; /* of the option, else of the header */
     lat_schwinger_dyson sd;
     lat_clover clover;
     *m = (measured){.config = config, .geom = f->head.geom, .nc = f->head.nc};
@@ -96,8 +96,13 @@ static int measure(const lat_field *f, long config, measured *m, const char *nam
     }
     if (schwinger_dyson
         && (lat_boundary_closed(&f->head, -1, "--sd", name)
-            || (!lat_opt_given("xi") && lat_anisotropy(&f->head, &anisotropy))))
+            || lat_anisotropy(&f->head, &anisotropy)))
         return -1;
+    if (schwinger_dyson && lat_opt_given("xi") && lat_info_get(&f->head, "xi") && anisotropy != xi)
+        return lat_fail("%s: expected --xi %g, as the header says, found --xi %g", name, anisotropy,
+                        xi);
+    if (lat_opt_given("xi"))
+        anisotropy = xi;
     if (schwinger_dyson && lat_measure_schwinger_dyson(f, anisotropy, &sd))
         return -1;
     if (schwinger_dyson) {

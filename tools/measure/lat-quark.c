@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "formats/fields.h"
+#include "lattice/ensemble.h"
 #include "quark/kinematics.h"
 #include "quark/legs.h"
 #include "quark/legs_mean.h"
@@ -47,6 +48,7 @@ static const lat_option options[] = {
     LAT_HEADING("Input"),
     {LAT_OPT_TEXT, "source", 0, "TEXT", &source, 0, 0,
      "source momentum:nx,ny,nz,nt or point:x,y,z,t, if the header does not name it", false},
+    LAT_BOUNDARY_OPTION,
     LAT_REQUIRE_OPTION,
     LAT_HEADING("Output"),
     {LAT_OPT_TEXT, "legs", 0, "FILE", &legs_path, 0, 0,
@@ -107,7 +109,12 @@ static int check_ensemble(lat_quark_run *r, const char *name)
     if ((!lat_kinematics_same_quark(&r->head, head) || a->twist != b->twist)
         && lat_quark_different(&r->head, head, "--mean: ", name))
         return -1;
-    return lat_quark_same_gauge(&r->head, head, name);
+    char ensemble[LAT_ENSEMBLE_TEXT];
+    lat_ensemble_text(&r->head, ensemble);
+    return lat_ensemble_differs(head, ensemble, "--mean: ", name)
+                   || lat_quark_same_gauge(&r->head, head, name)
+               ? -1
+               : 0;
 }
 
 static int write_legs(lat_quark_run *r, const lat_kinematics *k, const double *legs)

@@ -91,11 +91,12 @@ int lat_quark_source(const lat_header *head, const char *name, const char *asked
                         "takes the one in the header)",
                         name, asked, text))
         return -1;
-    if (!lat_fermion_known(&head->quark.fermion)
-        && lat_mismatch(lat_opts.force,
-                        "%s: expected an operator in the header, found none (--force goes on, with "
-                        "periodic boundaries)",
-                        name))
+    if (!lat_fermion_bounded(&head->quark.fermion)
+        && lat_mismatch(
+            lat_opts.force,
+            "%s: expected an operator in the header, found none (--boundary p,p,p,a "
+            "states that of isotropic quarks; --force goes on, with periodic boundaries)",
+            name))
         return -1;
     if (lat_source_numbers(text, "momentum", v)) {
         if (lat_quark_check_boundary(head, name, v))

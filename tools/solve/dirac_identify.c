@@ -72,9 +72,11 @@ int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x)
         return -1;
     const lat_identified *k = &list[0];
     if (!(k->residual < .05))
-        return lat_fail("%s: field %ld: expected a Wilson operator that it solves away from one "
-                        "slice, found none: the best fit (%s) has residual %.2g",
-                        lat_dirac_tool_name(r), r->field, k->basis->name, k->residual);
+        return lat_fail(
+            "%s: field %ld: expected a Wilson operator that it solves away from one "
+            "slice, found none: the best fit (%s) has residual %.2g (boundary angles that are "
+            "spread over the links are taken off by lat-convert --spread)",
+            lat_dirac_tool_name(r), r->field, k->basis->name, k->residual);
     fprintf(r->text, "field       %ld\nbasis       %s (%s)", r->field, k->basis->name,
             k->basis->whose);
     for (int i = 1; i < n; i++)

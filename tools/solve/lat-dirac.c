@@ -16,7 +16,7 @@
 #include "run/quark/links.h"
 #include "run/quark/overlap.h"
 #include "run/common/tool.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "stream/stream.h"
 #include "dirac_run.h"
 
@@ -112,8 +112,8 @@ static int apply_plain(lat_dirac_tool_run *r, const lat_field *x, lat_field *y)
 static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
 {
     lat_dirac *d = with;
-    const lat_spinor_part both = {LAT_BOTH, columns, lat_spinor_numbers},
-                          odd = {LAT_ODD, columns, lat_spinor_numbers};
+    const lat_part both = {LAT_BOTH, columns, lat_column_numbers},
+                   odd = {LAT_ODD, columns, lat_column_numbers};
     const lat_dirac_form form = even_odd == SYMMETRIC ? LAT_SYMMETRIC : LAT_ASYMMETRIC;
     static const lat_dirac_kind kinds[] = {LAT_PLAIN, LAT_DAGGER, LAT_NORMAL, LAT_GAMMA5};
     switch (apply) {
@@ -129,17 +129,17 @@ static int apply_batch(void *with, lat_dfield *in, lat_dfield *out, int columns)
 }
 
 /* Some columns at a time. */
-static int in_batches(lat_spinor_space *s, int most, const lat_field *x, lat_field *y,
+static int in_batches(lat_space *s, int most, const lat_field *x, lat_field *y,
                       int (*batch)(void *with, lat_dfield *in, lat_dfield *out, int columns),
                       void *with)
 {
     const int objects = (int)lat_header_objects(&x->head);
-    lat_dfield *in = lat_spinor_new(s, "spinors"), *out = in ? lat_spinor_new(s, "spinors") : NULL;
+    lat_dfield *in = lat_vector_new(s, "spinors"), *out = in ? lat_vector_new(s, "spinors") : NULL;
     int rc = out ? 0 : -1;
     for (int first = 0; first < objects && rc == 0; first += most) {
         const int n = objects - first < most ? objects - first : most;
-        int column[LAT_SPINOR_COLUMNS], object[LAT_SPINOR_COLUMNS];
-        const lat_spinor_part p = {LAT_BOTH, n, column};
+        int column[LAT_VECTOR_COLUMNS], object[LAT_VECTOR_COLUMNS];
+        const lat_part p = {LAT_BOTH, n, column};
         for (int c = 0; c < n; c++) {
             column[c] = c;
             object[c] = first + c;
@@ -200,7 +200,7 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
     static const lat_overlap_kind kinds[] = {LAT_OVERLAP_D, LAT_OVERLAP_DAGGER, LAT_OVERLAP_NORMAL,
                                              LAT_OVERLAP_D};
     lat_overlap *o = with;
-    const lat_spinor_part p = {LAT_BOTH, columns, lat_spinor_numbers};
+    const lat_part p = {LAT_BOTH, columns, lat_column_numbers};
     if (apply == SIGN)
         return lat_sign_apply(o->sign, 0, &p, out, in);
     return lat_overlap_apply(o, kinds[apply], 0, &p, out, in)

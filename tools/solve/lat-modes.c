@@ -12,7 +12,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "common/text.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "modes/modes.h"
 #include "run/common/device_options.h"
 #include "run/quark/fermion_options.h"
@@ -130,7 +130,7 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(lat_modes_tool_run *r)
 {
-    const bool can = lat_spinor_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
+    const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
     return lat_device_or_cpu(r->device, &device, can, &r->cpu);
 }
 
@@ -148,7 +148,7 @@ static int unconverged(const lat_modes_tool_run *r)
 }
 
 /* Where the search is. */
-static lat_spinor_space *searched(const lat_modes_tool_run *r)
+static lat_space *searched(const lat_modes_tool_run *r)
 {
     return r->single.one ? r->single.one : r->space;
 }
@@ -185,7 +185,7 @@ static int restore(lat_modes_tool_run *r)
         return -1;
     memcpy(r->modes.value, r->v.head.quark.eigenvalue, sizeof(double) * (size_t)n);
     for (; r->modes.count < n; r->modes.count++)
-        if (!(r->modes.vector[r->modes.count] = lat_spinor_new(r->space, "modes")))
+        if (!(r->modes.vector[r->modes.count] = lat_vector_new(r->space, "modes")))
             return -1;
     return 1;
 }
@@ -198,9 +198,9 @@ static int open_single(lat_modes_tool_run *r, lat_device *on)
         .lattice = u->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     const lat_dirac_options how = {.reals = 0};
     return (r->single.grid = lat_grid_new(on, &spec))
-                   && (r->single.one = lat_spinor_open_in(r->single.grid, u->head.nc, 1, r->gauge))
-                   && (r->single.many = lat_spinor_open_in(r->single.grid, u->head.nc, BATCH,
-                                                           r->gauge))
+                   && (r->single.one = lat_space_open_in(r->single.grid, u->head.nc, 1, r->gauge))
+                   && (r->single.many = lat_space_open_in(r->single.grid, u->head.nc, BATCH,
+                                                          r->gauge))
                    && (r->single.d = lat_dirac_open(r->single.one, u, &r->fermion, &how))
                    && (r->single.batch = lat_dirac_open(r->single.many, u, &r->fermion, &how))
                ? 0
@@ -220,7 +220,7 @@ static int search(lat_modes_tool_run *r)
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
     if (!on || !(r->grid = lat_grid_new(on, &spec)) || lat_temporal_open(on, u, NULL, &r->gauge)
-        || !(r->space = lat_spinor_open_in(r->grid, u->head.nc, 1, r->gauge))
+        || !(r->space = lat_space_open_in(r->grid, u->head.nc, 1, r->gauge))
         || !(r->d = lat_dirac_open(r->space, u, &r->fermion, &how))
         || (precision == SINGLE && open_single(r, on)))
         return LAT_FAILED;
@@ -278,8 +278,8 @@ static void close_single(lat_modes_tool_run *r)
 {
     lat_dirac_close(r->single.batch);
     lat_dirac_close(r->single.d);
-    lat_spinor_close(r->single.many);
-    lat_spinor_close(r->single.one);
+    lat_space_close(r->single.many);
+    lat_space_close(r->single.one);
     lat_grid_free(r->single.grid);
     memset(&r->single, 0, sizeof r->single);
 }
@@ -288,7 +288,7 @@ static void close_modes(lat_modes_tool_run *r)
 {
     lat_modes_free(&r->modes);
     lat_dirac_close(r->d);
-    lat_spinor_close(r->space);
+    lat_space_close(r->space);
     lat_grid_free(r->grid);
     close_single(r);
     lat_temporal_close(r->gauge);

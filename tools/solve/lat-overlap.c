@@ -98,7 +98,7 @@ static void print_heading(FILE *to, const char *columns)
 
 static lat_device *device_for(const lat_field *u)
 {
-    const bool can = lat_spinor_gpu_takes(&u->head.geom, lat_opts.comm->size);
+    const bool can = lat_space_gpu_takes(&u->head.geom, lat_opts.comm->size);
     lat_device *on = lat_device_or_cpu(device, &device_choice, can, &cpu);
     if (on)
         lat_device_threads(on, u, 1);
@@ -155,25 +155,25 @@ static int print_index(FILE *to, const lat_field *u, long config)
 /* |S^2 v - v|/|v| and |gamma5 D v + D gamma5 v - 2 D gamma5 D v|/|v| for a random v. */
 static int defects(lat_overlap *o, double *square, double *relation)
 {
-    lat_spinor_space *s = o->space;
+    lat_space *s = o->space;
     const lat_scalar minus[] = {{-1, 0}}, two[] = {{-2, 0}};
     double norm[3] = {0};
     lat_dfield *v[4] = {NULL};
     int rc = 0;
     for (int i = 0; i < 4 && rc == 0; i++)
-        rc = (v[i] = lat_spinor_new(s, "a field")) ? 0 : -1;
-    rc = rc || s->ops->random(s, &lat_spinor_first, 1, v[0])
-         || s->ops->dots(s, &lat_spinor_first, 0, NULL, v[0], NULL, norm)
-         || lat_sign_apply(o->sign, 0, &lat_spinor_first, v[1], v[0])
-         || lat_sign_apply(o->sign, 0, &lat_spinor_first, v[2], v[1])
-         || s->ops->axpby(s, &lat_spinor_first, minus, v[0], NULL, v[2], norm + 1)
-         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_spinor_first, v[1], v[0])
-         || s->ops->gamma5(s, &lat_spinor_first, v[1])
-         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_spinor_first, v[2], v[1])
-         || s->ops->axpby(s, &lat_spinor_first, two, v[2], NULL, v[1], NULL)
-         || s->ops->gamma5(s, &lat_spinor_first, v[0])
-         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_spinor_first, v[2], v[0])
-         || s->ops->axpby(s, &lat_spinor_first, NULL, v[2], NULL, v[1], norm + 2);
+        rc = (v[i] = lat_vector_new(s, "a field")) ? 0 : -1;
+    rc = rc || s->ops->random(s, &lat_first_column, 1, v[0])
+         || s->ops->dots(s, &lat_first_column, 0, NULL, v[0], NULL, norm)
+         || lat_sign_apply(o->sign, 0, &lat_first_column, v[1], v[0])
+         || lat_sign_apply(o->sign, 0, &lat_first_column, v[2], v[1])
+         || s->ops->axpby(s, &lat_first_column, minus, v[0], NULL, v[2], norm + 1)
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_first_column, v[1], v[0])
+         || s->ops->gamma5(s, &lat_first_column, v[1])
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_first_column, v[2], v[1])
+         || s->ops->axpby(s, &lat_first_column, two, v[2], NULL, v[1], NULL)
+         || s->ops->gamma5(s, &lat_first_column, v[0])
+         || lat_overlap_apply(o, LAT_OVERLAP_D, 0, &lat_first_column, v[2], v[0])
+         || s->ops->axpby(s, &lat_first_column, NULL, v[2], NULL, v[1], norm + 2);
     *square = sqrt(norm[1] / norm[0]);
     *relation = sqrt(norm[2] / norm[0]);
     for (int i = 0; i < 4; i++)

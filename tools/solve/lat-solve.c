@@ -87,7 +87,7 @@ static const lat_option options[] = {
      "gcr, and double without --deflate, make none",
      false},
     LAT_HEADING("Device"),
-    {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_SPINOR_COLUMNS,
+    {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_VECTOR_COLUMNS,
      "columns solved side by side: more columns are faster and need more memory (default: 16; on a "
      "GPU as many as fit)",
      true},

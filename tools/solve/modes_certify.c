@@ -36,9 +36,9 @@ static void copy_columns(const lat_field *x, int first, int columns, bool gamma5
  * then M x is 0 on even sites and S v on odd ones. */
 static int complete(lat_modes_tool_run *r, int first, int columns, lat_field *x)
 {
-    const lat_spinor_part odd = {LAT_ODD, 1, lat_spinor_numbers};
-    lat_spinor_space *s = r->space;
-    lat_dfield *y = lat_spinor_new(s, "a mode on all sites"), *b = lat_spinor_new(s, "zeros");
+    const lat_part odd = {LAT_ODD, 1, lat_column_numbers};
+    lat_space *s = r->space;
+    lat_dfield *y = lat_vector_new(s, "a mode on all sites"), *b = lat_vector_new(s, "zeros");
     int rc = y && b ? 0 : -1;
     for (int k = 0; k < columns && rc == 0; k++)
         rc = s->ops->copy(s, &odd, r->modes.vector[first + k], y)
@@ -68,7 +68,7 @@ static int set_x(lat_modes_tool_run *r, certificate *z, int first, int columns)
         return -1;
     if (!z->adjoint)
         return 0;
-    if (lat_plain_apply(z->m, false, v, columns, lat_spinor_numbers, &z->x))
+    if (lat_plain_apply(z->m, false, v, columns, lat_column_numbers, &z->x))
         return -1;
     copy_columns(&z->x, 0, columns, true, NULL, &z->x);
     return lat_field_exchange(&z->x);
@@ -82,7 +82,7 @@ static int certify_some(lat_modes_tool_run *r, certificate *z, int first, int co
         return -1;
     copy_columns(&r->v, first, columns, true, value, &z->b);
     if (lat_plain_residual(z->adjoint ? z->adjoint : z->m, &z->x, &z->b, columns,
-                           lat_spinor_numbers, found))
+                           lat_column_numbers, found))
         return -1;
     for (int k = 0; k < columns; k++) /* was relative to |value v| */
         found[k] *= fabs(value[k]);
@@ -120,10 +120,10 @@ static int certify(lat_modes_tool_run *r)
 /* (v, gamma5 v) */
 static int measure_chirality(lat_modes_tool_run *r)
 {
-    const lat_spinor_part p = {lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH,
-                               1, lat_spinor_numbers};
-    const lat_spinor_ops *ops = r->space->ops;
-    lat_dfield *w = lat_spinor_new(r->space, "gamma5 v");
+    const lat_part p = {lat_modes_tool_opts.matrix == LAT_MODES_OF_G5S ? LAT_ODD : LAT_BOTH, 1,
+                        lat_column_numbers};
+    const lat_vector_ops *ops = r->space->ops;
+    lat_dfield *w = lat_vector_new(r->space, "gamma5 v");
     int rc = w ? 0 : -1;
     for (int k = 0; k < r->modes.count && rc == 0; k++) {
         lat_scalar dot, *to = &dot;
@@ -141,7 +141,7 @@ static int measure_chirality(lat_modes_tool_run *r)
 /* What the search left on sites that gamma5 S does not have. */
 static int clear_even(lat_modes_tool_run *r, lat_dfield *v)
 {
-    const lat_spinor_part even = {LAT_EVEN, 1, lat_spinor_numbers};
+    const lat_part even = {LAT_EVEN, 1, lat_column_numbers};
     return r->space->ops->zero(r->space, &even, v);
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "modes/modes.h"
 #include "dirac/dirac.h"
-#include "dirac/temporal.h"
+#include "vector/temporal.h"
 #include "run/quark/links.h"
 #include "run/quark/modefile.h"
 #include "run/quark/modestate.h"
@@ -39,11 +39,11 @@ typedef struct lat_modes_tool_run {
     /* the modes of the present links */
     lat_temporal *gauge; /* of all spaces, or NULL */
     lat_grid *grid;
-    lat_spinor_space *space;
+    lat_space *space;
     lat_dirac *d;
     struct {
         lat_grid *grid;
-        lat_spinor_space *one, *many;
+        lat_space *one, *many;
         lat_dirac *d, *batch;
     } single; /* with --precision single */
     lat_modes modes;

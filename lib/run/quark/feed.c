@@ -14,6 +14,8 @@
 #include "legs_file.h"
 #include "stream/stream.h"
 
+const char *lat_feed_boundary;
+
 /* ---- a pipe ---------------------------------------------------------------------------------- */
 
 /* What comes through a pipe is copied by the kernel, by one thread, for longer than slices are
@@ -175,6 +177,19 @@ int lat_need_solution(const lat_header *head, const char *name)
     return 0;
 }
 
+/* What --boundary says, in the header. */
+static int state_boundary(lat_header *head, const char *name)
+{
+    lat_phase boundary[LAT_MAX_DIMS];
+    if (!lat_feed_boundary)
+        return 0;
+    return lat_boundary_parse(lat_feed_boundary, boundary)
+               ? lat_fail_usage("--boundary: expected four of p, a, d or a number, with commas "
+                                "between, the last one perhaps o, found '%.80s'",
+                                lat_feed_boundary)
+               : lat_quarks_state_boundary(name, head, boundary, lat_opts.force);
+}
+
 int lat_feed_next(lat_feed *d)
 {
     char text[64];
@@ -183,7 +198,7 @@ int lat_feed_next(lat_feed *d)
     const int rc = foreign < 0 ? -1
                    : foreign   ? lat_fields_read(d->in, &d->f)
                                : lat_stream_head(d->in, &d->f.head);
-    const lat_header *head = &d->f.head;
+    lat_header *head = &d->f.head;
     const char *name = lat_input_name(d->in);
     if (rc <= 0 || (d->legs && !foreign && lat_legs_noted(head)))
         return rc;
@@ -192,5 +207,5 @@ int lat_feed_next(lat_feed *d)
     if (head->geom.nd != 4)
         return lat_fail("%s: expected four dimensions, found %s", name,
                         lat_dims_text(&head->geom, text));
-    return lat_need_solution(head, name) ? -1 : 1;
+    return state_boundary(head, name) || lat_need_solution(head, name) ? -1 : 1;
 }

@@ -15,7 +15,19 @@
 #define LAT_RUN_FEED_H
 
 #include "common/io.h"
+#include "common/options.h"
 #include "lattice/field.h"
+
+/* The option that states the boundary of quarks where the headers of propagators do not; another
+ * one than the header's is refused without --force. */
+extern const char *lat_feed_boundary;
+/* clang-format off */
+#define LAT_BOUNDARY_OPTION \
+    {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &lat_feed_boundary, 0, 0, \
+     "boundary of the quarks (p, a, d, o or a phase in units of pi), if the header does not say " \
+     "it", \
+     false}
+/* clang-format on */
 
 /* A field that is being read: as a whole where ranks share it, where its order goes across slices,
  * and where another program wrote it. */

@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "grid/memory.h"
-#include "solve/memory.h"
+#include "wilson/memory.h"
 
 /* ---- columns, and their name ----------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ int lat_inverter_take_links(lat_inverter *v)
 
 lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
 {
-    const bool can = lat_spinor_gpu_takes(&links->head.geom, lat_opts.comm->size)
+    const bool can = lat_space_gpu_takes(&links->head.geom, lat_opts.comm->size)
                      && (v->o->reals != 8 || links->head.nc == 2);
     return lat_device_or_cpu(v->device, &v->o->device, can, &v->cpu);
 }

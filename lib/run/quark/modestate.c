@@ -130,8 +130,8 @@ static int is_due(const lat_modestate *k, bool *due)
     return 0;
 }
 
-int lat_modestate_save(lat_modestate *k, const char *name, lat_spinor_space *s,
-                       const lat_field *like, const lat_modes_state *state)
+int lat_modestate_save(lat_modestate *k, const char *name, lat_space *s, const lat_field *like,
+                       const lat_modes_state *state)
 {
     const double start = lat_seconds();
     char vector[NAME];
@@ -203,7 +203,7 @@ static int take(void *context, const char *path, lat_field *f)
     return 0;
 }
 
-static bool fits(const lat_field *f, const lat_spinor_space *s)
+static bool fits(const lat_field *f, const lat_space *s)
 {
     return f->head.geom.nd == s->grid->spec.lattice.nd
            && !memcmp(f->head.geom.dims, s->grid->spec.lattice.dims, sizeof f->head.geom.dims)
@@ -211,19 +211,18 @@ static bool fits(const lat_field *f, const lat_spinor_space *s)
 }
 
 /* Vector i of the state, to the device, and out of the list. */
-static int restore(entry *e, lat_spinor_space *s, lat_dfield **v)
+static int restore(entry *e, lat_space *s, lat_dfield **v)
 {
     if (!e || !fits(&e->f, s))
         return lat_fail("the checkpoint: expected vectors of this search, found others or too few");
-    if (!(*v = lat_spinor_new(s, "a state")) || lat_spinor_put(s, *v, 0, &e->f, 0))
+    if (!(*v = lat_vector_new(s, "a state")) || lat_spinor_put(s, *v, 0, &e->f, 0))
         return -1;
     lat_field_free(&e->f);
     lat_header_init(&e->f.head);
     return 0;
 }
 
-int lat_modestate_from(lat_modestate *k, const char *name, lat_spinor_space *s,
-                       lat_modes_state *state)
+int lat_modestate_from(lat_modestate *k, const char *name, lat_space *s, lat_modes_state *state)
 {
     char vector[NAME];
     const size_t length = strlen(name);

@@ -35,10 +35,9 @@ void lat_modestate_free(lat_modestate *k); /* NULL is allowed */
  * keep   the search is done: its modes, which are copied, and numbers
  * done   1 and a copy of these, 0 or -1 */
 enum { LAT_MODESTATE_NUMBERS = 2 };
-int lat_modestate_save(lat_modestate *k, const char *name, lat_spinor_space *s,
-                       const lat_field *like, const lat_modes_state *state);
-int lat_modestate_from(lat_modestate *k, const char *name, lat_spinor_space *s,
-                       lat_modes_state *state);
+int lat_modestate_save(lat_modestate *k, const char *name, lat_space *s, const lat_field *like,
+                       const lat_modes_state *state);
+int lat_modestate_from(lat_modestate *k, const char *name, lat_space *s, lat_modes_state *state);
 void lat_modestate_drop(lat_modes_state *state);
 int lat_modestate_keep(lat_modestate *k, const char *name, const lat_field *modes,
                        const double numbers[LAT_MODESTATE_NUMBERS]);

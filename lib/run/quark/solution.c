@@ -163,8 +163,8 @@ static int loaded(void *solution) { return lat_writer_begin(&((lat_solution *)so
 /* One batch, s->of_batch, each column with its target. */
 static int solve_batch(lat_solution *s, int columns, const double *target, bool from_x)
 {
-    lat_solve_report report[LAT_SPINOR_COLUMNS];
-    lat_wilson_cost cost[LAT_SPINOR_COLUMNS];
+    lat_solve_report report[LAT_VECTOR_COLUMNS];
+    lat_wilson_cost cost[LAT_VECTOR_COLUMNS];
     const lat_wilson_job job = {.b = s->b,
                                 .x = s->x,
                                 .mirror = s->where == LAT_X_DEVICE ? s->mirror : NULL,
@@ -200,8 +200,8 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
 /* Columns side by side: the operator may have been opened for a source of fewer. */
 static int side_by_side(const lat_solution *s)
 {
-    const lat_spinor_space *space = s->overlap.fast ? s->overlap.fast->space
-                                                    : lat_wilson_operator(s->wilson)->space;
+    const lat_space *space = s->overlap.fast ? s->overlap.fast->space
+                                             : lat_wilson_operator(s->wilson)->space;
     return s->how->batch < space->columns ? (int)s->how->batch : space->columns;
 }
 
@@ -209,7 +209,7 @@ static int side_by_side(const lat_solution *s)
 static int solve_columns(lat_solution *s, int columns, const int *column, const double *target,
                          bool from_x)
 {
-    double of_batch[LAT_SPINOR_COLUMNS];
+    double of_batch[LAT_VECTOR_COLUMNS];
     const int most = side_by_side(s);
     for (int i = 0; i < columns;) {
         int n = 0;

@@ -15,7 +15,7 @@
 #include "certify/plain_gpu.h"
 #include "overlap.h"
 #include "certify/plain.h"
-#include "solve/wilson.h"
+#include "wilson/wilson.h"
 #include "writer.h"
 
 typedef struct lat_solution_options {
@@ -60,7 +60,7 @@ typedef struct lat_solution {
     int stopped;        /* the run was asked to stop, by this signal */
 
     lat_rate rate;                      /* the rest is for solution.c */
-    int of_batch[LAT_SPINOR_COLUMNS];   /* columns of the present batch, */
+    int of_batch[LAT_VECTOR_COLUMNS];   /* columns of the present batch, */
     const lat_solve_report *of_columns; /* and their reports, while it is solved */
 } lat_solution;
 

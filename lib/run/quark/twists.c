@@ -45,9 +45,9 @@ static int save_family(lat_inverter *v, int columns, const int *column)
 static int solve_family(lat_inverter *v, lat_wilson *w, int columns, const int *column,
                         lat_field *const *x)
 {
-    double target[LAT_SPINOR_COLUMNS];
-    lat_solve_report report[LAT_SPINOR_COLUMNS] = {{0}};
-    lat_wilson_cost cost[LAT_SPINOR_COLUMNS] = {{0}};
+    double target[LAT_VECTOR_COLUMNS];
+    lat_solve_report report[LAT_VECTOR_COLUMNS] = {{0}};
+    lat_wilson_cost cost[LAT_VECTOR_COLUMNS] = {{0}};
     const lat_wilson_job job = {.b = v->s.b,
                                 .columns = columns,
                                 .object = column,
@@ -83,7 +83,7 @@ static int restore_family(lat_inverter *v, int column)
 
 static int solve_families(lat_inverter *v, lat_wilson *w)
 {
-    int list[LAT_MAX_COLUMNS], wanted[LAT_SPINOR_COLUMNS];
+    int list[LAT_MAX_COLUMNS], wanted[LAT_VECTOR_COLUMNS];
     lat_field *x[LAT_WILSON_TWISTS];
     const int columns = lat_inverter_columns(v, list);
     v->s.left = columns;

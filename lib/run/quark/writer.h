@@ -6,7 +6,7 @@
 
 #include "base/async.h"
 #include "common/io.h"
-#include "dirac/mirror.h"
+#include "vector/mirror.h"
 
 /* Set `out` and `store`, all else zero. The output is used by functions of this header alone, until
  * lat_writer_end. Functions return 0, or -1 with lat_error set. */

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_hop.cuh: the Wilson hop on a GPU, and what is done to its result before it is stored.
+ *
+ *     h(x) = sum_mu (1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^+ psi(x-mu)
+ *     out  = b C x + a C' h,   or y - alpha (that),   and sums of it for each column
+ *
+ * from sites of one parity to those of the other; C, C' are clover matrices or 1. A thread is a
+ * site. The links of a site's eight directions lie side by side, those of x-mu copied: a warp reads
+ * one contiguous piece. One right-hand side: links go from memory to registers, loads run ahead of
+ * the arithmetic. Several: the links of a block are brought to shared memory once, by a bulk copy
+ * for each warp, and the threads loop over the columns. A hop begins while the kernel before it
+ * ends, which it waits for before it reads spinors; links and clover matrices are older than any
+ * hop.
+ *
+ * Several ranks: a slab of slices each. The first blocks of a hop send the two spins that a
+ * neighbour needs of each site of both faces to its ghosts. Sites of the first and the last slice,
+ * which are in the middle of the order, wait for them, chunk by chunk: a chunk that has not come
+ * holds what no spinor has, and who has read it puts that back (cuda_spinor.cuh). No flags, no
+ * fences.
+ *
+ * bench/history has what was measured. */
+#ifndef LAT_DIRAC_CUDA_HOP_CUH
+#define LAT_DIRAC_CUDA_HOP_CUH
+
+#include "dirac/cuda/cuda_hop_end.cuh"
+
+/* ---- what kernels share ---------------------------------------------------------------------- */
+
+/* How links and clover matrices are read. */
+DEVICE uint64_t policy_of(const lat_hop_args &a)
+{
+    return a.lattice.again ? read_again() : read_once();
+}
+
+/* From its spinors and links to what a column's `out` is at a site. */
+template <int P, class End, bool PHASES, int AHEAD, bool GHOSTS, bool ONCE, class Links,
+          class Begin>
+DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links, const Begin &begin)
+{
+    typename lat_algebra<real_of<P>>::spinor r;
+    const lat_hop_args &a = e.a;
+    const in_memory<P, GHOSTS> from = {a, e.p, in + (size_t)a.active[e.n] * a.lattice.column,
+                                       GHOSTS ? (size_t)e.n * a.faces.column : 0, e.swap};
+    if (GHOSTS && !from.TAKES)
+        edge_ghosts<P, false>(a, e.p, from.ghost);
+    wilson_site<P, PHASES, AHEAD>(&r, a, e.p, from, links, begin,
+                                  End::SCALED ? (real_of<P>)a.end.a : 1);
+    if (GHOSTS && !from.TAKES)
+        edge_ghosts<P, true>(a, e.p, from.ghost);
+    End::template apply<P, ONCE>(e, &r.v[0][0][0]);
+}
+
+/* ---- one column ------------------------------------------------------------------------------ */
+
+/* blockIdx.y: the column. SMALL: a multiprocessor has two blocks at most (16^4), so that a thread
+ * may have 255 registers: links of all directions come before the wait, spinors run two directions
+ * ahead. SW: a.swap, where it is known; -1: it is not. */
+template <int P, int R, class End, bool GHOSTS, bool SMALL, int SW, int BLOCKS>
+__global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
+{
+    if (GHOSTS && sends<P>(a))
+        return;
+    const hop_block b = block_of<GHOSTS>(a);
+    const uint32_t half = a.lattice.sites.half,
+                   i = hop_number(a.lattice.sites, b.number, threadIdx.x);
+    const bool there = i < half;
+    const lat_hop_site p = site_of(a, there ? i : half - 1, b);
+    const uint64_t policy = policy_of(a);
+    const char *const links = a.links + (size_t)p.group * lat_link_form<P, R>::ALL;
+    const end_site<P> e = {
+        a, p, (int)blockIdx.y, there, policy, false, NULL, SW < 0 ? a.swap != 0 : SW != 0};
+    typename End::template begin<P> begin;
+    if constexpr (SMALL) {
+        links_at_hand<P, R, 8> held = {{}, NULL, p.i % 32};
+#define HOLD(n) held.template hold<n>(p, links, policy);
+        LAT_EACH_DIRECTION(HOLD)
+#undef HOLD
+        WAIT_FOR_GRID();
+        if (i / 32 * 32 < half) /* the whole warp */
+            hop_column<P, End, End::PHASES, 2, GHOSTS, false>(e, spinors_in<P>(a, b), held, begin);
+    } else {
+        const links_in_memory<P, R> from = {p, links, policy};
+        WAIT_FOR_GRID();
+        if (i / 32 * 32 >= half) /* the whole warp */
+            return;
+        begin.fetch(a, a.end.x + e.at(), e.lane());
+        hop_column<P, End, End::PHASES, 1, GHOSTS, false>(e, spinors_in<P>(a, b), from, begin);
+    }
+}
+
+/* ---- several columns ------------------------------------------------------------------------- */
+
+/* LINKS bytes of links, and CLOVER of clover matrices behind them, to shared memory of this warp of
+ * a side of four; NULL: none. Of links IN_SPACE bytes alone where p says of all sites of the warp
+ * that those of t are 1. All threads of a block call it once, then wait_for_brought(). */
+template <int LINKS, int IN_SPACE, int CLOVER>
+DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop_site &p,
+                  uint64_t *barrier, uint64_t policy)
+{
+    const uint32_t side = threadIdx.x / 128, lane = threadIdx.x % 32,
+                   wanted = __any_sync(~0u, (p.crosses & 0x8800) != 0) ? LINKS : IN_SPACE;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier),
+                   at = (uint32_t)__cvta_generic_to_shared(to);
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;\n"
+                     "fence.proxy.async.shared::cta;" ::"r"(bar)
+                     : "memory");
+    __syncthreads();
+    if (side || lane)
+        return;
+    const uint32_t bytes = (links ? wanted : 0) + (clover ? CLOVER : 0);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
+                 : "memory");
+#define BULK(to, from, bytes) \
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes" \
+                 ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(to), \
+                 "l"(from), "r"((uint32_t)(bytes)), "r"(bar), "l"(policy) \
+                 : "memory")
+    if (links && wanted)
+        BULK(at, links, wanted);
+    if (CLOVER && clover)
+        BULK(at + LINKS, clover, CLOVER);
+#undef BULK
+#else
+    for (uint32_t k = (side * 32 + lane) * 16; links && k < wanted; k += blockDim.x * 4)
+        *(uint4 *)(to + k) = load16_once(links + k, policy);
+    for (uint32_t k = (side * 32 + lane) * 16; CLOVER && clover && k < CLOVER; k += blockDim.x * 4)
+        *(uint4 *)(to + LINKS + k) = load16_once(clover + k, policy);
+    __syncthreads();
+    (void)barrier;
+#endif
+}
+
+DEVICE void wait_for_brought(uint64_t *barrier)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier);
+    for (uint32_t done = 0; !done;)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                     "selp.u32 %0, 1, 0, p;}"
+                     : "=r"(done)
+                     : "r"(bar)
+                     : "memory");
+#else
+    (void)barrier;
+#endif
+}
+
+/* Threads of a side of 128 are sites. The sides of a block take the columns in turn, as blocks of
+ * the same sites do (blockIdx.y). Links, and clover matrices if a.held, of each warp's group are
+ * copied to shared memory. */
+template <int P, int R, class End, bool GHOSTS, int SW, int SIDES, int BLOCKS>
+__global__ void __launch_bounds__(128 * SIDES, BLOCKS)
+    hop_many(const __grid_constant__ lat_hop_args a)
+{
+    enum {
+        LINKS = lat_link_form<P, R>::ALL,
+        CLOVER = End::CLOVER ? (int)lat_form<P>::CLOVER : 0,
+        AHEAD = P != LAT_STORAGE_SINGLE,
+        ONCE = P != LAT_STORAGE_SINGLE
+    };
+    extern __shared__ __align__(128) char shared[];
+    __shared__ __align__(8) uint64_t barrier;
+    if (GHOSTS && sends<P>(a))
+        return;
+    const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, sides = blockDim.x / 128,
+                   half = a.lattice.sites.half;
+    const hop_block b = block_of<GHOSTS>(a);
+    const uint32_t i = hop_number(a.lattice.sites, b.number, thread);
+    const bool there = i < half, some = i / 32 < (half + 31) / 32,
+               held = End::CLOVER && (P != LAT_STORAGE_DOUBLE || a.held);
+    const char *const matrices = held ? held_clover(a) : NULL;
+    const lat_hop_site p = site_of(a, there ? i : half - 1, b);
+    char *const own = shared + thread / 32 * (LINKS + (held ? CLOVER : 0));
+    bring<LINKS, lat_link_form<P, R>::IN_SPACE, CLOVER>(
+        own, some ? a.links + (size_t)p.group * LINKS : NULL,
+        some && matrices ? matrices + (size_t)p.group * CLOVER : NULL, p, &barrier, policy_of(a));
+    WAIT_FOR_GRID();
+    wait_for_brought(&barrier);
+    if (!some)
+        return;
+    const links_at_hand<P, R, 0> links = {{}, own, p.i % 32};
+#pragma unroll 1
+    for (int n = (int)(blockIdx.y * sides + side); n < a.columns; n += (int)(sides * gridDim.y)) {
+        const end_site<P> e = {
+            a, p, n, there, read_again(), held, own + LINKS, SW < 0 ? a.swap != 0 : SW != 0};
+        typename End::template begin<P> begin;
+        begin.fetch(a, a.end.x + e.at(), e.lane());
+        hop_column<P, End, false, AHEAD, GHOSTS, ONCE>(e, spinors_in<P>(a, b), links, begin);
+    }
+}
+
+#endif

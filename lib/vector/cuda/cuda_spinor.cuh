@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_spinor.cuh: SU(3) spinors on a GPU: how their numbers lie, and how a thread reads and writes
+ * those of its site. (cuda_links.cuh has links and clover matrices.)
+ *
+ * 32 sites are a group, a warp's work. A spinor is 24 reals: spin, colour, re and im, in the basis
+ * with gamma_t = diag(1, 1, -1, -1), so that a neighbour in t needs two spins alone. Of a group
+ *     double, single: [chunk of 16 bytes][32]                                    12 or 6 chunks
+ *     half:           [3 chunks][32], then [32] norms                            1664 bytes
+ * Half is fixed point of 16 bits: real = (n - 32768) / 32767 * norm, the norm being the largest
+ * modulus of the site.
+ *
+ * gamma5 exchanges the upper two spins with the lower two and changes the sign of all. So D^+ =
+ * gamma5 D gamma5 is D between two exchanges (`swap`), which cost nothing where a chunk is read.
+ *
+ * Loads are volatile: the compiler keeps their order, which is ahead of the arithmetic (cuda_hop).
+ */
+#ifndef LAT_VECTOR_CUDA_SPINOR_CUH
+#define LAT_VECTOR_CUDA_SPINOR_CUH
+
+#include <type_traits>
+#include "vector/cuda/cuda_algebra.cuh"
+extern "C" {
+#include "grid/grid.h"
+}
+
+/* a b + c in one rounding. Where two products are added the compiler fuses one or the other, not
+ * the same one in each kernel; and it takes an operation more. */
+DEVICE float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+DEVICE double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+/* A product that is not fused with anything. */
+DEVICE float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+DEVICE double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+
+/* PAIR: what two spins are in a group: so many bytes, chunks that hold them. (Half: what is read of
+ * them, half a chunk more.) */
+template <int P> struct lat_form {
+    typedef typename std::conditional<P == LAT_STORAGE_DOUBLE, double, float>::type real;
+    enum {
+        BYTES = P == LAT_STORAGE_DOUBLE   ? 8
+                : P == LAT_STORAGE_SINGLE ? 4
+                                          : 2,
+        WORDS = 24 * BYTES / 4,
+        CHUNKS = 24 * BYTES / 16,
+        NORMS = CHUNKS * 512, /* where they begin, in half */
+        NORM = P == LAT_STORAGE_HALF ? 128 : 0,
+        GROUP = NORMS + NORM,
+        CLOVER = 72 * BYTES * 32 + NORM,
+        PAIR_CHUNKS = (CHUNKS + 1) / 2,
+        PAIR = CHUNKS / 2 * 512
+    };
+};
+template <int P> using real_of = typename lat_form<P>::real;
+
+/* f(P), P the storage as a constant. */
+template <class F> static inline auto lat_by_storage(lat_storage storage, F f)
+{
+    switch (storage) {
+    case LAT_STORAGE_DOUBLE: return f(std::integral_constant<int, LAT_STORAGE_DOUBLE>());
+    case LAT_STORAGE_SINGLE: return f(std::integral_constant<int, LAT_STORAGE_SINGLE>());
+    case LAT_STORAGE_HALF: break;
+    }
+    return f(std::integral_constant<int, LAT_STORAGE_HALF>());
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+DEVICE uint4 load16(const void *p)
+{
+    uint4 v;
+    asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
+    return v;
+}
+
+/* Memory instructions with a policy: when a line leaves the second cache. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define LAT_HINT(instruction) instruction ".L2::cache_hint"
+#define LAT_POLICY(n) ", %" #n
+#define LAT_MAKE_POLICY(policy, kind) \
+    asm("createpolicy.fractional.L2::" kind ".b64 %0, 1.0;" : "=l"(policy))
+#else
+#define LAT_HINT(instruction) instruction
+#define LAT_POLICY(n) ""
+#define LAT_MAKE_POLICY(policy, kind) ((void)0)
+#endif
+
+/* What a kernel reads once: the first to leave. */
+DEVICE uint64_t read_once(void)
+{
+    uint64_t policy = 0;
+    LAT_MAKE_POLICY(policy, "evict_first");
+    return policy;
+}
+
+/* What the next kernels read again, too: the last. */
+DEVICE uint64_t read_again(void)
+{
+    uint64_t policy = 0;
+    LAT_MAKE_POLICY(policy, "evict_last");
+    return policy;
+}
+
+/* Past the first cache. */
+DEVICE uint4 load16_once(const void *p, uint64_t policy)
+{
+    uint4 v;
+    asm volatile(
+        LAT_HINT("ld.global.nc.L1::no_allocate") ".v4.u32 {%0,%1,%2,%3}, [%4]" LAT_POLICY(5) ";"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(p), "l"(policy));
+    return v;
+}
+
+DEVICE uint2 load8_once(const void *p, uint64_t policy)
+{
+    uint2 v;
+    asm volatile(LAT_HINT("ld.global.nc.L1::no_allocate") ".v2.u32 {%0,%1}, [%2]" LAT_POLICY(3) ";"
+                 : "=r"(v.x), "=r"(v.y)
+                 : "l"(p), "l"(policy));
+    return v;
+}
+
+DEVICE uint32_t load4_once(const void *p, uint64_t policy)
+{
+    uint32_t v;
+    asm volatile(LAT_HINT("ld.global.nc.L1::no_allocate") ".u32 %0, [%1]" LAT_POLICY(2) ";"
+                 : "=r"(v)
+                 : "l"(p), "l"(policy));
+    return v;
+}
+
+/* ---- fixed point ----------------------------------------------------------------------------- */
+
+/* The 16 bits below the exponent of 2^23: 2^23 + n, exactly. Differences of two are exact, too. */
+DEVICE float low(uint32_t w) { return __uint_as_float(__byte_perm(w, 0x4B00u, 0x5410)); }
+DEVICE float high(uint32_t w) { return __uint_as_float(__byte_perm(w, 0x4B00u, 0x5432)); }
+#define LAT_FIXED_ZERO 8421376.0f /* 2^23 + 32768 */
+#define LAT_FIXED_ONE (1.0f / 32767)
+
+DEVICE uint32_t to_fixed(float a, float b, float scale)
+{
+    const uint32_t x = __float_as_uint(__fmaf_rn(a, scale, 12615680.0f)); /* 1.5 2^23 + 2^15 + n */
+    const uint32_t y = __float_as_uint(__fmaf_rn(b, scale, 12615680.0f));
+    return __byte_perm(x, y, 0x5410);
+}
+
+/* ---- spinors --------------------------------------------------------------------------------- */
+
+/* Real k of a spinor's, link's or matrix' words; in half, in its unit. */
+template <int P> DEVICE real_of<P> word_real(const uint32_t *w, int k)
+{
+    if constexpr (P == LAT_STORAGE_DOUBLE)
+        return __hiloint2double((int)w[2 * k + 1], (int)w[2 * k]);
+    else if constexpr (P == LAT_STORAGE_SINGLE)
+        return __uint_as_float(w[k]);
+    else
+        return (k % 2 ? high(w[k / 2]) : low(w[k / 2])) - LAT_FIXED_ZERO;
+}
+
+DEVICE void put4(uint32_t *w, uint4 v)
+{
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
+}
+
+/* N chunks of a lane. */
+template <int N> DEVICE void load_chunks(uint32_t *w, const char *p)
+{
+#pragma unroll
+    for (int c = 0; c < N; c++)
+        put4(w + 4 * c, load16(p + c * 512));
+}
+
+DEVICE void load_norm(float *norm, const char *group, uint32_t lane)
+{
+    asm volatile("ld.global.f32 %0, [%1];"
+                 : "=f"(*norm)
+                 : "l"(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4));
+}
+
+/* The words of a spinor as they lie, upper spins first or, with `swap`, lower ones; *norm: what
+ * they are multiplied by (half). In half words are not exchanged yet. */
+template <int P>
+DEVICE void load_spinor(uint32_t *w, float *norm, const char *group, uint32_t lane, bool swap)
+{
+    typedef lat_form<P> form;
+    if (P == LAT_STORAGE_HALF) {
+        load_norm(norm, group, lane);
+        load_chunks<form::CHUNKS>(w, group + lane * 16);
+    } else {
+        load_chunks<form::PAIR_CHUNKS>(w, group + lane * 16 + (swap ? form::PAIR : 0));
+        load_chunks<form::PAIR_CHUNKS>(w + form::WORDS / 2,
+                                       group + lane * 16 + (swap ? 0 : form::PAIR));
+    }
+}
+
+/* Two spins: the upper or the lower ones. In half they begin at word 0 or 2. */
+template <int P>
+DEVICE void load_two_spins(uint32_t *w, float *norm, const char *group, uint32_t lane, bool lower)
+{
+    typedef lat_form<P> form;
+    if (P == LAT_STORAGE_HALF)
+        load_norm(norm, group, lane);
+    load_chunks<form::PAIR_CHUNKS>(w, group + lane * 16 + (lower ? form::PAIR : 0));
+}
+
+/* What no spinor has, in ghosts that have not come: a NaN, in single and in double, that arithmetic
+ * does not make; of numbers in half 0, as they are 1 to 65535. 16 bytes are written and read as a
+ * whole. */
+enum { LAT_ABSENT = 0x7ff5c3d1 };
+template <int P> DEVICE uint32_t absent(void) { return P == LAT_STORAGE_HALF ? 0 : LAT_ABSENT; }
+
+/* Where a lane's two spins are in a group, and the norm, in half. */
+template <int P> DEVICE char *pair_at(const char *group, uint32_t lane, bool lower)
+{
+    return (char *)group + lane * 16 + (lower ? lat_form<P>::PAIR : 0);
+}
+DEVICE volatile uint32_t *norm_at(const char *group, uint32_t lane)
+{
+    return (volatile uint32_t *)(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4);
+}
+
+/* Leaves a ghost empty that has been read. */
+template <int P> DEVICE void empty_two_spins(char *group, uint32_t lane, bool lower)
+{
+    const uint32_t none = absent<P>();
+    if (P == LAT_STORAGE_HALF)
+        *norm_at(group, lane) = LAT_ABSENT;
+#pragma unroll
+    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
+        *(uint4 *)(pair_at<P>(group, lane, lower) + c * 512) = uint4{none, none, none, none};
+}
+
+/* load_two_spins from a ghost, each chunk when it has come; leaves it empty. */
+template <int P>
+DEVICE void take_two_spins(uint32_t *w, float *norm, char *group, uint32_t lane, bool lower)
+{
+    if (P == LAT_STORAGE_HALF)
+        while (__float_as_uint(*norm = __uint_as_float(*norm_at(group, lane))) == LAT_ABSENT)
+            ;
+#pragma unroll
+    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++) {
+        uint32_t *const v = w + 4 * c;
+        do
+            asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                         : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                         : "l"(pair_at<P>(group, lane, lower) + c * 512)
+                         : "memory");
+        while (v[3] == absent<P>());
+    }
+    empty_two_spins<P>(group, lane, lower);
+}
+
+/* Waits until what load_two_spins reads of a ghost is there. */
+template <int P> DEVICE void wait_for_two_spins(const char *group, uint32_t lane, bool lower)
+{
+    if (P == LAT_STORAGE_HALF)
+        while (*norm_at(group, lane) == LAT_ABSENT)
+            ;
+#pragma unroll
+    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
+        while (((volatile uint32_t *)(pair_at<P>(group, lane, lower) + c * 512))[3] == absent<P>())
+            ;
+}
+
+/* A ghost of which nothing has come. */
+template <int P> __global__ void empty_ghosts(char *ghosts, size_t groups)
+{
+    const size_t group = blockIdx.x * (size_t)4 + threadIdx.x / 32;
+    if (group >= groups)
+        return;
+    for (int lower = 0; lower < 2; lower++)
+        empty_two_spins<P>(ghosts + group * lat_form<P>::GROUP, threadIdx.x % 32, lower);
+}
+
+/* What load_two_spins reads of a lane, to the same place of another group. */
+template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t lane, bool lower)
+{
+    enum { CHUNKS = lat_form<P>::PAIR_CHUNKS };
+    uint4 v[CHUNKS];
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+        v[c] = load16(pair_at<P>(from, lane, lower) + c * 512);
+    if (P == LAT_STORAGE_HALF)
+        *norm_at(to, lane) = *norm_at(from, lane);
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+        *(uint4 *)(pair_at<P>(to, lane, lower) + c * 512) = v[c];
+}
+
+/* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */
+template <int P>
+DEVICE real_of<P> get_in_unit(real_of<P> v[24], const char *group, uint32_t lane, bool swap)
+{
+    typedef real_of<P> real;
+    uint32_t w[lat_form<P>::WORDS];
+    float norm = 1;
+    load_spinor<P>(w, &norm, group, lane, swap);
+    const bool exchange = P == LAT_STORAGE_HALF && swap;
+#pragma unroll
+    for (int k = 0; k < 12; k++) {
+        const real a = word_real<P>(w, k), b = word_real<P>(w, 12 + k);
+        v[k] = exchange ? b : a;
+        v[12 + k] = exchange ? a : b;
+    }
+    return P == LAT_STORAGE_HALF ? (real)(norm * LAT_FIXED_ONE) : (real)1;
+}
+
+/* The same, in units of 1. */
+template <int P>
+DEVICE void get_spinor(real_of<P> v[24], const char *group, uint32_t lane, bool swap)
+{
+    const real_of<P> unit = get_in_unit<P>(v, group, lane, swap);
+#pragma unroll
+    for (int k = 0; k < 24 && P == LAT_STORAGE_HALF; k++)
+        v[k] = rounded_product(v[k], unit);
+}
+
+/* ONCE: it is the first to leave the second cache. */
+template <bool ONCE> DEVICE void store16(char *p, uint4 v, uint64_t policy)
+{
+    if (ONCE)
+        asm volatile(LAT_HINT("st.global") ".v4.u32 [%0], {%1,%2,%3,%4}" LAT_POLICY(5) ";" ::"l"(p),
+                     "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy)
+                     : "memory");
+    else
+        *(uint4 *)p = v;
+}
+
+DEVICE uint4 chunk_of(const double *v)
+{
+    return make_uint4((uint32_t)__double2loint(v[0]), (uint32_t)__double2hiint(v[0]),
+                      (uint32_t)__double2loint(v[1]), (uint32_t)__double2hiint(v[1]));
+}
+DEVICE uint4 chunk_of(const float *v)
+{
+    return make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]), __float_as_uint(v[2]),
+                      __float_as_uint(v[3]));
+}
+
+template <int P, bool ONCE>
+DEVICE void put_spinor(char *group, uint32_t lane, const real_of<P> v[24], bool swap,
+                       uint64_t policy)
+{
+    typedef lat_form<P> form;
+    char *const p = group + lane * 16;
+    if (P == LAT_STORAGE_HALF) {
+        float largest = 0;
+#pragma unroll
+        for (int k = 0; k < 24; k++)
+            largest = fmaxf(largest, fabsf((float)v[k]));
+        const float scale = largest > 0 ? 32767.0f / largest : 0.0f;
+        *norm_at(group, lane) = __float_as_uint(largest);
+        uint32_t w[12];
+#pragma unroll
+        for (int k = 0; k < 6; k++) {
+            const uint32_t a = to_fixed((float)v[2 * k], (float)v[2 * k + 1], scale),
+                           b = to_fixed((float)v[12 + 2 * k], (float)v[13 + 2 * k], scale);
+            w[k] = swap ? b : a;
+            w[6 + k] = swap ? a : b;
+        }
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            store16<ONCE>(p + c * 512,
+                          make_uint4(w[4 * c], w[4 * c + 1], w[4 * c + 2], w[4 * c + 3]), policy);
+    } else {
+        const int reals = 16 / form::BYTES;
+        char *const upper = pair_at<P>(group, lane, swap), *const lower = pair_at<P>(group, lane,
+                                                                                     !swap);
+#pragma unroll
+        for (int c = 0; c < form::PAIR_CHUNKS; c++) {
+            store16<ONCE>(upper + c * 512, chunk_of(v + c * reals), policy);
+            store16<ONCE>(lower + c * 512, chunk_of(v + 12 + c * reals), policy);
+        }
+    }
+}
+
+#endif

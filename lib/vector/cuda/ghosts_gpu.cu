@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ghosts_gpu.cu: the memory in which the GPUs of several ranks give each other faces and sums. */
+#include "vector/cuda/cuda_space.cuh"
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
+
+static cudaError_t empty(const lat_gpu_space *s, size_t groups)
+{
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const cudaError_t e = lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, empty_ghosts<P>, lat_cuda_blocks(groups, 4), 128, stream,
+                              s->window.mine + s->ghosts, groups);
+    });
+    return e ? e : cudaStreamSynchronize(stream);
+}
+
+int lat_gpu_faces_open(lat_gpu_space *s)
+{
+    const lat_grid *grid = s->space.grid;
+    if (!grid->halo)
+        return 0;
+    s->face = (size_t)(s->sites.slice / 32) * s->group;
+    s->ghosts = 2 * lat_gpu_packet_numbers(s) * sizeof(double2);
+    const size_t faces = (size_t)s->space.columns * s->face;
+    if (lat_cuda_window_open(grid->dev, s->ghosts + 4 * faces, "faces of spinors", &s->window)
+        || failed(empty(s, 4 * faces / s->group)))
+        return -1;
+    if (s->window.direct)
+        return 0;
+    const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3];
+    return lat_cuda_malloc((void **)&s->send, 2 * faces, "faces of spinors")
+                   || failed(cudaMallocHost((void **)&s->staged[0], 2 * faces))
+                   || failed(cudaMallocHost((void **)&s->staged[1], 2 * faces))
+                   || failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double)))
+               ? -1
+               : 0;
+}
+
+void lat_gpu_faces_close(lat_gpu_space *s)
+{
+    lat_cuda_window_close(&s->window);
+    cudaFree(s->send);
+    cudaFreeHost(s->staged[0]);
+    cudaFreeHost(s->staged[1]);
+    cudaFreeHost(s->slices_host);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* space_gpu.cu: spaces of spinors on GPUs: how sites are numbered, host fields in and out.
+ * All have 3 colours; the third one of SU(2) is zero, and stays it, as no operator mixes it with
+ * the others (grid/staging.h). */
+#include "vector/cuda/cuda_space.cuh"
+#include "vector/cuda/cuda_host.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+#include "grid/cuda_grid.cuh"
+#include "grid/cuda_tuning.h"
+extern "C" {
+#include "base/error.h"
+#include "grid/staging.h"
+#include "lattice/field.h"
+#include "vector/temporal.h"
+}
+
+#define THREADS 128
+
+/* ---- the space ------------------------------------------------------------------------------- */
+
+/* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
+static void choose_brick(lat_gpu_sites *s)
+{
+    static const uint32_t bricks[][2] = {{16, 2}, {8, 4}, {4, 8}, {32, 1}, {2, 16}, {1, 32}};
+    s->brick[0] = s->extent[0];
+    s->brick[1] = s->extent[1];
+    for (const uint32_t *b : bricks)
+        if (s->extent[0] % b[0] == 0 && s->extent[1] % b[1] == 0) {
+            s->brick[0] = b[0];
+            s->brick[1] = b[1];
+            return;
+        }
+}
+
+static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
+{
+    memset(s, 0, sizeof *s);
+    for (int mu = 0; mu < 4; mu++)
+        s->extent[mu] = (uint32_t)grid->slot.dims[mu];
+    s->extent[0] /= 2;
+    s->ghosts = grid->halo;
+    if (grid->halo) {
+        s->extent[3] = (uint32_t)grid->slab.count;
+        s->odd = (uint32_t)grid->slab.first & 1;
+    }
+    choose_brick(s);
+    s->across = s->extent[0] / s->brick[0];
+    s->plane = s->extent[0] * s->extent[1];
+    s->slice = s->plane * s->extent[2];
+    s->half = s->slice * s->extent[3];
+    s->back = s->ghosts ? 0 : (s->extent[3] - 1) * s->slice;
+    s->by_brick[0] = lat_cuda_divide_by(s->brick[0]);
+    s->by_brick[1] = lat_cuda_divide_by(s->brick[1]);
+    s->by_across = lat_cuda_divide_by(s->across);
+    s->by_size = lat_cuda_divide_by(s->brick[0] * s->brick[1]);
+    s->by_plane = lat_cuda_divide_by(s->plane);
+    s->by_z = lat_cuda_divide_by(s->extent[2]);
+    if (s->plane % 32 == 0 && s->extent[3] % 2 == 0) { /* extents of z are even */
+        s->strip = s->extent[2] / 2;
+        s->by_groups = lat_cuda_divide_by(s->plane / 32);
+        s->by_strip = lat_cuda_divide_by(s->strip);
+        s->by_pairs_t = lat_cuda_divide_by(s->extent[3] / 2);
+        s->middle = s->ghosts ? s->extent[3] / 4 : 0;
+    }
+}
+
+void lat_gpu_close(lat_space *space)
+{
+    lat_gpu_space *s = lat_gpu_space_of(space);
+    lat_gpu_faces_close(s);
+    lat_gpu_sums_close(s);
+    free(s);
+}
+
+lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
+{
+    const int *const dims = grid->spec.lattice.dims;
+    if (!lat_space_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
+        lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of t, "
+                 "found %d x %d x %d",
+                 dims[0], dims[1], dims[2]);
+        return NULL;
+    }
+    lat_gpu_space *s = (lat_gpu_space *)calloc(1, sizeof *s);
+    if (!s) {
+        lat_fail("out of memory: a space of spinors");
+        return NULL;
+    }
+    s->space.ops = &lat_vector_gpu;
+    s->space.grid = grid;
+    s->space.nc = nc;
+    s->space.columns = columns;
+    s->space.ahead = true;
+    set_sites(&s->sites, grid);
+    s->groups = (s->sites.half + 31) / 32;
+    s->group = lat_gpu_group_bytes(grid->spec.storage);
+    s->parity = s->groups * s->group;
+    s->column = 2 * s->parity;
+    if (lat_agree(grid->dev->comm, lat_gpu_sums_open(s, columns) || lat_gpu_faces_open(s) ? -1 : 0)
+        == 0)
+        return &s->space;
+    lat_gpu_close(&s->space);
+    return NULL;
+}
+
+/* ---- host spinors ---------------------------------------------------------------------------- */
+
+cudaError_t lat_gpu_move(const lat_gpu_space *s, bool put, const lat_gpu_piece *piece, char *column)
+{
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const unsigned blocks = lat_cuda_blocks(piece->count, THREADS);
+    const double *const g = piece->rotated && s->space.temporal
+                                ? (const double *)s->space.temporal->device
+                                : NULL;
+    return lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, put ? move_spinors<P, true> : move_spinors<P, false>, blocks,
+                              THREADS, stream, s->sites, *piece, g, s->parity, column);
+    });
+}
+
+/* Sites at .. at+n-1 of the columns of a part, from host(at, n, v) to the field (put), or back:
+ * v[column][site][24] is filled, or has come; put: false where there is nothing to send. rotated:
+ * the host has its own gauge, the column that of the space. */
+template <class Host>
+static int transfer_spinors(const lat_space *space, const lat_part *p, lat_dfield *x, bool put,
+                            bool rotated, Host host)
+{
+    const lat_gpu_space *s = lat_gpu_space_of(space);
+    const lat_cuda_device *dev = lat_cuda_device_of(space->grid->dev);
+    const size_t columns = (size_t)p->columns, site = columns * LAT_STAGE_SPINOR * sizeof(double);
+    const auto start = [&](size_t at, size_t n, int b) {
+        double *const raw = (double *)dev->raw[b];
+        cudaError_t e = put ? cudaMemcpyAsync(raw, dev->pinned[b], n * site, cudaMemcpyHostToDevice,
+                                              dev->stream)
+                            : cudaSuccess;
+        for (size_t k = 0; k < columns && !e; k++) {
+            const lat_gpu_piece piece = {
+                raw + k * n * LAT_STAGE_SPINOR, LAT_STAGE_SPINOR, at, n, p->parity, rotated};
+            e = lat_gpu_move(s, put, &piece, (char *)x->data + (size_t)p->column[k] * s->column);
+        }
+        return e || put ? e
+                        : cudaMemcpyAsync(dev->pinned[b], raw, n * site, cudaMemcpyDeviceToHost,
+                                          dev->stream);
+    };
+    if (columns == 0)
+        return 0;
+    return lat_cuda_staged(
+        dev, put, 2 * (size_t)s->sites.half, LAT_CUDA_STAGE / site, "spinors",
+        [&](size_t at, size_t n, int b) { return host(at, n, (double *)dev->pinned[b]); }, start);
+}
+
+/* of[]: the objects of a host field in the columns of a part. */
+static int find_objects(const lat_space *s, const lat_part *p, const lat_field *host,
+                        const int *object, int *of)
+{
+    const int objects = (int)lat_header_objects(&host->head);
+    for (int i = 0; i < p->columns; i++) {
+        const int k = of[i] = object[p->column[i]];
+        if (host->head.nc != s->nc || k < 0 || k >= objects
+            || lat_header_full_reals(&host->head) != 8 * (size_t)s->nc)
+            return lat_fail("spinor %d of a host field: it has %d of SU(%d)", k, objects,
+                            host->head.nc);
+    }
+    return 0;
+}
+
+/* Most of a source is zero, and stays on the host. */
+int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
+                const int *object)
+{
+    const lat_part both = {LAT_BOTH, p->columns, p->column};
+    int of[LAT_VECTOR_COLUMNS];
+    return find_objects(s, p, host, object, of) || s->ops->zero(s, &both, x)
+                   || transfer_spinors(s, &both, x, true, true,
+                                       [&](size_t at, size_t n, double *v) {
+                                           if (lat_stage_zero(host, p->columns, of, at, n))
+                                               return false;
+                                           lat_stage_spinors(host, p->columns, of, at, n, v);
+                                           return true;
+                                       })
+               ? -1
+               : 0;
+}
+
+int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
+                const int *object)
+{
+    int of[LAT_VECTOR_COLUMNS];
+    return find_objects(s, p, host, object, of)
+                   || transfer_spinors(s, p, (lat_dfield *)x, false, true,
+                                       [&](size_t at, size_t n, const double *v) {
+                                           lat_unstage_spinors(host, p->columns, of, at, n, v);
+                                           return true;
+                                       })
+               ? -1
+               : 0;
+}
+
+int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x)
+{
+    const lat_grid *grid = s->grid;
+    const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
+                 site = grid->halo ? (size_t)grid->slab.first * slice : 0;
+    for (int i = 0; i < p->columns; i++) {
+        const lat_part one = {p->parity, 1, p->column + i};
+        if (transfer_spinors(s, &one, x, true, false, [&](size_t at, size_t n, double *v) {
+                lat_spinor_draw_sites(seed, p->column[i], s->nc, site + at, n, v);
+                return true;
+            }))
+            return -1;
+    }
+    return 0;
+}

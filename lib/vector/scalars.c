@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scalars.c: scalars of an iteration on the host. */
+#include "vector/scalars.h"
+
+#include <stdlib.h>
+#include "base/error.h"
+#include "vector/space.h"
+
+static lat_scalars *host_open(lat_space *space)
+{
+    lat_scalars *s = calloc(1, sizeof *s);
+    (void)space;
+    if (!s)
+        lat_fail("out of memory: scalars");
+    return s;
+}
+
+static void host_close(lat_scalars *s) { free(s); }
+
+static int host_set(lat_scalars *s, const lat_part *p, lat_row row, const lat_scalar *to)
+{
+    for (int i = 0; i < p->columns; i++)
+        s->row[row][p->column[i]] = to[p->column[i]];
+    return 0;
+}
+
+static int host_read(lat_scalars *s, const lat_part *p, lat_scalar_step step, int ago,
+                     double *number)
+{
+    const double *const from = s->number[step][(s->taken[step] - ago) % 2];
+    for (int i = 0; i < p->columns; i++)
+        number[p->column[i]] = from[p->column[i]];
+    return 0;
+}
+
+void lat_scalars_take(lat_scalars *s, const lat_part *p, lat_scalar_step step, double epsilon,
+                      int numbers, const double *sum)
+{
+    double *const to = s->number[step][++s->taken[step] % 2];
+    for (int i = 0; i < p->columns; i++)
+        to[p->column[i]] = lat_step_take(step, epsilon, sum + i * numbers, &s->row[0][p->column[i]],
+                                         LAT_VECTOR_COLUMNS);
+}
+
+const lat_scalar_ops lat_scalars_host = {host_open, host_close, host_set, host_read};

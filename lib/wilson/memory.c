@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* memory.c: counts what wilson.c, the methods and lib/dirac allocate. */
+#include "wilson/memory.h"
+
+#include <math.h>
+#include "base/error.h"
+#include "lattice/field.h"
+
+/* What all sizes depend on. */
+typedef struct count {
+    double sites;  /* of a rank, the largest one */
+    double slices; /* that faces take, in sites */
+    int nc;        /* colours in the device's memory */
+    const lat_wilson_options *o;
+    const lat_wilson_use *use;
+    bool clover, gpu;
+} count;
+
+static double real_bytes(lat_storage storage)
+{
+    return storage == LAT_STORAGE_DOUBLE ? 8 : storage == LAT_STORAGE_SINGLE ? 4 : 2;
+}
+
+/* So many vectors of all columns. */
+static double vectors(const count *k, lat_storage storage, int n)
+{
+    const double norm = storage == LAT_STORAGE_HALF ? 4 : 0;
+    return k->sites * n * k->o->columns * (8 * k->nc * real_bytes(storage) + norm);
+}
+
+/* Links, clover blocks, vectors between hops, faces, partial sums. */
+static double operator_of(const count *k, lat_storage storage, bool dagger)
+{
+    const int asked = k->o->dirac.reals, all = 2 * k->nc * k->nc,
+              reals = k->gpu  ? asked == 12 || asked == 4 ? 12 : 18 /* dirac.h: as SU(3) */
+                      : asked ? asked
+                              : all,
+              between = 1 + (dagger && k->o->form == LAT_SYMMETRIC);
+    const double real = real_bytes(storage), blocks = k->clover ? 16.0 * k->nc * k->nc : 0;
+    return k->sites * real * (8 * reals + blocks) + vectors(k, storage, between)
+           + vectors(k, storage, 1) * k->slices / k->sites
+           + k->sites * k->o->columns * (k->gpu ? 8 : 64);
+}
+
+/* Vectors of a method in the precision of its iterations, besides x and r: of CG s, q and p. */
+static int method(const count *k, bool spare)
+{
+    switch (k->use->solver) {
+    case LAT_SOLVER_CG: return 3;
+    case LAT_SOLVER_AUTO: return spare ? 10 : 3;
+    case LAT_SOLVER_BICGSTAB: return 3;
+    case LAT_SOLVER_BICGSTABL: return 10;
+    case LAT_SOLVER_GCR: return 3; /* of its preconditioner */
+    case LAT_SOLVER_MR: return 1;
+    }
+    return 10;
+}
+
+/* The operator that iterations apply. Where ranks have faces, those of single, too, for x of CG in
+ * half. */
+static double inner_operator(const count *k, lat_storage storage, bool spare)
+{
+    const bool dagger = k->use->solver == LAT_SOLVER_CG
+                        || (k->use->solver == LAT_SOLVER_AUTO && spare);
+    const double of_x = storage == LAT_STORAGE_HALF && dagger
+                            ? vectors(k, LAT_STORAGE_SINGLE, 1) * k->slices / k->sites
+                            : 0;
+    return operator_of(k, storage, dagger) + of_x;
+}
+
+/* x, r and the vectors of the method, which are given back when another method or precision begins.
+ * x of CG in half is in single; of AUTO, BiCGstab(l) has the most, in half. */
+static double iterated(const count *k, lat_storage storage, bool spare)
+{
+    const bool x_is_single = storage == LAT_STORAGE_HALF && k->use->solver == LAT_SOLVER_CG;
+    return vectors(k, x_is_single ? LAT_STORAGE_SINGLE : storage, 1)
+           + vectors(k, storage, 1 + method(k, spare));
+}
+
+static double in_all(const count *k, bool spare)
+{
+    const lat_storage storage = k->o->inner;
+    const bool mixed = storage != LAT_STORAGE_DOUBLE && !k->use->twists;
+    const lat_solver solver = k->use->solver;
+    double bytes = vectors(k, LAT_STORAGE_DOUBLE, 2)                 /* b, x */
+                   + (k->sites + k->slices) * 2 * k->nc * k->nc * 8; /* the temporal gauge */
+    if (k->use->twists)
+        return bytes + operator_of(k, LAT_STORAGE_DOUBLE, true)
+               + vectors(k, LAT_STORAGE_DOUBLE, 4 + 2 * k->use->twists);
+    if (solver == LAT_SOLVER_GCR)
+        bytes += vectors(k, LAT_STORAGE_DOUBLE, 16);
+    bytes += k->sites * 8 * k->nc * 8 * k->use->modes;
+    if (!mixed)
+        return bytes + inner_operator(k, LAT_STORAGE_DOUBLE, spare)
+               + iterated(k, LAT_STORAGE_DOUBLE, spare)
+               - vectors(k, LAT_STORAGE_DOUBLE, 1); /* x is that of the solution */
+    bytes += operator_of(k, LAT_STORAGE_DOUBLE, solver == LAT_SOLVER_CG)
+             + vectors(k, LAT_STORAGE_DOUBLE, 1);
+    bytes += inner_operator(k, storage, spare);
+    if (storage != LAT_STORAGE_HALF || !spare)
+        return bytes + iterated(k, storage, spare);
+    /* Single begins when the vectors of half are given back. */
+    return bytes + inner_operator(k, LAT_STORAGE_SINGLE, spare)
+           + iterated(k, LAT_STORAGE_SINGLE, spare);
+}
+
+double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const lat_fermion *fermion,
+                        const lat_wilson_options *o, const lat_wilson_use *use, bool spare)
+{
+    const int slices = links->geom.dims[3];
+    const double slice = (double)lat_volume(&links->geom) / slices;
+    const int ranks = dev->comm->size, mine = (slices + ranks - 1) / ranks;
+    const count k = {.sites = slice * mine,
+                     .slices = ranks > 1 ? 2 * slice : 0,
+                     .nc = lat_spinor_colours(dev, links->nc),
+                     .o = o,
+                     .use = use,
+                     .clover = fermion->csw != 0 || fermion->csw_t != 0,
+                     .gpu = dev->gpu};
+    return in_all(&k, spare);
+}
+
+int lat_wilson_columns(const lat_device *dev, const lat_header *links, const lat_fermion *fermion,
+                       const lat_wilson_options *o, const lat_wilson_use *use, double bytes)
+{
+    lat_wilson_options fewer = *o;
+    double least = 0;
+    for (int spare = 1; spare >= 0; spare--)
+        for (fewer.columns = o->columns; fewer.columns >= 1; fewer.columns--) {
+            least = lat_wilson_bytes(dev, links, fermion, &fewer, use, spare);
+            if (least <= bytes)
+                return fewer.columns;
+        }
+    const int ranks = dev->comm->size;
+    const double wanted = ceil(ranks * least / (bytes > 0 ? bytes : least));
+    lat_fail(
+        "one column needs %.3g GB of memory on %s, %.3g GB are there: expected about %.0f ranks, "
+        "or --precision half or single, or fewer reals a link",
+        least * 1e-9, dev->gpu ? "a GPU" : "a rank", bytes * 1e-9, wanted);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* convert_quarks.h: lat-convert of spinors and propagators, which are in memory as a whole. */
+#ifndef LAT_CONVERT_QUARKS_H
+#define LAT_CONVERT_QUARKS_H
+
+#include "formats/join.h"
+#include "formats/quarks.h"
+
+typedef struct lat_convert_quarks {
+    lat_quark_hints hints;
+    const lat_format *target;
+    int real;             /* precision of what is written; 0: as it is read */
+    const char *of_links; /* an option that was given and is for matrices; NULL: none */
+
+    bool join;                /* 12 fields become one */
+    const lat_basis *sources; /* of them: unit vectors of this basis; NULL: of the files' basis */
+    lat_join joined;
+    const lat_basis *basis; /* of the files of `joined` */
+    long written;           /* fields of --join */
+} lat_convert_quarks;
+
+/* All fields of a file of `format`: 0, or -1. */
+int lat_convert_quarks_file(lat_convert_quarks *c, lat_input *in, lat_output *out,
+                            const lat_format *format);
+
+#endif
