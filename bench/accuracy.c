@@ -221,23 +221,23 @@ static int ours(FILE *text, trial *t, const lat_field *u, lat_field *v, lat_fiel
     lat_fixer *dev = lat_fix_open(cpu_device(), u, &landau, real, 1);
     for (long done = 0; dev; done += every) {
         memcpy(v->data, u->data, lat_field_reals(u) * sizeof(double));
-        if (dev->ops->get(dev, 0, g) || lat_transform_project(g) || lat_transform_apply(v, g)
+        if (lat_fix_get(dev, 0, g) || lat_transform_project(g) || lat_transform_apply(v, g)
             || print_row(text, t, done, v, &s))
             break;
         if (done >= sweeps) {
-            dev->ops->close(dev);
+            lat_fix_close(dev);
             return 0;
         }
         if (t->mixed && real == LAT_F32 && s.theta < floor_of_single()) {
-            dev->ops->close(dev);
+            lat_fix_close(dev);
             if (!(dev = lat_fix_open(cpu_device(), u, &landau, real = LAT_F64, 1))
-                || dev->ops->set(dev, 0, g))
+                || lat_fix_set(dev, 0, g))
                 break;
         }
-        if (dev->ops->sweep(dev, &how, every))
+        if (lat_fix_sweep(dev, &how, every))
             break;
     }
-    dev->ops->close(dev);
+    lat_fix_close(dev);
     return -1;
 }
 

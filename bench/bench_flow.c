@@ -108,11 +108,11 @@ static double seconds_of_plaquettes(const lat_field *u, int threads)
         stop("no generator");
     for (int r = 0; r < 9; r++) {
         const double begin = bench_time(threads);
-        if (gen->ops->plaquette(gen, &s, &t))
+        if (lat_generate_plaquette(gen, &s, &t))
             stop("plaquettes");
         best = fmin(best, bench_time(threads) - begin);
     }
-    gen->ops->close(gen);
+    lat_generate_close(gen);
     return best;
 }
 

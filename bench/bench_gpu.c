@@ -118,7 +118,7 @@ static double seconds(lat_fixer *dev, const lat_sweep *how, long n)
 {
     lat_gauge_state s[16];
     double start = bench_now();
-    if (dev->ops->sweep(dev, how, n) || dev->ops->state(dev, s, NULL))
+    if (lat_fix_sweep(dev, how, n) || lat_fix_state(dev, s, NULL))
         exit(lat_report(LAT_FAILED));
     return bench_now() - start;
 }
@@ -134,9 +134,9 @@ static double apart(const line *l, const lat_field *u, const lat_condition *c)
     lat_gauge_state s[2][16];
     for (int i = 0; i < 2; i++) {
         lat_fixer *dev = lat_fix_open(devices[i], u, c, i ? l->real : LAT_F64, 1);
-        if (!dev || dev->ops->sweep(dev, &l->how, 3) || dev->ops->state(dev, s[i], NULL))
+        if (!dev || lat_fix_sweep(dev, &l->how, 3) || lat_fix_state(dev, s[i], NULL))
             exit(lat_report(LAT_FAILED));
-        dev->ops->close(dev);
+        lat_fix_close(dev);
     }
     return fabs(s[0]->functional - s[1]->functional);
 }
@@ -184,7 +184,7 @@ static void measure(const line *l, bool checked, double copy)
            bench_promise(promise, l->must < 0 ? "%4.2fms" : "%6.1f",
                          l->must < 0 ? dt * 1e3 : tflops, l->must, l->aim));
     fflush(stdout);
-    dev->ops->close(dev);
+    lat_fix_close(dev);
 }
 
 int main(int argc, char **argv)

@@ -97,9 +97,9 @@ static int check(lat_generator *gen, lat_field *u, lat_real real)
     const int nc = u->head.nc;
     double s[2], t[2];
     lat_deviation off;
-    if (gen->ops->sweep(gen, &draw, 5) || gen->ops->plaquette(gen, &s[0], &s[1])
-        || gen->ops->sweep(gen, &mirror, 1) || gen->ops->plaquette(gen, &t[0], &t[1])
-        || gen->ops->get(gen, u) || lat_measure_deviation(u, &off))
+    if (lat_generate_sweep(gen, &draw, 5) || lat_generate_plaquette(gen, &s[0], &s[1])
+        || lat_generate_sweep(gen, &mirror, 1) || lat_generate_plaquette(gen, &t[0], &t[1])
+        || lat_generate_get(gen, u) || lat_measure_deviation(u, &off))
         return lat_report(LAT_FAILED);
     if (!(fabs(s[0] + s[1] - t[0] - t[1]) <= 64 * nc * nc * eps))
         return fail("overrelaxation changed the action", t[0] + t[1], s[0] + s[1]);
@@ -155,7 +155,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
         double best = 1e30;
         for (int r = 0; r < 7; r++) {
             const double begin = bench_time(nthreads);
-            gen->ops->sweep(gen, &how, n);
+            lat_generate_sweep(gen, &how, n);
             best = fmin(best, (bench_time(nthreads) - begin) / (double)n);
         }
         snprintf(where, sizeof where, "%d", nthreads);
@@ -165,7 +165,7 @@ static void bench(int extent, int nc, lat_real real, int nthreads, const double 
         printf("\n");
         fflush(stdout);
     }
-    gen->ops->close(gen);
+    lat_generate_close(gen);
     lat_field_free(&u);
 }
 
@@ -174,7 +174,7 @@ static double gpu_seconds(lat_generator *gen, const lat_link_sweep *how, long n)
 {
     double s, t;
     const double begin = bench_now();
-    if (gen->ops->sweep(gen, how, n) || gen->ops->plaquette(gen, &s, &t))
+    if (lat_generate_sweep(gen, how, n) || lat_generate_plaquette(gen, &s, &t))
         exit(lat_report(LAT_FAILED));
     return bench_now() - begin;
 }
@@ -197,7 +197,7 @@ static void bench_gpu(int extent, int nc, lat_real real)
         printf("\n");
         fflush(stdout);
     }
-    gen->ops->close(gen);
+    lat_generate_close(gen);
     lat_field_free(&u);
 }
 

@@ -74,11 +74,11 @@ static const char *close_job(job *j)
 {
     static char words[128];
     snprintf(words, sizeof words, "%s",
-             j->gen ? j->gen->ops->description(j->gen) : j->fixer->ops->description(j->fixer));
+             j->gen ? lat_generate_description(j->gen) : lat_fix_description(j->fixer));
     if (j->gen)
-        j->gen->ops->close(j->gen);
+        lat_generate_close(j->gen);
     else
-        j->fixer->ops->close(j->fixer);
+        lat_fix_close(j->fixer);
     return words;
 }
 
@@ -87,10 +87,10 @@ static int work(const job *j, long n, double *value)
 {
     lat_gauge_state s = {0};
     double spatial = 0, temporal = 0;
-    const int bad = j->gen ? j->gen->ops->sweep(j->gen, &j->k->update, n)
-                                 || j->gen->ops->plaquette(j->gen, &spatial, &temporal)
-                           : j->fixer->ops->sweep(j->fixer, &j->k->how, n)
-                                 || j->fixer->ops->state(j->fixer, &s, NULL);
+    const int bad = j->gen ? lat_generate_sweep(j->gen, &j->k->update, n)
+                                 || lat_generate_plaquette(j->gen, &spatial, &temporal)
+                           : lat_fix_sweep(j->fixer, &j->k->how, n)
+                                 || lat_fix_state(j->fixer, &s, NULL);
     *value = j->gen ? (spatial + temporal) / 2 : s.functional;
     return bad;
 }

@@ -91,14 +91,14 @@ static int check(lat_fixer *dev, const lat_field *u, const lat_condition *condit
      * but theta counts them linearly. */
     const double eps = real == LAT_F32 ? 0x1p-24 : 0x1p-53;
     for (int i = 0; i < 5; i++) {
-        if (dev->ops->sweep(dev, &plain, 1) || dev->ops->state(dev, &s, NULL))
+        if (lat_fix_sweep(dev, &plain, 1) || lat_fix_state(dev, &s, NULL))
             return 1;
         if (!(s.functional >= last.functional - 64 * eps))
             return fail("relaxation lowered the functional", s.functional, last.functional);
         last = s;
     }
-    if (dev->ops->sweep(dev, &bath, 1) || dev->ops->state(dev, &last, NULL)
-        || dev->ops->sweep(dev, &micro, 3) || dev->ops->state(dev, &s, NULL))
+    if (lat_fix_sweep(dev, &bath, 1) || lat_fix_state(dev, &last, NULL)
+        || lat_fix_sweep(dev, &micro, 3) || lat_fix_state(dev, &s, NULL))
         return 1;
     if (!(fabs(s.functional - last.functional) <= 64 * eps))
         return fail("microcanonical sweeps changed the functional", s.functional, last.functional);
@@ -106,7 +106,7 @@ static int check(lat_fixer *dev, const lat_field *u, const lat_condition *condit
         || lat_transform_new(&g, &u->head, &lat_comm_self))
         return 1;
     memcpy(v.data, u->data, lat_field_reals(u) * sizeof(double));
-    const int bad = dev->ops->get(dev, 0, &g) || lat_transform_apply(&v, &g)
+    const int bad = lat_fix_get(dev, 0, &g) || lat_transform_apply(&v, &g)
                     || lat_measure_gauge(&v, condition, &t, NULL, NULL);
     lat_field_free(&g);
     lat_field_free(&v);
@@ -127,7 +127,7 @@ static lat_fixer *open_checked(const lat_field *u, const lat_condition *c, lat_r
         if (*lat_error())
             lat_report(LAT_FAILED);
         if (dev)
-            dev->ops->close(dev);
+            lat_fix_close(dev);
         return NULL;
     }
     return dev;
@@ -157,10 +157,10 @@ static void compete(contest *c, int n, int nthreads, double sites, double second
     for (int back = 0; bench_now() < end; back = !back)
         for (int k = 0; k < n; k++) {
             const int i = back ? n - 1 - k : k;
-            c[i].dev->ops->sweep(c[i].dev, &c[i].how, 1);
+            lat_fix_sweep(c[i].dev, &c[i].how, 1);
             c[i].how.step++;
             const double start = bench_seconds(clock);
-            c[i].dev->ops->sweep(c[i].dev, &c[i].how, sweeps);
+            lat_fix_sweep(c[i].dev, &c[i].how, sweeps);
             c[i].best = fmin(c[i].best, (bench_seconds(clock) - start) / (double)sweeps);
             c[i].how.step += (uint32_t)sweeps;
         }
@@ -186,7 +186,7 @@ static int rates(const lat_field *u, int extent, lat_real real, int nthreads, do
                reference / dt / nthreads);
         fflush(stdout);
     }
-    dev->ops->close(dev);
+    lat_fix_close(dev);
     return 0;
 }
 
@@ -231,7 +231,7 @@ static int ratios(const lat_field *u, int extent, lat_real real)
     }
     for (int i = 0; i < 3; i++)
         if (dev[i])
-            dev[i]->ops->close(dev[i]);
+            lat_fix_close(dev[i]);
     return bad;
 }
 

@@ -10,13 +10,13 @@
 #include "dirac/gauss_gpu.h"
 #include "vector/mirror.h"
 #include "vector/temporal.h"
-#include "fix/fix.h"
+#include "fix/fix_internal.h"
 #include "flow/flow_internal.h"
 #include "fourier/fourier.h"
 #include "fourier/laplace.h"
 #include "fourier/laplace_gpu.h"
 #include "fourier/laplace_single.h"
-#include "generate/generate.h"
+#include "generate/generate_internal.h"
 #include "ghost/ghost_gpu.h"
 #include "ghost/ghost_gpu.h"
 #include "grid/bandwidth.h"
@@ -89,11 +89,12 @@ bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm)
 lat_device *lat_device_gpu(const lat_device_options *o, const lat_comm *comm) { return NULL; }
 void lat_cuda_end(void) {}
 double lat_gpu_free_bytes(void) { return -1; }
+int lat_gpu_check_memory(double bytes, const char *what) { return -1; }
 double lat_gpu_copy_bandwidth(size_t bytes) { return -1; }
 
 /* fix, generate, flow, dirac */
-const lat_fix_ops lat_fix_gpu = {.open = NULL};
-const lat_generate_ops lat_generate_gpu = {.open = NULL};
+const lat_fix_device lat_fix_gpu = {.open = NULL};
+const lat_generate_device lat_generate_gpu = {.open = NULL};
 const lat_flow_device lat_flow_gpu = {.open = NULL};
 const lat_vector_ops lat_vector_gpu = {.open = NULL};
 const lat_dirac_ops lat_dirac_gpu = {.open = NULL};

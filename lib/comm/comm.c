@@ -43,13 +43,17 @@ static int receive(const lat_comm *comm, int from, void *buf, size_t bytes)
 }
 
 /* Both neighbours are the rank itself. */
-static int begin(const lat_comm *comm, const lat_exchange *x)
+static int begin(const lat_comm *comm, int n, const lat_message *m)
 {
     (void)comm;
-    if (x->to_down_bytes != x->from_up_bytes || x->to_up_bytes != x->from_down_bytes)
-        return lat_fail("a single rank sends itself other lengths than it receives");
-    memmove(x->from_up, x->to_down, x->to_down_bytes);
-    memmove(x->from_down, x->to_up, x->to_up_bytes);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            if (m[i].axis != m[k].axis || m[i].side == m[k].side)
+                continue;
+            if (m[i].out_bytes != m[k].in_bytes)
+                return lat_fail("a single rank sends itself other lengths than it receives");
+            memmove(m[k].in, m[i].out, m[i].out_bytes);
+        }
     return 0;
 }
 
@@ -74,6 +78,15 @@ lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices)
     const long first = (long)slices * rank / comm->size,
                next = (long)slices * (rank + 1) / comm->size;
     return (lat_slab){(int)first, (int)(next - first)};
+}
+
+int lat_begin_slices(const lat_comm *comm, int axis, void *slices, int count, size_t slice,
+                     size_t bytes)
+{
+    char *const own = slices, *const above = own + (size_t)count * slice;
+    const lat_message m[] = {{axis, LAT_DOWN, own, above + slice, bytes, bytes},
+                             {axis, LAT_UP, above - slice, above, bytes, bytes}};
+    return comm->begin(comm, LAT_SIDES, m);
 }
 
 int lat_agree(const lat_comm *comm, int rc)

@@ -23,13 +23,18 @@ typedef struct lat_slab {
     int first, count;
 } lat_slab;
 
-/* A halo exchange: bytes to and from the ranks that have the slabs before (down) and after (up),
- * periodically. */
-typedef struct lat_exchange {
-    const void *to_down, *to_up;
-    void *from_down, *from_up;
-    size_t to_down_bytes, to_up_bytes, from_down_bytes, from_up_bytes;
-} lat_exchange;
+/* The sides of an axis: towards lower coordinates, and towards higher ones. */
+enum { LAT_DOWN, LAT_UP, LAT_SIDES };
+
+/* A part of a halo exchange: our face on one side of an axis goes to the rank that has the
+ * neighbouring slab there, periodically, and that rank's face comes to our ghost. (Slabs: ranks cut
+ * the last axis of a lattice, and no other.) */
+typedef struct lat_message {
+    int axis, side;
+    const void *out;
+    void *in;
+    size_t out_bytes, in_bytes;
+} lat_message;
 
 typedef struct lat_comm lat_comm;
 struct lat_comm {
@@ -48,10 +53,11 @@ struct lat_comm {
      * the order in which they were sent. */
     int (*send)(const lat_comm *comm, int to, const void *buf, size_t bytes);
     int (*receive)(const lat_comm *comm, int from, void *buf, size_t bytes);
-    /* `begin` starts an exchange and does not wait; `finish` must follow, and until then the
-     * buffers of x may not be touched. One exchange at a time, by one thread at a time; each
-     * message below 16 GiB (2 GiB if its length is no multiple of 8). */
-    int (*begin)(const lat_comm *comm, const lat_exchange *x);
+    /* `begin` starts an exchange of n messages, both sides of each axis, and does not wait;
+     * `finish` must follow, and until then what they point to may not be touched. One exchange at a
+     * time, by one thread at a time; each message below 16 GiB (2 GiB if its length is no multiple
+     * of 8). */
+    int (*begin)(const lat_comm *comm, int n, const lat_message *m);
     int (*finish)(const lat_comm *comm);
     int (*barrier)(const lat_comm *comm);
 };
@@ -82,6 +88,11 @@ extern int (*lat_comm_stop_signal)(void);
 
 /* The part of `slices` slices that `rank` has: numbers of slices differ by at most one. */
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices);
+
+/* comm->begin for `count` slices across an axis, each `slice` bytes behind the one before, and two
+ * ghosts behind them: above, then below. `bytes` of each face are exchanged. */
+int lat_begin_slices(const lat_comm *comm, int axis, void *slices, int count, size_t slice,
+                     size_t bytes);
 
 /* 0 if rc >= 0 on all ranks, otherwise -1 on all of them; where another rank has failed and this
  * one has not, lat_error says LAT_ANOTHER_FAILED. */

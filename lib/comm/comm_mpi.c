@@ -29,7 +29,8 @@
 #define YIELD_TIME 0.02               /* s, in which a long message is polled for without sleep */
 #define SENTENCE 4096
 
-enum { TAG_BYTES, TAG_DOWN, TAG_UP, TAG_FAILED };
+/* TAG_FACE + LAT_SIDES axis + side: the sender's face there. */
+enum { TAG_BYTES, TAG_FAILED, TAG_FACE };
 
 #ifdef OPEN_MPI
 const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bind-to", "none",
@@ -41,8 +42,10 @@ const char *const lat_comm_mpi_options[] = {NULL};
 static lat_comm mpi;
 static MPI_Comm world, failures; /* each apart from MPI_COMM_WORLD */
 static pthread_t main_thread;
-static MPI_Request exchange[4];
-static size_t exchange_bytes;
+#define MOST_MESSAGES 8
+static MPI_Request exchange[2 * MOST_MESSAGES];
+static int exchanged;
+static size_t exchange_bytes; /* of the longest one */
 
 typedef struct failure {
     int code, rank;
@@ -83,7 +86,7 @@ static int poll_failures(void)
     exit(lat_report(f.code));
 }
 
-/* Waits for n <= 4 requests, the longest of `bytes` bytes.
+/* Waits for n requests, the longest of `bytes` bytes.
  *
  * MPI moves a part of a long message at each poll, so sleeps would make it slow (bench/history).
  * For YIELD_TIME, in which a message that is under way arrives, the processor is only yielded to
@@ -91,12 +94,11 @@ static int poll_failures(void)
 static int finish_all(MPI_Request *r, int n, size_t bytes)
 {
     const bool is_long = bytes > LONG_MESSAGE;
-    MPI_Status status[4];
     long ns = MIN_SLEEP;
     const double begin = is_long ? MPI_Wtime() : 0;
     for (int polls = 0;; polls++) {
         int done = 0;
-        if (check(MPI_Testall(n, r, &done, status)))
+        if (check(MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE)))
             return -1;
         if (done)
             return 0;
@@ -141,67 +143,51 @@ static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void
                : 0;
 }
 
-/* The v of all ranks, to be freed: every rank then does the same arithmetic in the same order. */
-static double *gather_all(const lat_comm *comm, const double *v, int n)
+/* Of all ranks' v: every rank does the same arithmetic in the same order. */
+static int combine(const lat_comm *comm, double *v, int n, bool largest)
 {
-    double *all = lat_alloc((size_t)comm->size * (size_t)n, sizeof *all, "sums of all ranks");
-    if (all && mpi_gather(comm, v, (size_t)n * sizeof *v, all)) {
+    const size_t count = (size_t)n;
+    double *all = lat_alloc((size_t)comm->size, count * sizeof *all, "sums of all ranks");
+    if (!all || mpi_gather(comm, v, count * sizeof *v, all)) {
         free(all);
-        return NULL;
-    }
-    return all;
-}
-
-static int mpi_sum(const lat_comm *comm, double *v, int n)
-{
-    double *all = gather_all(comm, v, n);
-    if (!all)
         return -1;
-    memcpy(v, all, (size_t)n * sizeof *v);
-    for (int r = 1; r < comm->size; r++)
-        for (int i = 0; i < n; i++)
-            v[i] += all[(size_t)r * (size_t)n + (size_t)i];
+    }
+    memcpy(v, all, count * sizeof *v);
+    for (const double *w = all + count; w < all + (size_t)comm->size * count; w += count)
+        for (size_t i = 0; i < count; i++)
+            v[i] = largest ? lat_worse(v[i], w[i]) : v[i] + w[i];
     free(all);
     return 0;
 }
 
-static int mpi_max(const lat_comm *comm, double *v, int n)
+static int mpi_sum(const lat_comm *comm, double *v, int n) { return combine(comm, v, n, false); }
+
+static int mpi_max(const lat_comm *comm, double *v, int n) { return combine(comm, v, n, true); }
+
+/* To a rank, or from it. */
+static int move_bytes(bool send, int rank, char *buf, size_t bytes)
 {
-    double *all = gather_all(comm, v, n);
-    if (!all)
-        return -1;
-    memcpy(v, all, (size_t)n * sizeof *v);
-    for (int r = 1; r < comm->size; r++)
-        for (int i = 0; i < n; i++)
-            v[i] = lat_worse(v[i], all[(size_t)r * (size_t)n + (size_t)i]);
-    free(all);
+    for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
+        MPI_Request r;
+        const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
+        if (check(send ? MPI_Isend(buf + at, (int)n, MPI_BYTE, rank, TAG_BYTES, world, &r)
+                       : MPI_Irecv(buf + at, (int)n, MPI_BYTE, rank, TAG_BYTES, world, &r))
+            || finish_all(&r, 1, n))
+            return -1;
+    }
     return 0;
 }
 
 static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
 {
     (void)comm;
-    for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
-        MPI_Request r;
-        const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
-        if (check(MPI_Isend((const char *)buf + at, (int)n, MPI_BYTE, to, TAG_BYTES, world, &r))
-            || finish_all(&r, 1, n))
-            return -1;
-    }
-    return 0;
+    return move_bytes(true, to, (char *)buf, bytes);
 }
 
 static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
 {
     (void)comm;
-    for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
-        MPI_Request r;
-        const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
-        if (check(MPI_Irecv((char *)buf + at, (int)n, MPI_BYTE, from, TAG_BYTES, world, &r))
-            || finish_all(&r, 1, n))
-            return -1;
-    }
-    return 0;
+    return move_bytes(false, from, buf, bytes);
 }
 
 /* MPI counts in an int. Faces consist of pairs of reals, a multiple of 8 bytes: counted in units of
@@ -217,22 +203,32 @@ static int post(bool send, void *p, size_t bytes, int rank, int tag, MPI_Request
                       : MPI_Irecv(p, (int)n, type, rank, tag, world, r));
 }
 
-static int mpi_begin(const lat_comm *comm, const lat_exchange *x)
+/* All receives come first. What comes from a side is the face that its sender has on the other. */
+static int mpi_begin(const lat_comm *comm, int n, const lat_message *m)
 {
-    const int down = (comm->rank + comm->size - 1) % comm->size, up = (comm->rank + 1) % comm->size;
-    exchange_bytes = x->to_up_bytes > x->from_up_bytes ? x->to_up_bytes : x->from_up_bytes;
-    return post(false, x->from_up, x->from_up_bytes, up, TAG_DOWN, &exchange[0])
-                   || post(false, x->from_down, x->from_down_bytes, down, TAG_UP, &exchange[1])
-                   || post(true, (void *)x->to_down, x->to_down_bytes, down, TAG_DOWN, &exchange[2])
-                   || post(true, (void *)x->to_up, x->to_up_bytes, up, TAG_UP, &exchange[3])
-               ? -1
-               : 0;
+    exchanged = 0;
+    exchange_bytes = 0;
+    if (n > MOST_MESSAGES)
+        return lat_fail("MPI: %d messages are too many to exchange at once", n);
+    for (int i = 0; i < 2 * n; i++) {
+        const lat_message *x = m + i % n;
+        const bool send = i >= n;
+        const size_t bytes = send ? x->out_bytes : x->in_bytes;
+        const int rank = (comm->rank + comm->size + (x->side == LAT_UP ? 1 : -1)) % comm->size,
+                  face = send ? x->side : 1 - x->side;
+        if (post(send, send ? (void *)x->out : x->in, bytes, rank,
+                 TAG_FACE + LAT_SIDES * x->axis + face, exchange + exchanged))
+            return -1;
+        exchanged++;
+        exchange_bytes = bytes > exchange_bytes ? bytes : exchange_bytes;
+    }
+    return 0;
 }
 
 static int mpi_finish(const lat_comm *comm)
 {
     (void)comm;
-    return finish_all(exchange, 4, exchange_bytes);
+    return finish_all(exchange, exchanged, exchange_bytes);
 }
 
 static int mpi_barrier(const lat_comm *comm)

@@ -53,9 +53,12 @@ int lat_balance_open(lat_balance *b, lat_dfield *u, lat_dfield *g, bool may, dou
                        .copies = g->members,
                        .owned = grid->distributed ? grid->slab.count : grid->slots,
                        .cost = cost};
-    const size_t n = (size_t)b->copies * (size_t)grid->slices;
+    const size_t n = (size_t)b->copies * (size_t)grid->slices,
+                 units = (size_t)b->copies * (size_t)grid->slots;
     b->active = lat_alloc(n, sizeof *b->active, "the list of slices");
-    if (!b->active || (grid->distributed && may && share_capacities(b)))
+    b->here = lat_alloc(units, sizeof *b->here, "the list of slices");
+    b->list = lat_alloc(units, sizeof *b->list, "the list of slices");
+    if (!b->active || !b->here || !b->list || (grid->distributed && may && share_capacities(b)))
         return -1;
     memset(b->active, true, n * sizeof *b->active);
     return 0;
@@ -64,28 +67,24 @@ int lat_balance_open(lat_balance *b, lat_dfield *u, lat_dfield *g, bool may, dou
 void lat_balance_close(lat_balance *b)
 {
     free(b->active);
+    free(b->here);
+    free(b->list);
     free(b->rank_of);
     free(b->capacity);
 }
 
-int lat_balance_slots_used(const lat_balance *b)
+void lat_balance_list(lat_balance *b)
 {
-    int n = b->grid->slots;
-    while (n > b->owned && b->grid->slice[n - 1] < 0)
-        n--;
-    return n;
-}
-
-bool lat_balance_here(const lat_balance *b, int unit)
-{
-    const int slot = unit % b->grid->slots, slice = b->grid->slice[slot];
-    return slice >= 0 && (!b->rank_of || slot >= b->owned || b->rank_of[slice] == comm_of(b)->rank);
-}
-
-bool lat_balance_active(const lat_balance *b, int unit)
-{
-    const int copy = unit / b->grid->slots, slice = b->grid->slice[unit % b->grid->slots];
-    return lat_balance_here(b, unit) && b->active[copy * b->grid->slices + slice];
+    const lat_grid *grid = b->grid;
+    b->listed = 0;
+    for (int unit = 0; unit < b->copies * grid->slots; unit++) {
+        const int copy = unit / grid->slots, slot = unit % grid->slots, slice = grid->slice[slot];
+        b->here[unit] = slice >= 0
+                        && (!b->rank_of || slot >= b->owned
+                            || b->rank_of[slice] == comm_of(b)->rank);
+        if (b->here[unit] && b->active[copy * grid->slices + slice])
+            b->list[b->listed++] = unit;
+    }
 }
 
 /* ---- migrations ------------------------------------------------------------------------------ */

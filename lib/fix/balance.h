@@ -18,6 +18,8 @@ typedef struct lat_balance {
     lat_dfield *u, *g; /* links: one member; g: a member a copy */
     int copies, owned; /* slots of own slices */
     bool *active;      /* [copies][slices]: is to be swept */
+    bool *here;        /* [units] (grid.h): held here, not by another rank or by nobody */
+    int *list, listed; /* units that are here and to be swept */
     int *rank_of;      /* [slices]: the rank that sweeps it; NULL where none may migrate */
     int *capacity;     /* [ranks]: slices that each can take */
     double cost;       /* of a migration, in sweeps of a slice with all its copies */
@@ -33,14 +35,10 @@ int lat_balance_capacity(const lat_grid *grid);
 int lat_balance_open(lat_balance *b, lat_dfield *u, lat_dfield *g, bool may, double cost);
 void lat_balance_close(lat_balance *b);
 
-/* Slots up to the last one that holds a slice. */
-int lat_balance_slots_used(const lat_balance *b);
+/* Brings `here` and `list` up to date, after the functions below; no rank communicates. */
+void lat_balance_list(lat_balance *b);
 
-/* Is the unit (grid.h) held here, rather than by another rank or by nobody? And is it swept? */
-bool lat_balance_here(const lat_balance *b, int unit);
-bool lat_balance_active(const lat_balance *b, int unit);
-
-/* As lat_fix_ops' freeze, theta[copies][slices] and bound[copies]; then slices may migrate: when
+/* As lat_fix_freeze, theta[copies][slices] and bound[copies]; then slices may migrate: when
  * the busiest rank has lost what the migrations cost. lat_balance_swept says that the slices that
  * are left have been swept n times. */
 int lat_balance_freeze(lat_balance *b, const double *theta, const double *bound);

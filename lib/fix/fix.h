@@ -15,6 +15,10 @@
 #include "measure/measure.h"
 #include "site/update.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct lat_sweep {
     lat_update update;
     const double *omega; /* [copies] 1: relaxation; below 2. For relaxations, else NULL */
@@ -27,59 +31,46 @@ typedef struct lat_sweep {
 } lat_sweep;
 
 /* One configuration that is fixed: its links, read-only, and for each copy the gauge transformation
- * g, which is all that changes. The CPU's or the GPU's own struct begins with it. */
+ * g, which is all that changes. */
 typedef struct lat_fixer lat_fixer;
 struct lat_dfield;
 
-typedef struct lat_fix_ops {
-    /* U in precision `real`, to be brought to the condition c from `copies` starts that share it,
-     * all g = 1. Nothing is borrowed but the device. */
-    lat_fixer *(*open)(lat_device *dev, const lat_field *u, const lat_condition *c, lat_real real,
-                       int copies);
-    void (*close)(lat_fixer *f);
+/* The code for the CPU, or for a GPU, is for SU(2) to SU(lat_fix_groups). */
+int lat_fix_groups(bool gpu);
 
-    /* Where it runs, for provenance: "cpu avx512". */
-    const char *(*description)(const lat_fixer *f);
+/* U in precision `real`, to be brought to the condition c from `copies` starts that share it, all
+ * g = 1. Nothing is borrowed but the device. */
+lat_fixer *lat_fix_open(lat_device *dev, const lat_field *u, const lat_condition *c, lat_real real,
+                        int copies);
+void lat_fix_close(lat_fixer *f); /* NULL is allowed */
 
-    /* g of a copy from (NULL: 1) and to a host transformation (f64), bit for bit as the sweeps have
-     * it. A copy that is read and set again continues as if nothing had happened. Not projected
-     * onto SU(N).
-     */
-    int (*set)(lat_fixer *f, int copy, const lat_field *g);
-    int (*get)(lat_fixer *f, int copy, lat_field *g);
+/* Where it runs, for provenance: "cpu avx512". */
+const char *lat_fix_description(const lat_fixer *f);
 
-    /* n sweeps of the slices of every copy that are not frozen: even sites, then odd ones. */
-    int (*sweep)(lat_fixer *f, const lat_sweep *how, long n);
+/* g of a copy from (NULL: 1) and to a host transformation (f64), bit for bit as the sweeps have it.
+ * A copy that is read and set again continues as if nothing had happened. Not projected onto SU(N).
+ */
+int lat_fix_set(lat_fixer *f, int copy, const lat_field *g);
+int lat_fix_get(lat_fixer *f, int copy, lat_field *g);
 
-    /* Functional and theta of the links as each copy's g transforms them, in the precision of the
-     * sweeps, summed in double slice by slice, then over slices (grid/reduce.h): s[copies].
-     * `slices`, if not NULL, gets theta of each independent slice, [copies][slices]. */
-    int (*state)(lat_fixer *f, lat_gauge_state *s, double *slices);
+/* n sweeps of the slices of every copy that are not frozen: even sites, then odd ones. */
+int lat_fix_sweep(lat_fixer *f, const lat_sweep *how, long n);
 
-    /* Slices whose theta was below their copy's bound, theta[copies], when `state` was last called
-     * are swept no more (INFINITY ends a copy). The others are swept, also if they were frozen
-     * before. Returns how many are left in all, -1 on failure. */
-    long (*freeze)(lat_fixer *f, const double *theta);
+/* Functional and theta of the links as each copy's g transforms them, in the precision of the
+ * sweeps, summed in double slice by slice, then over slices (grid/reduce.h): s[copies]. `slices`,
+ * if not NULL, gets theta of each independent slice, [copies][slices]. */
+int lat_fix_state(lat_fixer *f, lat_gauge_state *s, double *slices);
 
-    int groups; /* its code is for SU(2) to SU(groups) */
+/* Slices whose theta was below their copy's bound, theta[copies], when lat_fix_state was last
+ * called are swept no more (INFINITY ends a copy). The others are swept, also if they were frozen
+ * before. Returns how many are left in all, -1 on failure. */
+long lat_fix_freeze(lat_fixer *f, const double *theta);
 
-    /* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. It is
-     * borrowed until the next sweep. NULL with lat_error set. There is none on the CPU. */
-    struct lat_dfield *(*transformations)(lat_fixer *f);
-} lat_fix_ops;
+/* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. It is borrowed
+ * until the next sweep. NULL with lat_error set. */
+struct lat_dfield *lat_fix_transformations(lat_fixer *f);
 
-struct lat_fixer {
-    const lat_fix_ops *ops;
-    lat_device *dev;
-};
-
-extern const lat_fix_ops lat_fix_cpu;
-extern const lat_fix_ops lat_fix_gpu; /* fix_gpu.cu */
-
-static inline lat_fixer *lat_fix_open(lat_device *dev, const lat_field *u, const lat_condition *c,
-                                      lat_real real, int copies)
-{
-    return (dev->gpu ? &lat_fix_gpu : &lat_fix_cpu)->open(dev, u, c, real, copies);
+#ifdef __cplusplus
 }
-
+#endif
 #endif

@@ -5,85 +5,40 @@
  * A half sweep reads g of one parity and writes the other, so its result does not depend on the
  * number of threads or ranks. A unit is a slice of a copy (grid/grid.h): g and what is known of it;
  * units of a slice share its links. */
-#include "fix.h"
-
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include "balance.h"
-#include "base/error.h"
 #include "base/isa.h"
-#include "base/memory.h"
 #include "base/threads.h"
+#include "fix_internal.h"
 #include "fix_lanes.h"
-#include "fix_state.h"
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"
 #include "grid/lanes.h"
-#include "grid/reduce.h"
 #include "site/sun.h"
 
 typedef struct cpu {
-    lat_fixer fixer;
+    lat_fixer fixer; /* u: links at both ends of a site */
     const lat_fix_lanes *ops;
-    lat_condition condition;
-    lat_grid *grid;
-    lat_dfield *u, *g;    /* links at both ends of a site; a member a copy */
-    lat_balance balance;  /* which slices are swept here */
-    lat_lane_work work;   /* what all units share */
-    int units;            /* those of empty slots among them */
-    bool *here;           /* [units]: held here, not by another rank or nobody */
-    int *active, nactive; /* units that are swept here */
-    double *sum;          /* [units][slices across the last axis of a slot][3] */
-    double *theta;        /* [copies][slices] */
+    lat_lane_work work; /* what all units share */
 } cpu;
 
 LAT_LANES_TABLE(lat_fix_lanes, LAT_CPU_FIX_MOST);
 
 static lat_lane_work unit_work(const cpu *c, int unit)
 {
-    const int slot = unit % c->grid->slots;
+    const lat_fixer *f = &c->fixer;
+    const int slot = unit % f->grid->slots;
     lat_lane_work w = c->work;
-    w.u = lat_cpu_unit(c->u, slot);
-    w.g = lat_cpu_unit(c->g, unit);
-    w.site = lat_cpu_sites(lat_cpu(c->grid), slot);
+    w.u = lat_cpu_unit(f->u, slot);
+    w.g = lat_cpu_unit(f->g, unit);
+    w.site = lat_cpu_sites(lat_cpu(f->grid), slot);
     return w;
-}
-
-/* After slices have migrated or converged. */
-static void list_units(cpu *c)
-{
-    c->nactive = 0;
-    for (int unit = 0; unit < c->units; unit++) {
-        c->here[unit] = lat_balance_here(&c->balance, unit);
-        if (lat_balance_active(&c->balance, unit))
-            c->active[c->nactive++] = unit;
-    }
-}
-
-static int return_slices(cpu *c)
-{
-    const int rc = lat_balance_return(&c->balance);
-    list_units(c);
-    return rc;
-}
-
-static int cpu_set(lat_fixer *f, int copy, const lat_field *g)
-{
-    cpu *c = (cpu *)f;
-    return return_slices(c) || lat_dfield_put(c->g, copy, g, NULL) ? -1 : 0;
-}
-
-static int cpu_get(lat_fixer *f, int copy, lat_field *g)
-{
-    cpu *c = (cpu *)f;
-    return return_slices(c) || lat_dfield_get(c->g, copy, g, true) ? -1 : 0;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-int lat_fix_rows(const lat_field *u, lat_real real, const lat_comm *comm)
+/* The rows of links to keep, or -1: two of SU(3) if on all ranks they make the third one to
+ * rounding in the precision of the sweeps, else all. NaN does not. Links of a single precision file
+ * miss that in double, and are then used as they are. */
+static int rows_of(const lat_field *u, lat_real real, const lat_comm *comm)
 {
     if (u->head.nc != 3)
         return u->head.nc;
@@ -102,113 +57,53 @@ int lat_fix_rows(const lat_field *u, lat_real real, const lat_comm *comm)
     return any > 0 ? 3 : 2;
 }
 
-static void cpu_close(lat_fixer *f)
-{
-    cpu *c = (cpu *)f;
-    if (!c)
-        return;
-    lat_balance_close(&c->balance);
-    lat_dfield_free(c->u);
-    lat_dfield_free(c->g);
-    lat_grid_free(c->grid);
-    free(c->here);
-    free(c->active);
-    free(c->sum);
-    free(c->theta);
-    free(c);
-}
-
 /* Slots for slices of other ranks too, if all ranks have the same lanes: slices travel as they lie
  * in memory. */
-static int make_slots(cpu *c, bool *may)
+static int make_slots(lat_fixer *f, bool *may)
 {
-    const lat_comm *comm = c->fixer.dev->comm;
-    double lanes[2] = {c->ops->lanes, -c->ops->lanes};
+    const lat_comm *comm = f->dev->comm;
+    const int here = lat_cpu(f->grid)->lay->lanes;
+    double lanes[2] = {here, -here};
     if (comm->max(comm, lanes, 2))
         return -1;
     *may = lanes[0] + lanes[1] == 0;
-    const int spare = *may ? lat_balance_capacity(c->grid) : 0;
-    return spare ? lat_grid_set_slots(c->grid, c->grid->slots + spare) : 0;
+    const int spare = *may ? lat_balance_capacity(f->grid) : 0;
+    return spare ? lat_grid_set_slots(f->grid, f->grid->slots + spare) : 0;
 }
 
-static int open_fields(cpu *c, const lat_field *u, lat_real real, int copies)
+static int cpu_open(lat_fixer *f, const lat_field *u, lat_real real)
 {
-    lat_device *dev = c->fixer.dev;
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = lat_storage_of(real), .across = c->condition.time};
+    cpu *c = (cpu *)f;
     bool may;
-    if (!(c->grid = lat_grid_new(dev, &spec)) || make_slots(c, &may))
+    c->ops = &lat_fix_lanes_table[lat_isa_widest()][f->nc][lat_storage_of(real)];
+    if (make_slots(f, &may))
         return -1;
-    if (copies > INT_MAX / c->grid->slices / 2)
-        return lat_fail("%d copies of %d slices each are too many at once", copies,
-                        c->grid->slices);
-    const int rows = lat_fix_rows(u, real, dev->comm), nc = u->head.nc, nd = c->grid->slot.nd;
+    const int rows = rows_of(u, real, f->dev->comm), nc = f->nc, nd = f->grid->slot.nd;
     if (rows < 0)
         return -1;
     const lat_shape links = {.objects = 2 * nd, .reals = 2 * rows * nc, .nc = nc, .both = true};
     const lat_shape matrix = {.objects = 1, .reals = 2 * nc * nc, .nc = nc, .ghosts = true};
-    c->u = lat_dfield_new(c->grid, links, 1, "the links");
-    c->g = lat_dfield_new(c->grid, matrix, copies, "the transformations");
+    f->u = lat_dfield_new(f->grid, links, 1, "the links");
+    f->g = lat_dfield_new(f->grid, matrix, f->copies, "the transformations");
     /* Weights of complete links are in the links already. */
-    const double *weight = rows == nc ? c->condition.weight : NULL;
-    if (!c->u || !c->g || lat_dfield_put(c->u, 0, u, weight)
-        || lat_balance_open(&c->balance, c->u, c->g, may, 0))
+    const double *weight = rows == nc ? f->condition.weight : NULL;
+    if (!f->u || !f->g || lat_dfield_put(f->u, 0, u, weight)
+        || lat_balance_open(&f->balance, f->u, f->g, may, 0))
         return -1;
-    c->work = (lat_lane_work){.lay = lat_cpu(c->grid)->lay,
+    c->work = (lat_lane_work){.lay = lat_cpu(f->grid)->lay,
                               .rows = rows,
-                              .problem = lat_gauge_table[c->condition.gauge].problem};
+                              .problem = lat_gauge_table[f->condition.gauge].problem};
     for (int i = 0; i < nd; i++)
-        c->work.weight[i] = c->condition.weight[c->grid->axis[i]];
+        c->work.weight[i] = f->condition.weight[f->grid->axis[i]];
     return 0;
 }
-
-static int open_lists(cpu *c)
-{
-    c->units = c->g->members * c->grid->slots;
-    const size_t units = (size_t)c->units, slices = (size_t)lat_reduce_slices(c->grid);
-    const size_t states = (size_t)c->g->members * (size_t)c->grid->slices;
-    c->here = lat_alloc(units, sizeof *c->here, "the list of slices");
-    c->active = lat_alloc(units, sizeof *c->active, "the list of slices");
-    c->sum = lat_alloc(units, 3 * slices * sizeof *c->sum, "sums of slices");
-    c->theta = lat_alloc(states, sizeof *c->theta, "theta of slices");
-    if (!c->here || !c->active || !c->sum || !c->theta)
-        return -1;
-    list_units(c);
-    return 0;
-}
-
-static lat_fixer *cpu_open(lat_device *dev, const lat_field *u, const lat_condition *condition,
-                           lat_real real, int copies)
-{
-    const int nc = u->head.nc;
-    if (lat_gauge_check_group(condition->gauge, nc)
-        || lat_device_check_group(false, nc, lat_fix_cpu.groups))
-        return NULL;
-    cpu *c = calloc(1, sizeof *c);
-    if (!c) {
-        lat_fail("out of memory");
-        return NULL;
-    }
-    c->fixer = (lat_fixer){&lat_fix_cpu, dev};
-    c->ops = &lat_fix_lanes_table[lat_isa_widest()][nc][lat_storage_of(real)];
-    c->condition = *condition;
-    int rc = open_fields(c, u, real, copies) || open_lists(c) ? -1 : 0;
-    for (int i = 0; i < copies && rc == 0; i++)
-        rc = lat_dfield_put(c->g, i, NULL, NULL);
-    if (rc == 0)
-        return &c->fixer;
-    cpu_close(&c->fixer);
-    return NULL;
-}
-
-static const char *cpu_description(const lat_fixer *f) { return f->dev->name; }
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
 /* What the sweeps of a unit are: of its copy. */
 static lat_lane_how unit_how(const cpu *c, const lat_sweep *how, int unit)
 {
-    const int copy = unit / c->grid->slots;
+    const int copy = unit / c->fixer.grid->slots;
     return (lat_lane_how){.update = how->update,
                           .omega = how->omega ? how->omega[copy] : 1,
                           .stochastic = how->stochastic,
@@ -241,7 +136,7 @@ static int sweep_together(const cpu *c, const lat_sweep *how, long n, const int 
         for (long half = 0; half < 2 * n && team.rc == 0; half++) {
             const lat_halo_part part = {(int)(half % 2), unit, units, 0, 1};
             s.how.step = how->step + (uint32_t)(half / 2);
-            lat_cpu_sweep(&team, c->g, &part, sweep_blocks, &s);
+            lat_cpu_sweep(&team, c->fixer.g, &part, sweep_blocks, &s);
         }
     }
     return team.rc;
@@ -251,24 +146,25 @@ static int cpu_sweep(lat_fixer *f, const lat_sweep *how, long n)
 {
     const cpu *c = (const cpu *)f;
     const lat_layout *lay = c->work.lay;
-    if (c->nactive == 0)
+    const int *unit = f->balance.list, units = f->balance.listed;
+    if (units == 0)
         return 0;
-    if (c->grid->halo)
-        return sweep_together(c, how, n, c->active, c->nactive);
+    if (f->grid->halo)
+        return sweep_together(c, how, n, unit, units);
     /* Without a halo units are independent: a thread that has one does all its sweeps while it is
      * in cache. With few of them left, threads share each. */
-    if (c->nactive < 2 * lat_threads()) {
-        for (int i = 0; i < c->nactive; i++)
-            if (sweep_together(c, how, n, c->active + i, 1))
+    if (units < 2 * lat_threads()) {
+        for (int i = 0; i < units; i++)
+            if (sweep_together(c, how, n, unit + i, 1))
                 return -1;
         return 0;
     }
 #pragma omp parallel for schedule(dynamic)
-    for (int i = 0; i < c->nactive; i++) {
+    for (int i = 0; i < units; i++) {
         sweep s = {c, *how};
         for (long k = 0; k < n; k++, s.how.step++) {
-            sweep_blocks(&s, c->active[i], 0, lay->neven);
-            sweep_blocks(&s, c->active[i], lay->neven, lay->nblocks);
+            sweep_blocks(&s, unit[i], 0, lay->neven);
+            sweep_blocks(&s, unit[i], lay->neven, lay->nblocks);
         }
     }
     return 0;
@@ -283,35 +179,15 @@ static void state_of_sites(void *context, int unit, int begin, int end, double *
     c->ops->state(&w, begin, end, out);
 }
 
-static int cpu_state(lat_fixer *f, lat_gauge_state *s, double *slices)
+static int cpu_sums(lat_fixer *f, double *total)
 {
-    cpu *c = (cpu *)f;
-    const int copies = c->g->members;
-    if (lat_cpu_reduce(c->grid, c->units, c->here, 2, 1, state_of_sites, c, c->sum)
-        || lat_state_total(c->grid, &c->condition, c->ops->nc, copies, c->sum, c->theta, s))
-        return -1;
-    if (slices)
-        memcpy(slices, c->theta, (size_t)(copies * c->grid->slices) * sizeof *slices);
-    return 0;
+    return lat_cpu_total(f->grid, f->copies, f->balance.here, 2, 1, state_of_sites, f, total);
 }
 
-static long cpu_freeze(lat_fixer *f, const double *theta)
-{
-    cpu *c = (cpu *)f;
-    if (lat_balance_freeze(&c->balance, c->theta, theta))
-        return -1;
-    list_units(c);
-    return lat_state_left(c->theta, theta, c->g->members, c->grid->slices);
-}
-
-const lat_fix_ops lat_fix_cpu = {
-    .open = cpu_open,
-    .close = cpu_close,
-    .description = cpu_description,
-    .set = cpu_set,
-    .get = cpu_get,
-    .sweep = cpu_sweep,
-    .state = cpu_state,
-    .freeze = cpu_freeze,
+const lat_fix_device lat_fix_cpu = {
     .groups = LAT_CPU_FIX_MOST,
+    .size = sizeof(cpu),
+    .open = cpu_open,
+    .sweep = cpu_sweep,
+    .sums = cpu_sums,
 };

@@ -20,9 +20,8 @@ typedef struct lat_cuda_work : lat_cuda_grid {
     lat_cuda_peers peers; /* of g */
     double weight[4]; /* of a slot's directions; in the links already unless those are two rows of
                          three */
-    float weight_single[4];
-    uint32_t strip; /* sites of one time in a strip, where sweeps go strip by strip; or 0 */
-    uint32_t times; /* in a strip */
+    uint32_t strip;   /* sites of one time in a strip, where sweeps go strip by strip; or 0 */
+    uint32_t times;   /* in a strip */
     lat_cuda_divisor by_strip, by_time; /* strip, times */
     int processors, overlap;            /* of the device */
 } lat_cuda_work;
@@ -34,23 +33,14 @@ typedef struct lat_cuda_unit {
     int64_t from;
 } lat_cuda_unit;
 
-typedef struct lat_cuda_how {
+typedef struct lat_cuda_how : lat_cuda_step {
     lat_update update;
     const double *omega; /* [copies], on the device */
-    struct {
-        double stochastic, beta;
-    } real;
-    struct {
-        float stochastic, beta;
-    } single;
+    double stochastic, beta;
     uint64_t seed;
     uint32_t config, step;
     const lat_cuda_unit *unit; /* [nrows][batch], on the device */
     int nrows, batch;
-    int part;             /* LAT_CUDA_ALL, _FACE or _INTERIOR */
-    uint32_t number;      /* of the half sweep, from 1 */
-    uint32_t face_blocks; /* blocks of a face; set by the launch, as is this: */
-    uint32_t spread;      /* every 2^spread-th of the first blocks is one of a face */
 } lat_cuda_how;
 
 typedef struct lat_cuda_ops {

@@ -3,14 +3,6 @@
  * includes). How they lie is in grid/cuda_grid.cuh. */
 #include "grid/cuda_matrix.cuh"
 
-#if LAT_SIZE == 4
-#define WEIGHT(w) (w).weight_single
-#define HOW(how) (how).single
-#else
-#define WEIGHT(w) (w).weight
-#define HOW(how) (how).real
-#endif
-
 /* The fields as the sites of one parity of a slice of `C` copies see them: their own, and those of
  * the other parity. */
 template <int C> struct LAT_(view) {
@@ -75,3 +67,11 @@ static __device__ __forceinline__ void LAT_(next_sites)(const lat_cuda_work &w,
     *down = mu == 0 && p.late ? p.i : c == 0 ? p.i + last * step : p.i - step;
 }
 #endif
+
+/* h's blocks of a face, and how they are spread among others; returns how many these are. */
+static unsigned LAT_(share_blocks)(const lat_cuda_work *w, lat_cuda_how *h, unsigned sites)
+{
+    const unsigned inner = lat_cuda_divide(w, h, sites);
+    h->spread = inner >= 6 * h->face_blocks ? 2 : inner >= 2 * h->face_blocks ? 1 : 0;
+    return inner;
+}

@@ -10,5 +10,4 @@
 #include "grid/lanes_double.h"
 #include "fix_lane_sweeps.h"
 
-const lat_fix_lanes LAT_LANES_OF(lat_fix_lanes)[] = {{LAT_N, 4, BYTES / 4, sweep_f, state_f},
-                                                     {LAT_N, 8, BYTES / 8, sweep_d, state_d}};
+const lat_fix_lanes LAT_LANES_OF(lat_fix_lanes)[] = {{sweep_f, state_f}, {sweep_d, state_d}};

@@ -30,24 +30,13 @@ typedef struct lat_lane_how {
     uint32_t config, step;
 } lat_lane_how;
 
-/* Updates blocks begin..end-1, all of one parity. */
-typedef void lat_lane_sweep(const lat_lane_work *w, int begin, int end, const lat_lane_how *how);
-
-/* Each site's share of the functional and theta(x), of blocks begin..end-1: the numbers of the own
- * site with natural index i to out[2 i], out[2 i + 1] (grid/cpu_reduce.h). */
-typedef void lat_lane_state(const lat_lane_work *w, int begin, int end, double *out);
-
+/* Of blocks begin .. end-1. */
 typedef struct lat_fix_lanes {
-    int nc;    /* N of SU(N) */
-    int real;  /* bytes of a real, 4 or 8 */
-    int lanes; /* sites a vector */
-    lat_lane_sweep *sweep;
-    lat_lane_state *state;
+    /* A half sweep, of blocks of one parity. */
+    void (*sweep)(const lat_lane_work *w, int begin, int end, const lat_lane_how *how);
+    /* Each site's share of the functional and theta(x): the numbers of the own site with natural
+     * index i to out[2 i], out[2 i + 1] (grid/cpu_reduce.h). */
+    void (*state)(const lat_lane_work *w, int begin, int end, double *out);
 } lat_fix_lanes;
-
-/* The rows of links to keep, or -1: two of SU(3) if on all ranks they make the third one to
- * rounding in the precision of the sweeps, else all. NaN does not. Links of a single precision file
- * miss that in double, and are then used as they are. All ranks call it. */
-int lat_fix_rows(const lat_field *u, lat_real real, const lat_comm *comm);
 
 #endif

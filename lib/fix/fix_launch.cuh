@@ -10,10 +10,7 @@ static cudaError_t LAT_(launch)(const lat_cuda_work *w, const lat_cuda_how *how,
     const unsigned y = (unsigned)(how->batch + C - 1) / C, few = 32 * y <= BLOCK_MOST ? 32 : 16,
                    x = y > 2 ? few : BLOCK / y;
     lat_cuda_how h = *how;
-    h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, x);
-    const unsigned inner = how->part == LAT_CUDA_FACE ? 0
-                                                      : lat_cuda_blocks(w->own - 2 * w->face, x);
-    h.spread = inner >= 6 * h.face_blocks ? 2 : inner >= 2 * h.face_blocks ? 1 : 0;
+    const unsigned inner = LAT_(share_blocks)(w, &h, x);
     const dim3 block(x, y), grid(2 * h.face_blocks + inner, (unsigned)how->nrows);
     if (grid.x == 0)
         return cudaSuccess;

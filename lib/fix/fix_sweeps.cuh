@@ -49,7 +49,7 @@ static __device__ __forceinline__ void LAT_(links)(const lat_cuda_work &w,
     for (int mu = 0; mu < 4; mu++) {
         if (mu >= nd)
             break;
-        const LAT_T weight = D ? (LAT_T)1 : WEIGHT(w)[mu];
+        const LAT_T weight = D ? (LAT_T)1 : (LAT_T)w.weight[mu];
         LAT_T m[FULL], n[FULL], h[FULL];
 #if LAT_N <= 3
         const uint32_t up = lat_cuda_up(w, p, mu), down = lat_cuda_down(w, p, mu);
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void LAT_(update_site)(LAT_(m) *g,
                                                          const lat_cuda_how &how,
                                                          const LAT_(rng) *d)
 {
-    const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
+    const LAT_T beta = (LAT_T)how.beta, p = (LAT_T)how.stochastic;
     const LAT_(m) *const x = &l.x;
     switch (update) {
         LAT_EACH_UPDATE(LINEAR, )
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void LAT_(update_site)(LAT_(m) *g,
                                                          const LAT_(rng) *d)
 {
     constexpr int count = COUNT(R);
-    const LAT_T beta = HOW(how).beta, p = HOW(how).stochastic;
+    const LAT_T beta = (LAT_T)how.beta, p = (LAT_T)how.stochastic;
     const LAT_(mag) *const x = &l.x;
     switch (update) {
         LAT_EACH_UPDATE(ABELIAN, )
@@ -202,7 +202,7 @@ static __device__ __forceinline__ uint32_t LAT_(site_to_update)(const lat_cuda_w
                                                                 const lat_cuda_how &how, int parity,
                                                                 int *side)
 {
-    const uint32_t i = lat_cuda_site_of(w, how.face_blocks, 0, how.spread, parity, side);
+    const uint32_t i = lat_cuda_site_of(w, how, parity, blockDim.x, threadIdx.x, side);
     return LAT_(in_strips)(w, i, *side);
 }
 
@@ -228,14 +228,11 @@ static __global__ void BOUNDS(C, UPDATE)
     const lat_cuda_coordinates p = lat_cuda_find(w, i, parity);
     const int64_t site = lat_cuda_site(w, p, unit[0].from);
     WAIT_FOR_GRID();
-    if (face) {
-        /* The ghost of the half sweep before has come. So the neighbour has updated its face there,
-         * which has read the ghost that this block is to write: there is nothing else to be waited
-         * for. */
-        if (threadIdx.x == 0 && threadIdx.y == 0)
-            lat_cuda_wait_flag(w.peers, side, how.number - 1);
-        __syncthreads();
-    }
+    /* The ghost of the half sweep before has come. So the neighbour has updated its face there,
+     * which has read the ghost that this block is to write: there is nothing else to be waited for.
+     */
+    if (face)
+        lat_cuda_await(w.peers, 1u << side, how.number - 1);
     if (busy) {
         LAT_(problem)<P> l[C] = {};
         LAT_(links)<R, D, C>(w, v, p, [&](int c, const LAT_T *u, const LAT_T *g, LAT_T weight) {

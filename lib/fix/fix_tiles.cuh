@@ -157,19 +157,6 @@ static __device__ __forceinline__ void LAT_(tile_update)(
 
 /* ---- a half sweep ---- */
 
-/* The site of number k of a block's, of `many`; nobody's: as the first one. */
-static __device__ __forceinline__ uint32_t LAT_(site_number)(const lat_cuda_work &w,
-                                                             const lat_cuda_how &how, int parity,
-                                                             uint32_t many, uint32_t k, int *side,
-                                                             bool *there)
-{
-    const uint32_t n = lat_cuda_site_number(w, how.face_blocks, 0, how.spread, parity, many, k,
-                                            side),
-                   at = LAT_(in_strips)(w, n, *side);
-    *there = at < w.half;
-    return *there ? at : w.from;
-}
-
 /* One parity. A row of warps, threadIdx.y, has a copy. */
 static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
     LAT_(half)(const __grid_constant__ lat_cuda_work w, const __grid_constant__ lat_cuda_how how,
@@ -188,8 +175,9 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     const int copy = unit.copy < 0 ? 0 : unit.copy;
     bool there;
     int side;
-    const uint32_t i = LAT_(site_number)(w, how, parity, warps * TILES(SHARE),
-                                         warp * TILES(SHARE) + (uint32_t)t.number, &side, &there);
+    const uint32_t at = LAT_(tile_site)(w, how, parity, warps * TILES(SHARE),
+                                        warp * TILES(SHARE) + (uint32_t)t.number, &side, &there),
+                   i = there ? LAT_(in_strips)(w, at, side) : at;
     const bool face = side >= 0 && w.peers.direct;
     if (nobody && !face)
         return;
@@ -200,27 +188,24 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     LAT_(stage)<SHARE>(buffer, LAT_(link) < LAT_N > (v.u, i, w.nd, 0), t);
     WAIT_FOR_GRID();
     const LAT_T omega = (LAT_T)how.omega[copy];
-    if (face) {
-        if (threadIdx.x == 0 && threadIdx.y == 0)
-            lat_cuda_wait_flag(w.peers, side, how.number - 1);
-        __syncthreads();
-    }
+    if (face)
+        lat_cuda_await(w.peers, 1u << side, how.number - 1);
     LAT_(local_problem)<SHARE, true>(m, w, v, p, t, buffer);
     const LAT_(rng) rng = {how.seed + (uint64_t)copy, &site, how.config, how.step};
-    const LAT_(hits) hits = {HOW(how).beta, omega, HOW(how).stochastic, &rng};
+    const LAT_(hits) hits = {(LAT_T)how.beta, omega, (LAT_T)how.stochastic, &rng};
     LAT_V *const mine = v.g[0] + lat_cuda_at(i, CHUNKS(LAT_N));
     LAT_(tile_update)<SHARE>(row, m, mine, t, hits, how.update, x, y);
     if (there && t.stores && !nobody)
 #pragma unroll
         for (int c = 0; c < SHARE; c++) {
-            const int at = t.column + c * LANES(SHARE);
-            LAT_(put_row)(mine, row[c], at);
+            const int a = t.column + c * LANES(SHARE);
+            LAT_(put_row)(mine, row[c], a);
             if (face)
                 LAT_(put_row)(
                     lat_cuda_ghost<LAT_V>(w, w.peers, side,
                                           (uint64_t)copy * (uint64_t)w.slots + (uint64_t)unit.slice,
                                           parity, i, CHUNKS(LAT_N)),
-                    row[c], at);
+                    row[c], a);
         }
     if (face)
         lat_cuda_signal_face(w.peers, side, how.face_blocks * gridDim.y * gridDim.z, how.number);
@@ -266,11 +251,8 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     const LAT_(tile)<1> t = LAT_(tile_of)<1>();
     double sum[3] = {0, 0, 0};
     WAIT_FOR_GRID();
-    if (w.peers.direct) {
-        if (threadIdx.x < 2)
-            lat_cuda_wait_flag(w.peers, (int)threadIdx.x, number);
-        __syncthreads();
-    }
+    if (w.peers.direct)
+        lat_cuda_await(w.peers, LAT_CUDA_BOTH, number);
     const LAT_(view)<1> v = LAT_(fields_of)<LAT_N, 1>(w, x.slot, &x.member, x.parity);
 #pragma unroll 1
     for (int from = 0; from < 32; from += TILES(1)) {
@@ -300,11 +282,7 @@ static cudaError_t LAT_(sweep)(const lat_cuda_work *w, const lat_cuda_how *how, 
     const unsigned batch = (unsigned)how->batch, y = batch < TILE_WARPS ? batch : TILE_WARPS,
                    warps = TILE_WARPS / y, sites = warps * TILES(SHARE);
     lat_cuda_how h = *how;
-    h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, sites);
-    const unsigned inner = how->part == LAT_CUDA_FACE
-                               ? 0
-                               : lat_cuda_blocks(w->own - 2 * w->face, sites);
-    h.spread = inner >= 6 * h.face_blocks ? 2 : inner >= 2 * h.face_blocks ? 1 : 0;
+    const unsigned inner = LAT_(share_blocks)(w, &h, sites);
     const dim3 block(32 * warps, y),
         grid(2 * h.face_blocks + inner, (unsigned)how->nrows, (batch + y - 1) / y);
     if (grid.x == 0)

@@ -3,9 +3,11 @@
 #include "flow.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "flow_internal.h"
+#include "grid/memory.h"
 #include "lattice/boundary.h"
 #include "lattice/iterate.h"
 
@@ -69,6 +71,11 @@ double lat_flow_longest(const lat_geometry *geom, double c1)
     return 2.5 / (4 * geom->nd * (1 + 8 * fabs(c1)));
 }
 
+static const lat_flow_device *device_of(const lat_device *dev)
+{
+    return dev->gpu ? &lat_flow_gpu : &lat_flow_cpu;
+}
+
 /* What no device has code for; the GPU, nor odd extents. */
 int lat_flow_check(const lat_device *dev, const lat_field *u)
 {
@@ -84,26 +91,75 @@ int lat_flow_check(const lat_device *dev, const lat_field *u)
         if (geom->dims[mu] % 2)
             return lat_fail("lattice %s: on a GPU a flow needs even extents, found %d",
                             lat_dims_text(geom, text), geom->dims[mu]);
-    return lat_device_check_group(dev->gpu, nc, (dev->gpu ? &lat_flow_gpu : &lat_flow_cpu)->groups);
+    return lat_device_check_group(dev->gpu, nc, device_of(dev)->groups);
+}
+
+static int open_fields(lat_flow *f, lat_device *dev, const lat_field *u)
+{
+    char text[64], what[96];
+    const lat_geometry *geom = &u->head.geom;
+    const lat_grid_spec spec = {
+        .lattice = *geom, .storage = LAT_STORAGE_DOUBLE, .across = -1, .odd = true};
+    const int nc = u->head.nc;
+    const lat_shape links = lat_shape_of_links(geom->nd, nc),
+                    plane = lat_shape_of_links(LAT_FLOW_STAPLES, nc),
+                    algebra = {.objects = geom->nd, .reals = nc * nc};
+    const bool again = !(f->how.step > 0), rectangles = f->how.c1 != 0;
+    if (!(f->grid = lat_grid_new(dev, &spec)))
+        return -1;
+    snprintf(what, sizeof what, "the flow of lattice %s of SU(%d)", lat_dims_text(geom, text), nc);
+    return lat_device_check_memory(dev,
+                                   (2 + again) * (double)lat_dfield_unit_bytes(f->grid, links)
+                                       + (1 + again)
+                                             * (double)lat_dfield_unit_bytes(f->grid, algebra)
+                                       + rectangles * (double)lat_dfield_unit_bytes(f->grid, plane),
+                                   what)
+                   || !(f->u = lat_dfield_new(f->grid, links, 1, "links"))
+                   || lat_dfield_put(f->u, 0, u, NULL)
+                   || !(f->y = lat_dfield_new(f->grid, algebra, 1, "the flow"))
+                   || (again && !(f->again = lat_dfield_new(f->grid, algebra, 1, "the flow")))
+                   || (rectangles && !(f->plane = lat_dfield_new(f->grid, plane, 1, "staples")))
+                   || f->device->open(f, links)
+               ? -1
+               : 0;
 }
 
 lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how *how)
 {
-    const lat_flow_device *device = dev->gpu ? &lat_flow_gpu : &lat_flow_cpu;
-    lat_flow *f = lat_flow_check(dev, u) ? NULL : device->open(dev, u, how);
-    if (!f)
+    const lat_flow_device *device = device_of(dev);
+    if (lat_flow_check(dev, u))
         return NULL;
+    lat_flow *f = calloc(1, device->size);
+    if (!f) {
+        lat_fail("out of memory: a flow");
+        return NULL;
+    }
     f->device = device;
+    f->how = *how;
     f->longest = lat_flow_longest(&u->head.geom, how->c1);
     f->next = fmin(.02, f->longest);
     f->bound = bound_of(u, how->c1);
-    return f;
+    if (open_fields(f, dev, u) == 0)
+        return f;
+    lat_flow_close(f);
+    return NULL;
 }
 
 void lat_flow_close(lat_flow *f)
 {
-    if (f)
-        f->device->close(f);
+    if (!f || lat_grid_stuck(f->grid))
+        return;
+    lat_grid_free(f->grid);
+    free(f);
+}
+
+/* An exponential of what has eigenvalues up to `bound` is squared so often (site/flow.h). */
+static int halvings(double bound)
+{
+    int n = 0;
+    for (; bound > 1; bound /= 2)
+        n++;
+    return n;
 }
 
 /* Luescher's scheme: with Z_i = eps Z(W_i)
@@ -115,24 +171,24 @@ static int step(lat_flow *f, double eps, bool adaptive, double *error)
 {
     const double second = 17. / 36 + 8. / 9, bound = f->bound * eps;
     const lat_flow_stage stages[3] = {
-        {.beta = 0, .alpha = 1, .eps = eps / 4, .bound = bound / 4, .first = adaptive},
+        {.beta = 0, .alpha = 1, .eps = eps / 4, .halvings = halvings(bound / 4), .first = adaptive},
         {.beta = -17. / 36,
          .alpha = 8. / 9,
          .eps = eps,
-         .bound = second * bound,
+         .halvings = halvings(second * bound),
          .again = adaptive,
          .a = 9. / 4,
          .b = 1. / 16}, /* 2 Z_1 - Z_0 */
         {.beta = -1,
          .alpha = 3. / 4,
          .eps = eps,
-         .bound = (second + 3. / 4) * bound,
+         .halvings = halvings((second + 3. / 4) * bound),
          .last = true}};
     for (int i = 0; i < 3; i++)
         if (f->device->stage(f, stages + i))
             return -1;
     double square = 0;
-    if (adaptive && f->device->apart(f, eps, 3 * bound, &square))
+    if (adaptive && f->device->apart(f, eps, halvings(3 * bound), &square))
         return -1;
     if (adaptive)
         *error = sqrt(square);
@@ -209,5 +265,5 @@ int lat_flow_measure(lat_flow *f, lat_flow_measured *m)
 
 int lat_flow_get(const lat_flow *f, lat_field *v)
 {
-    return lat_dfield_get(f->u, 0, v, true) || lat_field_exchange(v) ? -1 : 0;
+    return lat_dfield_get(f->u, 0, v) || lat_field_exchange(v) ? -1 : 0;
 }

@@ -43,23 +43,17 @@ typedef struct lat_cuda_planes {
     lat_cuda_axis axis[6][4];
 } lat_cuda_planes;
 
-typedef struct lat_cuda_flow_stage {
-    double beta, alpha, eps, a, b;
-    int halvings, again, last;
-} lat_cuda_flow_stage;
-
 typedef struct lat_cuda_flow_ops {
-    int rows; /* of a link that are kept */
     /* The stage of the Wilson flow, from u to `to`. */
-    cudaError_t (*wilson)(const lat_cuda_flow *, const lat_cuda_flow_stage *, cudaStream_t);
+    cudaError_t (*wilson)(const lat_cuda_flow *, const lat_flow_stage *, cudaStream_t);
     /* With rectangles: the staples of a plane, from u to `to`; y of its two directions (beta for
      * the first plane of each); new links, from u to `to`, and `again` = a y + b again. */
     cudaError_t (*staples)(const lat_cuda_flow *, const lat_cuda_plane *, cudaStream_t);
-    cudaError_t (*plane)(const lat_cuda_flow *, const lat_cuda_plane *, const lat_cuda_flow_stage *,
+    cudaError_t (*plane)(const lat_cuda_flow *, const lat_cuda_plane *, const lat_flow_stage *,
                          cudaStream_t);
-    cudaError_t (*apply)(const lat_cuda_flow *, const lat_cuda_flow_stage *, cudaStream_t);
+    cudaError_t (*apply)(const lat_cuda_flow *, const lat_flow_stage *, cudaStream_t);
     /* Squares of distances of u from exp(eps again) of the links `plane`: the largest. */
-    cudaError_t (*apart)(const lat_cuda_flow *, const lat_cuda_flow_stage *, const lat_cuda_sums *,
+    cudaError_t (*apart)(const lat_cuda_flow *, const lat_flow_stage *, const lat_cuda_sums *,
                          cudaStream_t);
     cudaError_t (*numbers)(const lat_cuda_flow *, const lat_cuda_planes *, const lat_cuda_sums *,
                            cudaStream_t);

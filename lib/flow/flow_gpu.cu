@@ -5,71 +5,28 @@
  * another, so that the links before a step are still there when it has to be made again. Sums are
  * taken slice by slice in a fixed order: results on one kind of GPU are the same bit for bit, on
  * any number of them. */
-#include <math.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "flow_cuda.cuh"
 #include "grid/cuda_dfield.cuh"
+#include "grid/cuda_table.h"
 extern "C" {
 #include "base/error.h"
-#include "grid/reduce.h"
-#define DECLARE(n, of) extern const lat_cuda_flow_ops lat_cuda_flow_ops_d##n;
-LAT_EACH_GROUP(LAT_GPU_FLOW_MOST, DECLARE, )
-#undef DECLARE
 }
 
-#define ENTRY(n, of) &lat_cuda_flow_ops_d##n,
-static const lat_cuda_flow_ops *const all_ops[] = {LAT_EACH_GROUP(LAT_GPU_FLOW_MOST, ENTRY, )};
-#undef ENTRY
+LAT_CUDA_DOUBLES(lat_cuda_flow_ops, LAT_GPU_FLOW_MOST);
 
 typedef struct gpu {
     lat_flow flow;
     const lat_cuda_flow_ops *ops;
     cudaStream_t stream; /* the device's */
     lat_dfield *u[3];    /* links; two where steps are fixed */
-    lat_cuda_peers peers[3];
-    int fields, now,
-        start; /* of u: how many; the links as they are; those before the step, or -1 */
-    lat_dfield *plane, *y, *again;
-    lat_cuda_peers plane_peers;
+    lat_cuda_peers peers[3], plane_peers;
+    int now, start; /* of u: the links as they are; those before the step, or -1 */
     lat_cuda_flow work;
-    lat_cuda_sums numbers, most;
     uint32_t number; /* of kernels so far */
 } gpu;
 
-static void gpu_close(lat_flow *f)
-{
-    gpu *c = (gpu *)f;
-    if (f->grid && f->grid->halo && *lat_error())
-        return; /* kernels may wait for neighbours that have failed; the process is about to end */
-    cudaStreamSynchronize(c->stream);
-    for (lat_dfield *u : c->u)
-        lat_dfield_free(u);
-    lat_dfield_free(c->plane);
-    lat_dfield_free(c->y);
-    lat_dfield_free(c->again);
-    lat_grid_free(f->grid);
-    lat_cuda_sums_close(&c->numbers);
-    lat_cuda_sums_close(&c->most);
-    free(c);
-}
-
 /* ---- opening ---- */
-
-static int check_memory(const gpu *c, const lat_field *u, lat_shape links, lat_shape algebra,
-                        lat_shape plane)
-{
-    const lat_grid *grid = c->flow.grid;
-    char text[64], what[96];
-    const double bytes = c->fields * (double)lat_dfield_unit_bytes(grid, links)
-                         + (c->fields - 1) * (double)lat_dfield_unit_bytes(grid, algebra)
-                         + (c->flow.how.c1 != 0) * (double)lat_dfield_unit_bytes(grid, plane);
-    snprintf(what, sizeof what, "the flow of lattice %s of SU(%d)",
-             lat_dims_text(&u->head.geom, text), u->head.nc);
-    return lat_cuda_check_memory(bytes, what);
-}
 
 /* Flags are those of the first field: they count the kernels of all. */
 static int connect(gpu *c, lat_dfield *f, lat_cuda_peers *peers)
@@ -82,60 +39,28 @@ static int connect(gpu *c, lat_dfield *f, lat_cuda_peers *peers)
     return 0;
 }
 
-static int open_fields(gpu *c, lat_device *dev, const lat_field *u)
+static int gpu_open(lat_flow *f, lat_shape links)
 {
-    const int nc = u->head.nc, nd = u->head.geom.nd;
-    const lat_grid_spec spec = {u->head.geom, LAT_STORAGE_DOUBLE, -1, false};
-    const lat_shape links = {nd, 2 * nc * c->ops->rows, nc, true, false},
-                    plane = {LAT_FLOW_STAPLES, links.reals, nc, true, false},
-                    algebra = {nd, nc * nc, 0, false, false};
-    lat_flow *f = &c->flow;
-    c->fields = f->how.step > 0 ? 2 : 3;
-    if (!(f->grid = lat_grid_new(dev, &spec)) || check_memory(c, u, links, algebra, plane))
-        return -1;
-    for (int i = 0; i < c->fields; i++)
-        if (!(c->u[i] = lat_dfield_new(f->grid, links, 1, "links"))
-            || (i == 0 && lat_dfield_put(c->u[0], 0, u, NULL)) || connect(c, c->u[i], c->peers + i))
-            return -1;
-    f->u = c->u[0];
-    if (!(c->y = lat_dfield_new(f->grid, algebra, 1, "the flow"))
-        || (c->fields == 3 && !(c->again = lat_dfield_new(f->grid, algebra, 1, "the flow"))))
-        return -1;
-    if (f->how.c1 != 0
-        && (!(c->plane = lat_dfield_new(f->grid, plane, 1, "staples"))
-            || connect(c, c->plane, &c->plane_peers)))
-        return -1;
-    return lat_cuda_sums_open(&c->numbers, f->grid, 1, LAT_FLOW_NUMBERS)
-                   || lat_cuda_sums_open(&c->most, f->grid, 1, 1)
-               ? -1
-               : 0;
-}
-
-static lat_flow *gpu_open(lat_device *dev, const lat_field *u, const lat_flow_how *how)
-{
-    gpu *c = (gpu *)calloc(1, sizeof *c);
-    if (!c) {
-        lat_fail("out of memory: a flow");
-        return NULL;
-    }
-    c->flow.how = *how;
-    c->ops = all_ops[u->head.nc - 2];
-    c->stream = lat_cuda_device_of(dev)->stream;
-    c->start = -1;
-    if (open_fields(c, dev, u)) {
-        gpu_close(&c->flow);
-        return NULL;
-    }
+    gpu *c = (gpu *)f;
     lat_cuda_flow *w = &c->work;
-    *(lat_cuda_sites *)w = *lat_cuda(c->flow.grid);
+    c->ops = lat_cuda_flow_ops_table[links.nc];
+    c->stream = lat_cuda_device_of(f->grid->dev)->stream;
+    c->start = -1;
+    for (int i = 0; i < (f->again ? 3 : 2); i++)
+        if (!(c->u[i] = i ? lat_dfield_new(f->grid, links, 1, "links") : f->u)
+            || connect(c, c->u[i], c->peers + i))
+            return -1;
+    if (f->plane && connect(c, f->plane, &c->plane_peers))
+        return -1;
+    *(lat_cuda_sites *)w = *lat_cuda(f->grid);
     for (int mu = 0; mu < w->nd; mu++)
-        lat_cuda_axes(c->flow.grid, mu, w->along[mu]);
-    w->c0 = 1 - 8 * how->c1;
-    w->c1 = how->c1;
-    w->y = c->y->data;
-    w->again = c->again ? c->again->data : NULL;
-    w->plane = c->plane ? c->plane->data : NULL;
-    return &c->flow;
+        lat_cuda_axes(f->grid, mu, w->along[mu]);
+    w->c0 = 1 - 8 * f->how.c1;
+    w->c1 = f->how.c1;
+    w->y = f->y->data;
+    w->again = f->again ? f->again->data : NULL;
+    w->plane = f->plane ? f->plane->data : NULL;
+    return 0;
 }
 
 /* ---- stages ---- */
@@ -170,7 +95,7 @@ static void axes_of_plane(const lat_grid *grid, int mu, int nu, lat_cuda_axis ax
         }
 }
 
-static int planes(gpu *c, const lat_cuda_flow_stage *s)
+static int planes(gpu *c, const lat_flow_stage *s)
 {
     const lat_grid *grid = c->flow.grid;
     for (int mu = 0; mu < c->work.nd; mu++)
@@ -180,35 +105,33 @@ static int planes(gpu *c, const lat_cuda_flow_stage *s)
             axes_of_plane(grid, nu, mu, q.half[1]);
             q.first[0] = nu == (mu == 0);
             q.first[1] = mu == 0;
-            const lat_cuda_flow *w = next(c, c->plane, &c->plane_peers);
-            if (failed(c->ops->staples(w, &q, c->stream)) || exchange(c->plane, &c->plane_peers))
+            const lat_cuda_flow *w = next(c, c->flow.plane, &c->plane_peers);
+            if (failed(c->ops->staples(w, &q, c->stream))
+                || exchange(c->flow.plane, &c->plane_peers))
                 return -1;
-            w = next(c, c->plane, &c->plane_peers);
+            w = next(c, c->flow.plane, &c->plane_peers);
             if (failed(c->ops->plane(w, &q, s, c->stream)))
                 return -1;
         }
     return 0;
 }
 
-static int gpu_stage(lat_flow *f, const lat_flow_stage *how)
+static int gpu_stage(lat_flow *f, const lat_flow_stage *s)
 {
     gpu *c = (gpu *)f;
-    const lat_cuda_flow_stage s = {how->beta,  how->alpha, how->eps,
-                                   how->a,     how->b,     lat_flow_halvings(how->bound),
-                                   how->again, how->last};
-    if (how->first)
+    if (s->first)
         c->start = c->now;
     int to = 0;
     while (to == c->now || to == c->start)
         to++;
-    if (c->plane
-        && ((how->again
-             && failed(cudaMemcpyAsync(c->again->data, c->y->data, c->y->unit_bytes,
+    if (f->plane
+        && ((s->again
+             && failed(cudaMemcpyAsync(f->again->data, f->y->data, f->y->unit_bytes,
                                        cudaMemcpyDeviceToDevice, c->stream)))
-            || planes(c, &s)))
+            || planes(c, s)))
         return -1;
     const lat_cuda_flow *w = next(c, c->u[to], c->peers + to);
-    if (failed((c->plane ? c->ops->apply : c->ops->wilson)(w, &s, c->stream))
+    if (failed((f->plane ? c->ops->apply : c->ops->wilson)(w, s, c->stream))
         || exchange(c->u[to], c->peers + to))
         return -1;
     c->now = to;
@@ -226,21 +149,21 @@ static int gpu_restore(lat_flow *f)
 
 /* ---- numbers ---- */
 
-static int gpu_apart(lat_flow *f, double eps, double bound, double *square)
+static int gpu_apart(lat_flow *f, double eps, int halvings, double *square)
 {
     gpu *c = (gpu *)f;
-    const lat_cuda_flow_stage s = {0, 0, eps, 0, 0, lat_flow_halvings(bound), 0, 0};
+    lat_flow_stage s = {};
     lat_cuda_flow w = c->work;
+    s.eps = eps;
+    s.halvings = halvings;
     w.u = c->u[c->now]->data;
     w.plane = c->u[c->start]->data;
-    lat_cuda_sums_begin(&c->most, 1);
-    return failed(c->ops->apart(&w, &s, &c->most, c->stream))
-                   || lat_cuda_sums_finish(&c->most, f->grid)
-                   || lat_reduce_total(f->grid, 1, 1, 1, c->most.sum, square)
-               ? -1
-               : 0;
+    return lat_cuda_total(f->grid, 1, NULL, 1, 1, square, [&](const lat_cuda_sums *sums) {
+        return c->ops->apart(&w, &s, sums, c->stream);
+    });
 }
 
+/* And nobody goes on before all have read. */
 static int gpu_numbers(lat_flow *f, double total[LAT_FLOW_NUMBERS])
 {
     gpu *c = (gpu *)f;
@@ -249,15 +172,11 @@ static int gpu_numbers(lat_flow *f, double total[LAT_FLOW_NUMBERS])
         for (int nu = mu + 1; nu < c->work.nd; nu++)
             axes_of_plane(f->grid, mu, nu, q.axis[q.planes++]);
     const lat_cuda_flow *w = next(c, c->u[c->now], c->peers + c->now);
-    lat_cuda_sums_begin(&c->numbers, 1);
-    return failed(c->ops->numbers(w, &q, &c->numbers, c->stream))
-                   || lat_cuda_sums_finish(&c->numbers, f->grid)
-                   || lat_reduce_total(f->grid, 1, LAT_FLOW_NUMBERS, 0, c->numbers.sum,
-                                       total) /* and nobody goes on before all have read */
-               ? -1
-               : 0;
+    return lat_cuda_total(
+        f->grid, 1, NULL, LAT_FLOW_NUMBERS, 0, total,
+        [&](const lat_cuda_sums *sums) { return c->ops->numbers(w, &q, sums, c->stream); });
 }
 
 const lat_flow_device lat_flow_gpu = {
-    LAT_GPU_FLOW_MOST, gpu_open, gpu_close, gpu_stage, gpu_restore, gpu_apart, gpu_numbers,
+    LAT_GPU_FLOW_MOST, sizeof(gpu), gpu_open, gpu_stage, gpu_restore, gpu_apart, gpu_numbers,
 };

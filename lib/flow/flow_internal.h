@@ -19,7 +19,7 @@ enum { LAT_FLOW_NUMBERS = 4 };
 /* A stage of a step: y = beta y + alpha Z of u, then u <- exp(eps y) u. */
 typedef struct lat_flow_stage {
     double beta, alpha, eps;
-    double bound; /* of the eigenvalues of eps y */
+    int halvings; /* of exp(eps y) (site/flow.h) */
     bool first;   /* of a step that may be made again: start = u before it */
     bool again;   /* and again = a y + b (y as it was before) */
     double a, b;
@@ -27,37 +27,29 @@ typedef struct lat_flow_stage {
 } lat_flow_stage;
 
 typedef struct lat_flow_device {
-    int groups; /* its code is for SU(2) to SU(groups) */
-    lat_flow *(*open)(lat_device *dev, const lat_field *u, const lat_flow_how *how);
-    void (*close)(lat_flow *f);
+    int groups;  /* its code is for SU(2) to SU(groups) */
+    size_t size; /* bytes of its struct, which begins with a lat_flow */
+    int (*open)(lat_flow *f, lat_shape links);          /* the fields of lat_flow are there */
     int (*stage)(lat_flow *f, const lat_flow_stage *s); /* ghosts of u are exchanged */
     int (*restore)(lat_flow *f);                        /* u = start */
     /* The square of the largest distance of a link from exp(eps again) start. */
-    int (*apart)(lat_flow *f, double eps, double bound, double *square);
+    int (*apart)(lat_flow *f, double eps, int halvings, double *square);
     int (*numbers)(lat_flow *f, double total[LAT_FLOW_NUMBERS]); /* over the lattice */
 } lat_flow_device;
 
-extern const lat_flow_device lat_flow_cpu;
-extern const lat_flow_device lat_flow_gpu;
+extern const lat_flow_device lat_flow_cpu, lat_flow_gpu;
 
-/* The device's own struct begins with it; it sets the first three. */
+/* A device's own struct begins with it. */
 struct lat_flow {
+    const lat_flow_device *device;
     lat_flow_how how;
     lat_grid *grid;
-    lat_dfield *u; /* the links as they are */
-    const lat_flow_device *device;
-    double next, longest; /* steps, if they follow the tolerance */
-    double bound;         /* of the eigenvalues of Z */
+    lat_dfield *u;         /* the links as they are */
+    lat_dfield *plane;     /* staples of a plane; NULL without rectangles */
+    lat_dfield *y, *again; /* elements of the algebra; `again` NULL where steps are fixed */
+    double next, longest;  /* steps, if they follow the tolerance */
+    double bound;          /* of the eigenvalues of Z */
     long steps, rejected;
 };
-
-/* An exponential of what has eigenvalues up to `bound` is squared so often (site/flow.h). */
-static inline int lat_flow_halvings(double bound)
-{
-    int n = 0;
-    for (; bound > 1; bound /= 2)
-        n++;
-    return n;
-}
 
 #endif

@@ -10,8 +10,7 @@
 #include "grid/cuda_real.cuh"
 #include "flow_passes.cuh"
 
-extern "C" const lat_cuda_flow_ops LAT_(lat_cuda_flow_ops);
-const lat_cuda_flow_ops LAT_(lat_cuda_flow_ops) = {
-    LAT_LINK_ROWS,      LAT_(launch_wilson), LAT_(launch_staples), LAT_(launch_plane),
-    LAT_(launch_apply), LAT_(launch_apart),  LAT_(launch_numbers),
+extern "C" const lat_cuda_flow_ops LAT_(lat_cuda_flow_ops) = {
+    LAT_(launch_wilson), LAT_(launch_staples), LAT_(launch_plane),
+    LAT_(launch_apply),  LAT_(launch_apart),   LAT_(launch_numbers),
 };

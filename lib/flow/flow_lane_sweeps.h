@@ -59,7 +59,7 @@ LAT_HOST_DEVICE void LAT_(links_ahead)(const lat_lane_links *u, int block)
     }
 }
 
-static void LAT_(force)(const lat_flow_work *w, double beta, double alpha, int begin, int end)
+static void LAT_(force)(const lat_flow_work *w, int begin, int end)
 {
     const int nd = w->u.lay->geom.nd;
     for (int b = begin; b < end; b++) {
@@ -78,7 +78,7 @@ static void LAT_(force)(const lat_flow_work *w, double beta, double alpha, int b
                 LAT_(staple_below)(&w->u, &at, mu, nu, &v);
                 LAT_(staple_add)(&s, v, LAT_(set)(1));
             }
-            LAT_(add_force)(w, b, mu, beta, alpha * w->c0, &s);
+            LAT_(add_force)(w, b, mu, w->stage.beta, w->stage.alpha * w->c0, &s);
         }
     }
 }
@@ -128,7 +128,7 @@ APART void LAT_(below)(const lat_flow_work *w, const LAT_(sites) *y, int mu, int
 }
 
 /* Each link meets its planes in the order 01, 02, 03, 12, ..: beta belongs to the first. */
-static void LAT_(plane)(const lat_flow_work *w, double beta, double alpha, int begin, int end)
+static void LAT_(plane)(const lat_flow_work *w, int begin, int end)
 {
     const lat_layout *lay = w->u.lay;
     for (int b = begin; b < end; b++)
@@ -145,24 +145,24 @@ static void LAT_(plane)(const lat_flow_work *w, double beta, double alpha, int b
             LAT_(below)(w, &back, mu, nu, own, other, &v);
             LAT_(matrix_permute)(&v, lay, perm);
             LAT_(matrix_add)(&s, LAT_(set)(1), &v);
-            LAT_(add_force)(w, b, mu, first ? beta : 1, alpha, &s);
+            LAT_(add_force)(w, b, mu, first ? w->stage.beta : 1, w->stage.alpha, &s);
         }
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-static void LAT_(apply)(const lat_flow_work *w, double eps, int halvings, int begin, int end)
+static void LAT_(apply)(const lat_flow_work *w, int begin, int end)
 {
     for (int b = begin; b < end; b++)
         for (int mu = 0; mu < w->u.lay->geom.nd; mu++) {
             LAT_(m) u = LAT_(link_load)(LAT_(link_at)(&w->u, b, mu));
-            LAT_(algebra_apply)(&u, LAT_(algebra_at)(w, w->y, b, mu), eps, halvings);
+            LAT_(algebra_apply)(&u, LAT_(algebra_at)(w, w->y, b, mu), w->stage.eps,
+                                w->stage.halvings);
             LAT_(link_store)(LAT_(link_at)(&w->u, b, mu), &u);
         }
 }
 
-static void LAT_(apart)(const lat_flow_work *w, double eps, int halvings, int begin, int end,
-                        double *out)
+static void LAT_(apart)(const lat_flow_work *w, int begin, int end, double *out)
 {
     const lat_layout *lay = w->u.lay;
     for (int b = begin; b < end; b++) {
@@ -170,7 +170,8 @@ static void LAT_(apart)(const lat_flow_work *w, double eps, int halvings, int be
         for (int mu = 0; mu < lay->geom.nd; mu++) {
             const LAT_(m) u = LAT_(link_load)(LAT_(link_at)(&w->u, b, mu));
             LAT_(m) v = LAT_(link_load)(LAT_(link_at)(&w->start, b, mu));
-            LAT_(algebra_apply)(&v, LAT_(algebra_at)(w, w->again, b, mu), eps, halvings);
+            LAT_(algebra_apply)(&v, LAT_(algebra_at)(w, w->again, b, mu), w->stage.eps,
+                                w->stage.halvings);
             LAT_(matrix_add)(&v, LAT_(set)(-1), &u);
             const LAT_T square = LAT_(link_overlap)(&v, &v);
             most = LAT_(where_gt)(most, square, most, square);

@@ -8,4 +8,4 @@
 #include "flow_lane_sweeps.h"
 
 const lat_flow_lanes LAT_LANES_OF(lat_flow_lanes)[] = {
-    {LAT_N, LAT_LINK_ROWS, force_d, staples_d, plane_d, apply_d, apart_d, numbers_d}};
+    {force_d, staples_d, plane_d, apply_d, apart_d, numbers_d}};

@@ -17,36 +17,26 @@ typedef struct lat_flow_work {
     double *y, *again;       /* elements of the algebra; `again` with `start` */
     double c0, c1;           /* of the action: of plaquettes, of rectangles */
     int mu, nu;              /* of the plane */
+    lat_flow_stage stage;
 } lat_flow_work;
 
-/* Blocks begin .. end-1, unless it says otherwise. */
+/* Of blocks begin .. end-1. */
+typedef void lat_flow_pass(const lat_flow_work *w, int begin, int end);
 
-/* y = beta y + alpha Z, Z = - c0 P[sum of the plaquettes that begin with the link]. */
-typedef void lat_flow_force(const lat_flow_work *w, double beta, double alpha, int begin, int end);
-
-/* The staples of plane mu, nu; then y of U_mu and U_nu = beta y + alpha Z, Z of plaquettes and
- * rectangles of this plane. */
-typedef void lat_flow_plane(const lat_flow_work *w, int begin, int end);
-
-/* u <- exp(eps y) u. The eigenvalues of eps y are at most 2^halvings. */
-typedef void lat_flow_apply(const lat_flow_work *w, double eps, int halvings, int begin, int end);
-
-/* The square of the largest distance (Frobenius norm) of u from exp(eps again) start among the
- * links of each site: to out[i], i being the own site's natural index (grid/cpu_reduce.h). */
-typedef void lat_flow_apart(const lat_flow_work *w, double eps, int halvings, int begin, int end,
-                            double *out);
-
-/* LAT_FLOW_NUMBERS numbers of each site, to out[LAT_FLOW_NUMBERS i ..]. */
-typedef void lat_flow_numbers(const lat_flow_work *w, int begin, int end, double *out);
+/* Numbers of each of their sites, to out[numbers * i ..], i being the own site's natural index
+ * (grid/cpu_reduce.h). */
+typedef void lat_flow_count(const lat_flow_work *w, int begin, int end, double *out);
 
 typedef struct lat_flow_lanes {
-    int nc, rows; /* rows of a link that are kept */
-    lat_flow_force *force;
-    lat_flow_plane *staples;
-    lat_flow_force *plane;
-    lat_flow_apply *apply;
-    lat_flow_apart *apart;
-    lat_flow_numbers *numbers;
+    /* y = beta y + alpha Z, Z = - c0 P[sum of the plaquettes that begin with the link]. */
+    lat_flow_pass *force;
+    /* The staples of plane mu, nu; then y of U_mu and U_nu = beta y + alpha Z, Z of plaquettes and
+     * rectangles of this plane. */
+    lat_flow_pass *staples, *plane;
+    lat_flow_pass *apply; /* u <- exp(eps y) u */
+    /* The square of the largest distance (Frobenius norm) of u from exp(eps again) start. */
+    lat_flow_count *apart;
+    lat_flow_count *numbers; /* LAT_FLOW_NUMBERS numbers */
 } lat_flow_lanes;
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flow_passes.cuh: the kernels of the gradient flow for one N (template; flow_kernels.cu expands
  * it). A thread is a link, or a site. */
-#include "grid/cuda_matrix.cuh"
-#include "site/link.h"
+#include "grid/cuda_links.cuh"
 #include "site/flow.h"
 
-#define CH CHUNKS(LAT_LINK_ROWS)
 #define ALGEBRA_CHUNKS ((LAT_N * LAT_N + PER - 1) / PER)
 
 /* Sites of a block, with a thread for each of their links; of one parity. */
@@ -19,32 +17,12 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Where object `object` of site i of a parity is, in a field of `objects` objects of `chunks`. */
-static __device__ __forceinline__ size_t LAT_(offset)(const lat_cuda_flow &w, int parity,
-                                                      uint32_t i, int objects, int chunks,
-                                                      int object)
-{
-    return ((size_t)(parity ? w.groups : 0) + i / LAT_CUDA_GROUP)
-               * (uint32_t)(objects * chunks * LAT_CUDA_GROUP)
-           + (uint32_t)(object * chunks * LAT_CUDA_GROUP) + i % LAT_CUDA_GROUP;
-}
-
-static __device__ __forceinline__ LAT_(m)
-    LAT_(read)(const lat_cuda_flow &w, const void *u, int parity, uint32_t i, int object)
-{
-    LAT_T m[CH * PER];
-    LAT_(fetch)<LAT_LINK_ROWS>(m, (const LAT_V *)u + LAT_(offset)(w, parity, i, w.nd, CH, object));
-    return LAT_(link_load)(m);
-}
-
 /* One of the staples of the plane. */
 static __device__ __forceinline__ LAT_(m)
     LAT_(read_staple)(const lat_cuda_flow &w, int parity, uint32_t i, int object)
 {
-    LAT_T m[CH * PER];
-    LAT_(fetch)<LAT_LINK_ROWS>(m, (const LAT_V *)w.plane
-                                      + LAT_(offset)(w, parity, i, LAT_FLOW_STAPLES, CH, object));
-    return LAT_(link_load)(m);
+    return LAT_(read_at)((const LAT_V *)w.plane
+                         + LAT_(offset)(w, parity, i, LAT_FLOW_STAPLES, CH, object));
 }
 
 static __device__ __forceinline__ void LAT_(read_algebra)(const lat_cuda_flow &w, LAT_T *y,
@@ -93,15 +71,11 @@ static __device__ __forceinline__ LAT_(place) LAT_(begin)(const lat_cuda_flow &w
     p.side = !w.peers.direct || !p.there ? -1 : at < w.face ? 0 : at >= w.own - w.face ? 1 : -1;
     if (!w.peers.direct)
         return p;
-    if (blockIdx.x == 0 && threadIdx.y == 0)
-        lat_cuda_signal_step(w.peers, w.number - 1);
-    if (threadIdx.x == 0 && threadIdx.y == 0) {
-        if (chunk < w.face)
-            lat_cuda_wait_flag(w.peers, 0, w.number - 1);
-        if (chunk + blockDim.x > w.own - w.face)
-            lat_cuda_wait_flag(w.peers, 1, w.number - 1);
-    }
-    __syncthreads();
+    lat_cuda_signal_step(w.peers, w.number - 1);
+    lat_cuda_await(w.peers,
+                   (unsigned)(chunk < w.face) << LAT_DOWN
+                       | (unsigned)(chunk + blockDim.x > w.own - w.face) << LAT_UP,
+                   w.number - 1);
     return p;
 }
 
@@ -109,49 +83,17 @@ static __device__ __forceinline__ LAT_(place) LAT_(begin)(const lat_cuda_flow &w
 static __device__ __forceinline__ void LAT_(write)(const lat_cuda_flow &w, const LAT_(place) &p,
                                                    int objects, int object, const LAT_(m) *u)
 {
-    LAT_T m[CH * PER];
-    LAT_(link_store)(m, u);
-    LAT_(store)<LAT_LINK_ROWS>((LAT_V *)w.to + LAT_(offset)(w, p.parity, p.i, objects, CH, object),
-                               m);
+    LAT_(write_at)((LAT_V *)w.to + LAT_(offset)(w, p.parity, p.i, objects, CH, object), u);
     if (p.side >= 0)
-        LAT_(store)<LAT_LINK_ROWS>(
-            lat_cuda_ghost<LAT_V>(w, w.peers, p.side, 0, p.parity, p.i, objects * CH)
-                + object * CH * LAT_CUDA_GROUP,
-            m);
-}
-
-/* ---- staples --------------------------------------------------------------------------------- */
-
-/* Over U_mu, mu = axis[0].dir, on the side of nu = axis[a].dir: the rows that are kept. */
-static __device__ __forceinline__ void LAT_(staple_above)(const lat_cuda_flow &w, int parity,
-                                                          uint32_t i, const lat_cuda_distances &s,
-                                                          const lat_cuda_axis *axis, int a,
-                                                          LAT_(m) *v)
-{
-    const int mu = axis[0].dir, nu = axis[a].dir, other = 1 - parity;
-    const LAT_(m) x = LAT_(read)(w, w.u, parity, i, nu),
-                  y = LAT_(read)(w, w.u, other, i + s.up[a], mu),
-                  z = LAT_(read)(w, w.u, other, i + s.up[0], nu);
-    LAT_(staple_up)(v, &x, &y, &z);
-}
-
-static __device__ __forceinline__ void LAT_(staple_below)(const lat_cuda_flow &w, int parity,
-                                                          uint32_t i, const lat_cuda_distances &s,
-                                                          const lat_cuda_axis *axis, int a,
-                                                          LAT_(m) *v)
-{
-    const int mu = axis[0].dir, nu = axis[a].dir, other = 1 - parity;
-    const uint32_t back = i + s.down[a];
-    const LAT_(m) x = LAT_(read)(w, w.u, other, back, nu), y = LAT_(read)(w, w.u, other, back, mu),
-                  z = LAT_(read)(w, w.u, parity, back + s.up[0], nu);
-    LAT_(staple_down)(v, &x, &y, &z);
+        LAT_(write_at)(lat_cuda_ghost<LAT_V>(w, w.peers, p.side, 0, p.parity, p.i, objects * CH)
+                           + object * CH * LAT_CUDA_GROUP,
+                       u);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
 /* New links from y. */
-static __device__ __forceinline__ void LAT_(move)(const lat_cuda_flow &w,
-                                                  const lat_cuda_flow_stage &s,
+static __device__ __forceinline__ void LAT_(move)(const lat_cuda_flow &w, const lat_flow_stage &s,
                                                   const LAT_(place) &p, int mu, const LAT_T *y)
 {
     LAT_(m) u = LAT_(read)(w, w.u, p.parity, p.i, mu);
@@ -161,8 +103,7 @@ static __device__ __forceinline__ void LAT_(move)(const lat_cuda_flow &w,
 
 template <int D>
 static __global__ void __launch_bounds__(4 * SITES, BLOCKS_A_PROCESSOR)
-    LAT_(wilson)(const __grid_constant__ lat_cuda_flow w,
-                 const __grid_constant__ lat_cuda_flow_stage s)
+    LAT_(wilson)(const __grid_constant__ lat_cuda_flow w, const __grid_constant__ lat_flow_stage s)
 {
     const LAT_(place) p = LAT_(begin)(w);
     if (!p.there)
@@ -179,9 +120,10 @@ static __global__ void __launch_bounds__(4 * SITES, BLOCKS_A_PROCESSOR)
         for (int a = 1; a < 4; a++) {
             if (a >= nd)
                 break;
-            LAT_(staple_above)(w, p.parity, p.i, d, axis, a, &v);
+            const LAT_(corner) c = LAT_(corner_of)(axis, d, a);
+            LAT_(staple_above)(w, w.u, p.parity, p.i, c, &v);
             LAT_(staple_add)(&sum, v, 1);
-            LAT_(staple_below)(w, p.parity, p.i, d, axis, a, &v);
+            LAT_(staple_below)(w, w.u, p.parity, p.i, c, &v);
             LAT_(staple_add)(&sum, v, 1);
         }
         const LAT_(m) u = LAT_(read)(w, w.u, p.parity, p.i, mu);
@@ -205,8 +147,7 @@ static __global__ void __launch_bounds__(4 * SITES, BLOCKS_A_PROCESSOR)
 }
 
 static __global__ void __launch_bounds__(4 * SITES)
-    LAT_(apply)(const __grid_constant__ lat_cuda_flow w,
-                const __grid_constant__ lat_cuda_flow_stage s)
+    LAT_(apply)(const __grid_constant__ lat_cuda_flow w, const __grid_constant__ lat_flow_stage s)
 {
     const LAT_(place) p = LAT_(begin)(w);
     if (!p.there)
@@ -235,18 +176,19 @@ static __global__ void __launch_bounds__(LAT_FLOW_STAPLES *SITES)
     const int object = (int)threadIdx.y;
     const lat_cuda_axis *axis = q.half[object / 2];
     const lat_cuda_distances d = lat_cuda_find(w, axis, p.i, p.parity, 0);
+    const LAT_(corner) c = LAT_(corner_of)(axis, d, 1);
     LAT_(m) v;
     if (object % 2 == 0)
-        LAT_(staple_above)(w, p.parity, p.i, d, axis, 1, &v);
+        LAT_(staple_above)(w, w.u, p.parity, p.i, c, &v);
     else
-        LAT_(staple_below)(w, p.parity, p.i, d, axis, 1, &v);
+        LAT_(staple_below)(w, w.u, p.parity, p.i, c, &v);
     LAT_(write)(w, p, LAT_FLOW_STAPLES, object, &v);
 }
 
 /* threadIdx.y: mu or nu. */
 static __global__ void __launch_bounds__(2 * SITES)
     LAT_(plane)(const __grid_constant__ lat_cuda_flow w, const __grid_constant__ lat_cuda_plane q,
-                const __grid_constant__ lat_cuda_flow_stage s)
+                const __grid_constant__ lat_flow_stage s)
 {
     const LAT_(place) p = LAT_(begin)(w);
     if (!p.there)
@@ -293,8 +235,7 @@ static __global__ void __launch_bounds__(2 * SITES)
 /* ---- measurements ---------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
-    LAT_(apart)(const __grid_constant__ lat_cuda_flow w,
-                const __grid_constant__ lat_cuda_flow_stage s,
+    LAT_(apart)(const __grid_constant__ lat_cuda_flow w, const __grid_constant__ lat_flow_stage s,
                 const __grid_constant__ lat_cuda_sums sums)
 {
     const lat_cuda_summand p = lat_cuda_summand_of(w, sums);
@@ -314,15 +255,14 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
 
 /* d = staple above minus staple below U_mu, and N - Re tr of the plaquette. */
 static __device__ __forceinline__ LAT_T LAT_(difference)(const lat_cuda_flow &w, int parity,
-                                                         uint32_t i, const lat_cuda_distances &s,
-                                                         const lat_cuda_axis *axis,
+                                                         uint32_t i, const LAT_(corner) &c,
                                                          const LAT_(m) *link, LAT_(m) *d)
 {
     LAT_(m) v;
-    LAT_(staple_above)(w, parity, i, s, axis, 1, d);
+    LAT_(staple_above)(w, w.u, parity, i, c, d);
     LAT_(link_complete)(d);
     const LAT_T p = LAT_N - LAT_(link_overlap)(link, d);
-    LAT_(staple_below)(w, parity, i, s, axis, 1, &v);
+    LAT_(staple_below)(w, w.u, parity, i, c, &v);
     LAT_(staple_add)(d, v, -1);
     return p;
 }
@@ -335,15 +275,16 @@ static __device__ __forceinline__ LAT_T LAT_(strength)(const lat_cuda_flow &w,
                                                        LAT_T f[LAT_(algebra)])
 {
     const int mu = axis[0].dir;
-    lat_cuda_distances s = lat_cuda_find(w, axis, p.i, p.parity, 0);
+    const lat_cuda_distances s = lat_cuda_find(w, axis, p.i, p.parity, 0);
+    LAT_(corner) c = LAT_(corner_of)(axis, s, 1);
     LAT_(m) d, x, y;
     const LAT_(m) here = LAT_(read)(w, w.u, p.parity, p.i, mu);
-    const LAT_T plaquette = LAT_(difference)(w, p.parity, p.i, s, axis, &here, &d);
+    const LAT_T plaquette = LAT_(difference)(w, p.parity, p.i, c, &here, &d);
     LAT_(times_dag)(&x, &here, &d);
     const uint32_t back = p.i + s.down[0];
-    s.up[0] = 0 - s.down[0]; /* from there: other distances are as they are here */
+    c.right = 0 - s.down[0]; /* from there: other distances are as they are here */
     const LAT_(m) behind = LAT_(read)(w, w.u, 1 - p.parity, back, mu);
-    LAT_(difference)(w, 1 - p.parity, back, s, axis, &behind, &d);
+    LAT_(difference)(w, 1 - p.parity, back, c, &behind, &d);
     LAT_(dag_times)(&y, &d, &behind);
     LAT_(matrix_add)(&x, 1, &y);
     for (int i = 0; i < LAT_(algebra); i++)
@@ -360,15 +301,9 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
 {
     const lat_cuda_summand p = lat_cuda_summand_of(w, sums);
     double sum[LAT_FLOW_NUMBERS] = {0, 0, 0, 0};
-    if (w.peers.direct) {
-        if (blockIdx.x == 0 && blockIdx.y == 0)
-            lat_cuda_signal_step(w.peers, w.number - 1);
-        if (threadIdx.x == 0) {
-            lat_cuda_wait_flag(w.peers, 0, w.number - 1);
-            lat_cuda_wait_flag(w.peers, 1, w.number - 1);
-        }
-        __syncthreads();
-    }
+    lat_cuda_signal_step(w.peers, w.number - 1);
+    if (w.peers.direct)
+        lat_cuda_await(w.peers, LAT_CUDA_BOTH, w.number - 1);
     const bool pairs = w.nd == 4;
 #pragma unroll 1
     for (int k = 0; p.there && k < (pairs ? 3 : q.planes); k++) {
@@ -386,54 +321,53 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Blocks of so many sites, of both parities. */
-static unsigned LAT_(blocks)(const lat_cuda_flow *w) { return 2 * lat_cuda_blocks(w->own, SITES); }
+/* A thread for `y` objects of each site of both parities. */
+template <class... A>
+static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_flow, A...), const lat_cuda_flow *w, int y,
+                                cudaStream_t stream, A... a)
+{
+    return lat_cuda_start(0, kernel, 2 * lat_cuda_blocks(w->own, SITES), dim3(SITES, (unsigned)y),
+                          stream, *w, a...);
+}
 
-static cudaError_t LAT_(launch_wilson)(const lat_cuda_flow *w, const lat_cuda_flow_stage *s,
+static cudaError_t LAT_(launch_wilson)(const lat_cuda_flow *w, const lat_flow_stage *s,
                                        cudaStream_t stream)
 {
-    const dim3 block(SITES, (unsigned)w->nd);
 #if LAT_N <= LAT_REGISTERS
-    if (w->nd == 4) {
-        LAT_(wilson)<4><<<LAT_(blocks)(w), block, 0, stream>>>(*w, *s);
-        return cudaGetLastError();
-    }
+    if (w->nd == 4)
+        return LAT_(launch)(LAT_(wilson) < 4 >, w, 4, stream, *s);
 #endif
-    LAT_(wilson)<0><<<LAT_(blocks)(w), block, 0, stream>>>(*w, *s);
-    return cudaGetLastError();
+    return LAT_(launch)(LAT_(wilson) < 0 >, w, w->nd, stream, *s);
 }
 
 static cudaError_t LAT_(launch_staples)(const lat_cuda_flow *w, const lat_cuda_plane *q,
                                         cudaStream_t stream)
 {
-    LAT_(staples)<<<LAT_(blocks)(w), dim3(SITES, LAT_FLOW_STAPLES), 0, stream>>>(*w, *q);
-    return cudaGetLastError();
+    return LAT_(launch)(LAT_(staples), w, LAT_FLOW_STAPLES, stream, *q);
 }
 
 static cudaError_t LAT_(launch_plane)(const lat_cuda_flow *w, const lat_cuda_plane *q,
-                                      const lat_cuda_flow_stage *s, cudaStream_t stream)
+                                      const lat_flow_stage *s, cudaStream_t stream)
 {
-    LAT_(plane)<<<LAT_(blocks)(w), dim3(SITES, 2), 0, stream>>>(*w, *q, *s);
-    return cudaGetLastError();
+    return LAT_(launch)(LAT_(plane), w, 2, stream, *q, *s);
 }
 
-static cudaError_t LAT_(launch_apply)(const lat_cuda_flow *w, const lat_cuda_flow_stage *s,
+static cudaError_t LAT_(launch_apply)(const lat_cuda_flow *w, const lat_flow_stage *s,
                                       cudaStream_t stream)
 {
-    LAT_(apply)<<<LAT_(blocks)(w), dim3(SITES, (unsigned)w->nd), 0, stream>>>(*w, *s);
-    return cudaGetLastError();
+    return LAT_(launch)(LAT_(apply), w, w->nd, stream, *s);
 }
 
-static cudaError_t LAT_(launch_apart)(const lat_cuda_flow *w, const lat_cuda_flow_stage *s,
+static cudaError_t LAT_(launch_apart)(const lat_cuda_flow *w, const lat_flow_stage *s,
                                       const lat_cuda_sums *sums, cudaStream_t stream)
 {
-    LAT_(apart)<<<lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS, 0, stream>>>(*w, *s, *sums);
-    return cudaGetLastError();
+    return lat_cuda_start(0, LAT_(apart), lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS, stream,
+                          *w, *s, *sums);
 }
 
 static cudaError_t LAT_(launch_numbers)(const lat_cuda_flow *w, const lat_cuda_planes *q,
                                         const lat_cuda_sums *sums, cudaStream_t stream)
 {
-    LAT_(numbers)<<<lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS, 0, stream>>>(*w, *q, *sums);
-    return cudaGetLastError();
+    return lat_cuda_start(0, LAT_(numbers), lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS,
+                          stream, *w, *q, *sums);
 }

@@ -23,19 +23,14 @@ typedef struct lat_cuda_links : lat_cuda_sites {
     int overlap; /* kernels may begin early (compute capability 9) */
 } lat_cuda_links;
 
-typedef struct lat_cuda_draw {
+typedef struct lat_cuda_draw : lat_cuda_step {
     double k;          /* beta / N */
     lat_update update; /* heat bath, microcanonical or Metropolis */
     uint64_t seed;
     uint32_t config, step;
-    int part;              /* LAT_CUDA_ALL, _FACE or _INTERIOR */
-    uint32_t number;       /* of this step, an update or a reunitarisation, from 1 */
-    uint32_t face_blocks;  /* blocks of a face; set by the launch, as are these: */
-    uint32_t lead, spread; /* after `lead` others every 2^spread-th block is one of a face */
 } lat_cuda_draw;
 
 typedef struct lat_cuda_link_ops {
-    int rows; /* of a link that are kept */
     /* New links of axis[0].dir at the sites of one parity. */
     cudaError_t (*update)(const lat_cuda_links *w, const lat_cuda_draw *how, int parity,
                           cudaStream_t);

@@ -12,7 +12,15 @@
 #define LAT_NOINLINE static __device__ __noinline__
 #endif
 #include "grid/cuda_real.cuh"
-#include "generate_fields.cuh"
+#include "grid/cuda_links.cuh"
+
+/* Where the link of site i of a parity is. */
+static __device__ __forceinline__ LAT_V *LAT_(link_at)(const lat_cuda_links &w, int parity,
+                                                       uint32_t i, int dir)
+{
+    return (LAT_V *)w.u + LAT_(offset)(w, parity, i, w.nd, CH, dir);
+}
+
 #if LAT_N <= LAT_REGISTERS
 #include "generate_sweeps.cuh" /* a thread is a link */
 #else
@@ -22,7 +30,6 @@
 
 extern "C" const lat_cuda_link_ops LAT_(lat_cuda_link_ops);
 const lat_cuda_link_ops LAT_(lat_cuda_link_ops) = {
-    LAT_LINK_ROWS,
     LAT_(update),
     REUNIT,
     LAT_(plaquette),

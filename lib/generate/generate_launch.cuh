@@ -7,10 +7,7 @@ static cudaError_t LAT_(launch)(void (*kernel)(lat_cuda_links, lat_cuda_draw, in
                                 cudaStream_t stream)
 {
     lat_cuda_draw h = *how;
-    h.face_blocks = how->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, SITES);
-    const unsigned inner = how->part == LAT_CUDA_FACE
-                               ? 0
-                               : lat_cuda_blocks(w->own - 2 * w->face, SITES);
+    const unsigned inner = lat_cuda_divide(w, &h, SITES);
     h.lead = inner / 4;
     h.spread = inner - h.lead >= 2 * h.face_blocks;
     if (2 * h.face_blocks + inner == 0)
@@ -35,25 +32,54 @@ static cudaError_t LAT_(update)(const lat_cuda_links *w, const lat_cuda_draw *ho
 }
 
 #if LAT_N > 3
+/* Back to SU(N): LAT_(link_reunit). The "faces" of this kernel are the ghosts. */
+static __global__ void __launch_bounds__(BLOCK)
+    LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w,
+                      const __grid_constant__ lat_cuda_draw how)
+{
+    int side;
+    const uint32_t n = lat_cuda_block_of(how.face_blocks, 0, 0, &side) * REUNIT_SITES
+                       + LAT_(reunit_number)();
+    const bool there = n < (side < 0 ? w.own : w.face);
+    const uint32_t from = side < 0 ? w.from : side ? w.from + w.own : w.from - w.face;
+    lat_cuda_signal_step(w.peers, how.number - 1);
+    if (w.peers.direct && side >= 0)
+        lat_cuda_await(w.peers, 1u << side, how.number - 1);
+    LAT_(reunit_link)(
+        LAT_(link_at)(w, (int)blockIdx.y % 2, there ? from + n : w.from, (int)blockIdx.y / 2),
+        there);
+}
+
 static cudaError_t LAT_(reunit)(const lat_cuda_links *w, const lat_cuda_draw *how,
                                 cudaStream_t stream)
 {
     lat_cuda_draw h = *how;
     h.face_blocks = lat_cuda_blocks(w->face, REUNIT_SITES);
-    LAT_(reunitarise)<<<dim3(2 * h.face_blocks + lat_cuda_blocks(w->own, REUNIT_SITES),
-                             2 * (unsigned)w->nd),
-                        BLOCK, 0, stream>>>(*w, h);
-    return cudaGetLastError();
+    const dim3 grid(2 * h.face_blocks + lat_cuda_blocks(w->own, REUNIT_SITES), 2 * (unsigned)w->nd);
+    return lat_cuda_start(0, LAT_(reunitarise), grid, BLOCK, stream, *w, h);
 }
 #define REUNIT LAT_(reunit)
 #else
 #define REUNIT NULL
 #endif
 
+/* axis[] is in order here. */
+static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
+    LAT_(plaquettes)(const __grid_constant__ lat_cuda_links w,
+                     const __grid_constant__ lat_cuda_sums sums, uint32_t number)
+{
+    const lat_cuda_summand p = lat_cuda_summand_of(w, sums);
+    double sum[2] = {0, 0};
+    lat_cuda_signal_step(w.peers, number);
+    if (w.peers.direct)
+        lat_cuda_await(w.peers, LAT_CUDA_ABOVE, number);
+    LAT_(add_plaquettes)(w, p, sum);
+    lat_cuda_add_slices<2, 0>(sums, 0, sum);
+}
+
 static cudaError_t LAT_(plaquette)(const lat_cuda_links *w, const lat_cuda_sums *sums,
                                    uint32_t number, cudaStream_t stream)
 {
-    LAT_(plaquettes)<<<lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS, 0, stream>>>(*w, *sums,
-                                                                                      number);
-    return cudaGetLastError();
+    return lat_cuda_start(0, LAT_(plaquettes), lat_cuda_sums_blocks(sums), LAT_CUDA_SUM_THREADS,
+                          stream, *w, *sums, number);
 }

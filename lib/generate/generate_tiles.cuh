@@ -95,17 +95,6 @@ static __device__ __forceinline__ void LAT_(add_links)(const lat_cuda_links &w, 
     LAT_(add_times_staged)<false, false, SHARE>(x, buffer, NULL, s, t);
 }
 
-/* The site of number k of a block's, and where it is; nobody's: as the first one. */
-static __device__ __forceinline__ uint32_t LAT_(site_number)(const lat_cuda_links &w,
-                                                             const lat_cuda_draw &how, int parity,
-                                                             int k, int *side, bool *there)
-{
-    const uint32_t at = lat_cuda_site_number(w, how.face_blocks, how.lead, how.spread, parity,
-                                             SITES, (uint32_t)k, side);
-    *there = at < w.half;
-    return *there ? at : w.from;
-}
-
 static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
     LAT_(update_links)(const __grid_constant__ lat_cuda_links w,
                        const __grid_constant__ lat_cuda_draw how, int parity)
@@ -116,20 +105,16 @@ static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
     LAT_(c) *const x = scratch[warp][0], *const y = scratch[warp][1];
     bool there;
     int side;
-    const uint32_t i = LAT_(site_number)(w, how, parity, warp * TILES(SHARE) + t.number, &side,
-                                         &there);
+    const uint32_t i = LAT_(tile_site)(w, how, parity, SITES,
+                                       (uint32_t)(warp * TILES(SHARE) + t.number), &side, &there);
     const bool face = side >= 0 && w.peers.direct;
     const lat_cuda_distances steps = lat_cuda_find(w, w.axis, i, parity, w.site_from);
     const int64_t link = (int64_t)steps.site * w.nd + mu;
     LAT_(c) v[SHARE][LAT_N];
     WAIT_FOR_GRID();
-    if (w.peers.direct && blockIdx.x == 0)
-        lat_cuda_signal_step(w.peers, how.number - 1);
-    if (face) {
-        if (threadIdx.x == 0)
-            lat_cuda_wait_flag(w.peers, side, how.number - 1);
-        __syncthreads();
-    }
+    lat_cuda_signal_step(w.peers, how.number - 1);
+    if (face)
+        lat_cuda_await(w.peers, 1u << side, how.number - 1);
     LAT_(add_links)(w, parity, i, steps, t, (LAT_V *)x, v);
     LAT_(put_columns)<SHARE>(x, v, t);
     const LAT_(rng) rng = {how.seed, &link, how.config, how.step};
@@ -155,29 +140,17 @@ static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
         }
 }
 
-/* Back to SU(N): LAT_(link_reunit). The "faces" of this kernel are the ghosts. */
-static __global__ void __launch_bounds__(BLOCK)
-    LAT_(reunitarise)(const __grid_constant__ lat_cuda_links w,
-                      const __grid_constant__ lat_cuda_draw how)
+static __device__ __forceinline__ uint32_t LAT_(reunit_number)()
+{
+    return threadIdx.x / 32 * TILES(1) + (uint32_t)LAT_(tile_of)<1>().number;
+}
+
+static __device__ __forceinline__ void LAT_(reunit_link)(LAT_V *mine, bool there)
 {
     __shared__ LAT_(c) scratch[TILE_WARPS][SCRATCH];
     const LAT_(tile)<1> t = LAT_(tile_of)<1>();
     LAT_(c) *const y = scratch[threadIdx.x / 32];
-    int side;
-    const uint32_t n = lat_cuda_block_of(how.face_blocks, 0, 0, &side) * REUNIT_SITES
-                       + threadIdx.x / 32 * TILES(1) + (uint32_t)t.number;
-    const bool there = n < (side < 0 ? w.own : w.face);
-    const uint32_t from = side < 0 ? w.from : side ? w.from + w.own : w.from - w.face;
-    LAT_V *const mine = LAT_(link_at)(w, (int)blockIdx.y % 2, there ? from + n : w.from,
-                                      (int)blockIdx.y / 2);
     LAT_(c) v[1][LAT_N];
-    if (w.peers.direct && blockIdx.x == 0 && blockIdx.y == 0)
-        lat_cuda_signal_step(w.peers, how.number - 1);
-    if (w.peers.direct && side >= 0) {
-        if (threadIdx.x == 0)
-            lat_cuda_wait_flag(w.peers, side, how.number - 1);
-        __syncthreads();
-    }
     LAT_(get_row)(v[0], mine, t.column);
     LAT_(tile_orthonormal)<1>(v, y, t);
     const LAT_(c) back = LAT_(phase_back)(LAT_(tile_det)(y, t));
@@ -208,20 +181,11 @@ static __device__ __forceinline__ LAT_T LAT_(plane)(const lat_cuda_links &w, int
 }
 
 /* Each thread has a site for the sums; the tiles of a warp take its 32 sites in turn. */
-static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
-    LAT_(plaquettes)(const __grid_constant__ lat_cuda_links w,
-                     const __grid_constant__ lat_cuda_sums sums, uint32_t number)
+static __device__ __forceinline__ void LAT_(add_plaquettes)(const lat_cuda_links &w,
+                                                            const lat_cuda_summand &p,
+                                                            double sum[2])
 {
-    const lat_cuda_summand p = lat_cuda_summand_of(w, sums);
     const LAT_(tile)<1> t = LAT_(tile_of)<1>();
-    double sum[2] = {0, 0};
-    if (w.peers.direct) {
-        if (blockIdx.x == 0 && blockIdx.y == 0)
-            lat_cuda_signal_step(w.peers, number);
-        if (threadIdx.x == 0)
-            lat_cuda_wait_flag(w.peers, 1, number);
-        __syncthreads();
-    }
 #pragma unroll 1
     for (int s = 0; s < 32; s += TILES(1)) {
         const int lane = s + t.number < 32 ? s + t.number : 31;
@@ -243,5 +207,4 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     }
     if (!p.there)
         sum[0] = sum[1] = 0;
-    lat_cuda_add_slices<2, 0>(sums, 0, sum);
 }

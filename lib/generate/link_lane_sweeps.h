@@ -49,7 +49,7 @@ LAT_HOST_DEVICE void LAT_(link_ahead)(const lat_link_work *w, int b, int mu)
 
 /* A link's random numbers are counted by its number, x * nd + mu. */
 static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end,
-                         const lat_link_how *how)
+                         const lat_link_sweep *how)
 {
     const int nd = w->links.lay->geom.nd;
     int64_t link[LAT_WIDTH];
@@ -61,7 +61,7 @@ static void LAT_(update)(const lat_link_work *w, int mu, int begin, int end,
         LAT_(m) u = LAT_(link_load)(LAT_(link_at)(&w->links, b, mu));
         for (int l = 0; l < LAT_WIDTH; l++)
             link[l] = w->site[(size_t)b * LAT_WIDTH + (size_t)l] * nd + mu;
-        LAT_(link_update)(&u, &s, LAT_(set)((LAT_S)how->k), how->update, &d);
+        LAT_(link_update)(&u, &s, LAT_(set)((LAT_S)w->k), how->update, &d);
         LAT_(link_store)(LAT_(link_at)(&w->links, b, mu), &u);
     }
 }

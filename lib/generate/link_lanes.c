@@ -11,6 +11,5 @@
 #include "grid/lanes_double.h"
 #include "link_lane_sweeps.h"
 
-const lat_link_lanes LAT_LANES_OF(lat_link_lanes)[] = {
-    {LAT_N, 4, BYTES / 4, LAT_LINK_ROWS, update_f, reunit_f, plaquette_f},
-    {LAT_N, 8, BYTES / 8, LAT_LINK_ROWS, update_d, reunit_d, plaquette_d}};
+const lat_link_lanes LAT_LANES_OF(lat_link_lanes)[] = {{update_f, reunit_f, plaquette_f},
+                                                       {update_d, reunit_d, plaquette_d}};

@@ -264,17 +264,9 @@ void lat_ghost_free(lat_ghost *m)
 
 static int exchange_begin(const lat_ghost *m, double *v)
 {
-    const size_t slice = lat_slice_sites(&m->lattice.head) * lat_ghost_reals(m),
-                 bytes = slice * sizeof *v, count = (size_t)lat_field_slab(&m->lattice).count;
-    const lat_exchange x = {.to_down = v,
-                            .to_up = v + (count - 1) * slice,
-                            .from_up = v + count * slice,
-                            .from_down = v + (count + 1) * slice,
-                            .to_down_bytes = bytes,
-                            .to_up_bytes = bytes,
-                            .from_down_bytes = bytes,
-                            .from_up_bytes = bytes};
-    return m->lattice.comm->begin(m->lattice.comm, &x);
+    const lat_field *f = &m->lattice;
+    const size_t bytes = lat_slice_sites(&f->head) * lat_ghost_reals(m) * sizeof *v;
+    return lat_begin_slices(f->comm, f->head.geom.nd - 1, v, lat_field_slab(f).count, bytes, bytes);
 }
 
 int lat_ghost_exchange(const lat_ghost *m, double *v)

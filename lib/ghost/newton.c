@@ -118,7 +118,7 @@ static int pass(lat_newton *n, lat_ghost_pass_name name, const double *scale, in
 /* g as the sweeps have it on the GPU. */
 static int take(lat_newton *n, lat_fixer *from, int copy)
 {
-    const struct lat_dfield *g = from->ops->transformations(from);
+    const struct lat_dfield *g = lat_fix_transformations(from);
     return !g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
                    || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL)
                ? -1
@@ -131,7 +131,7 @@ int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
         n->idle[i] = n->now[i] = false;
     if (from && n->m->gpu)
         return take(n, from, copy);
-    if (from && (from->ops->get(from, copy, g) || lat_transform_project(g)))
+    if (from && (lat_fix_get(from, copy, g) || lat_transform_project(g)))
         return -1;
     return lat_ghost_move(n->m, n->fields.g[0], g->data, n->g_bytes);
 }
@@ -154,7 +154,7 @@ static int end(lat_newton *n, lat_fixer *from, int copy, lat_field *g, bool back
                    || (n->m->gpu
                            ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
                            : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
-                   || (back && from->ops->set(from, copy, g))
+                   || (back && lat_fix_set(from, copy, g))
                ? -1
                : 0;
 }

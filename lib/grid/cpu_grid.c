@@ -120,8 +120,6 @@ static int cpu_slots_changed(lat_grid *grid)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static int elements(const lat_dfield *f) { return f->shape.objects * f->shape.reals; }
-
 static size_t cpu_unit_bytes(const lat_grid *grid, lat_shape shape)
 {
     const lat_cpu_grid *g = lat_cpu(grid);
@@ -138,23 +136,11 @@ static void *cpu_field_alloc(lat_dfield *f, size_t bytes, const char *what)
 
 static void cpu_field_free(lat_dfield *f) { free(f->data); }
 
-static void put_real(void *p, lat_storage storage, int64_t i, double v)
+static lat_lane_view view(const lat_dfield *f, int unit)
 {
-    switch (storage) {
-    case LAT_STORAGE_SINGLE: ((float *)p)[i] = (float)v; break;
-    case LAT_STORAGE_DOUBLE: ((double *)p)[i] = v; break;
-    case LAT_STORAGE_HALF: break; /* refused by cpu_grid_new */
-    }
-}
-
-static double get_real(const void *p, lat_storage storage, int64_t i)
-{
-    switch (storage) {
-    case LAT_STORAGE_SINGLE: return (double)((const float *)p)[i];
-    case LAT_STORAGE_DOUBLE: return ((const double *)p)[i];
-    case LAT_STORAGE_HALF: break;
-    }
-    return 0;
+    return (lat_lane_view){lat_cpu_unit(f, unit),
+                           (int)lat_storage_bytes(f->grid->spec.storage), /* 4 or 8 */
+                           lat_cpu(f->grid)->lay->lanes, f->shape.objects * f->shape.reals};
 }
 
 /* Object k of a site of the host field: links along axis k, at both ends those before the site too;
@@ -180,7 +166,7 @@ static void host_matrix(const lat_dfield *f, const lat_field *host, size_t x, in
 static void put_block(lat_dfield *f, int unit, int b, const lat_field *host, const double *weight)
 {
     const lat_cpu_grid *g = lat_cpu(f->grid);
-    const int lanes = g->lay->lanes, n = elements(f);
+    const int lanes = g->lay->lanes, reals = f->shape.reals;
     const int64_t *site = lat_cpu_sites(g, unit % f->grid->slots) + (size_t)b * (size_t)lanes;
     for (int l = 0; l < lanes; l++) {
         const size_t x = host && site[l] >= 0 ? lat_field_index(host, (size_t)site[l]) : 0;
@@ -191,9 +177,9 @@ static void put_block(lat_dfield *f, int unit, int b, const lat_field *host, con
             else
                 lat_sun_one(f->shape.nc, m);
             const double w = weight ? weight[f->grid->axis[k % f->grid->slot.nd]] : 1;
-            for (int e = 0; e < f->shape.reals; e++)
-                put_real(lat_cpu_unit(f, unit), f->grid->spec.storage,
-                         ((int64_t)b * n + k * f->shape.reals + e) * lanes + l, w * m[e]);
+            for (int e = 0; e < reals; e++)
+                m[e] *= w;
+            lat_lane_put_row(view(f, unit), b, l, k * reals, reals, m);
         }
     }
 }
@@ -215,8 +201,8 @@ static int cpu_put(lat_dfield *f, int member, const lat_field *host, const doubl
 static void get_block(const lat_dfield *f, int unit, int b, lat_field *host)
 {
     const lat_cpu_grid *g = lat_cpu(f->grid);
-    const int lanes = g->lay->lanes, n = elements(f), nd = f->grid->spec.lattice.nd;
-    const int nc = f->shape.nc;
+    const int lanes = g->lay->lanes, nd = f->grid->spec.lattice.nd, nc = f->shape.nc,
+              reals = f->shape.reals;
     const int64_t *site = lat_cpu_sites(g, unit % f->grid->slots) + (size_t)b * (size_t)lanes;
     for (int l = 0; l < lanes; l++) {
         if (site[l] < 0)
@@ -224,10 +210,8 @@ static void get_block(const lat_dfield *f, int unit, int b, lat_field *host)
         const size_t x = lat_field_index(host, (size_t)site[l]);
         for (int k = 0; k < f->shape.objects; k++) {
             double m[LAT_SUN_REALS];
-            for (int e = 0; e < f->shape.reals; e++)
-                m[e] = get_real(lat_cpu_unit(f, unit), f->grid->spec.storage,
-                                ((int64_t)b * n + k * f->shape.reals + e) * lanes + l);
-            if (f->shape.reals < 2 * nc * nc)
+            lat_lane_get_row(view(f, unit), b, l, k * reals, reals, m);
+            if (reals < 2 * nc * nc)
                 lat_sun_complete(nc, m);
             lat_field_put(
                 host, host->head.kind == LAT_GAUGE ? x * (size_t)nd + (size_t)f->grid->axis[k] : x,
@@ -236,9 +220,8 @@ static void get_block(const lat_dfield *f, int unit, int b, lat_field *host)
     }
 }
 
-static int cpu_get(const lat_dfield *f, int member, lat_field *host, bool exact)
+static int cpu_get(const lat_dfield *f, int member, lat_field *host)
 {
-    (void)exact; /* is always so */
     const lat_cpu_grid *g = lat_cpu(f->grid);
     const int slots = f->grid->slots;
 #pragma omp parallel for collapse(2) schedule(static)
@@ -271,6 +254,5 @@ const lat_grid_ops lat_grid_cpu = {
     .migrate = cpu_migrate,
     .halo_new = lat_cpu_halo_new,
     .halo_free = lat_cpu_halo_free,
-    .halo_begin = lat_cpu_halo_begin,
-    .halo_finish = lat_cpu_halo_finish,
+    .halo_exchange = lat_cpu_halo_exchange,
 };

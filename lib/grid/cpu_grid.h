@@ -12,7 +12,7 @@ typedef struct lat_cpu_grid {
     lat_layout *lay; /* of a slot */
     int blocks;      /* of a slot, ghosts included */
     int64_t *site;   /* [slots][blocks][lanes]: natural index in the whole lattice; -1: idle */
-    double *numbers; /* of lat_cpu_reduce, kept from one sum to the next: ... */
+    double *numbers; /* of lat_cpu_total, kept from one sum to the next: ... */
     size_t reserved; /* ... so many */
 } lat_cpu_grid;
 

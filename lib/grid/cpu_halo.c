@@ -9,8 +9,7 @@
 #include "base/memory.h"
 
 struct lat_halo {
-    char *send[2], *receive[2]; /* LAT_DOWN, LAT_UP */
-    const lat_halo_part *part;  /* of the exchange that is under way */
+    char *send[LAT_FACES], *receive[LAT_FACES];
 };
 
 static bool checks(const lat_dfield *f) { return f->grid->dev->options.check; }
@@ -26,17 +25,17 @@ int lat_cpu_halo_new(lat_dfield *f)
     const size_t units = (size_t)f->members * (size_t)f->grid->slots;
     if (!(f->halo = calloc(1, sizeof *f->halo)))
         return lat_fail("out of memory: a halo");
-    for (int side = 0; side < 2; side++) {
+    for (int i = 0; i < lay->faces; i++) {
         int64_t sites = 0;
         for (int parity = 0; parity < 2; parity++) {
-            const lat_face *face = &lay->face[parity][side];
+            const lat_face *face = &lay->face[parity][i];
             sites = face->sites > sites ? face->sites : sites;
             sites = face->ghosts > sites ? face->ghosts : sites;
         }
         const size_t bytes = (size_t)sites * site_bytes(f, f->shape.objects);
-        f->halo->send[side] = lat_alloc(units, bytes, "send buffers");
-        f->halo->receive[side] = lat_alloc(units, bytes, "receive buffers");
-        if (!f->halo->send[side] || !f->halo->receive[side])
+        f->halo->send[i] = lat_alloc(units, bytes, "send buffers");
+        f->halo->receive[i] = lat_alloc(units, bytes, "receive buffers");
+        if (!f->halo->send[i] || !f->halo->receive[i])
             return -1;
     }
     return 0;
@@ -44,9 +43,9 @@ int lat_cpu_halo_new(lat_dfield *f)
 
 void lat_cpu_halo_free(lat_dfield *f)
 {
-    for (int side = 0; side < 2; side++) {
-        free(f->halo->send[side]);
-        free(f->halo->receive[side]);
+    for (int i = 0; i < LAT_FACES; i++) {
+        free(f->halo->send[i]);
+        free(f->halo->receive[i]);
     }
     free(f->halo);
 }
@@ -84,11 +83,12 @@ static void move_sites(const lat_dfield *f, const lat_halo_part *part, int unit,
 /* Own faces into the send buffers; the receive buffers into ghosts; or NaN into ghosts. */
 static void move_part(lat_dfield *f, const lat_halo_part *part, int how)
 {
-    for (int side = 0; side < 2; side++) {
-        const lat_face *face = &lat_cpu(f->grid)->lay->face[part->parity][side];
+    const lat_layout *lay = lat_cpu(f->grid)->lay;
+    for (int k = 0; k < lay->faces; k++) {
+        const lat_face *face = &lay->face[part->parity][k];
         const int64_t n = how == PACK ? face->sites : face->ghosts;
         const int64_t *position = how == PACK ? face->own : face->ghost;
-        char *buffer = how == PACK ? f->halo->send[side] : f->halo->receive[side];
+        char *buffer = how == PACK ? f->halo->send[k] : f->halo->receive[k];
         const size_t bytes = (size_t)n * site_bytes(f, part->objects);
         for (int i = 0; i < part->units; i++)
             move_sites(f, part, part->unit[i], position, n, buffer + (size_t)i * bytes, how);
@@ -98,46 +98,24 @@ static void move_part(lat_dfield *f, const lat_halo_part *part, int how)
 static int begin_exchange(lat_dfield *f, const lat_halo_part *part)
 {
     const lat_comm *comm = f->grid->dev->comm;
-    const lat_face *face = lat_cpu(f->grid)->lay->face[part->parity];
+    const lat_layout *lay = lat_cpu(f->grid)->lay;
     const size_t site = site_bytes(f, part->objects) * (size_t)part->units;
-    const lat_exchange x = {.to_down = f->halo->send[LAT_DOWN],
-                            .to_down_bytes = (size_t)face[LAT_DOWN].sites * site,
-                            .to_up = f->halo->send[LAT_UP],
-                            .to_up_bytes = (size_t)face[LAT_UP].sites * site,
-                            .from_down = f->halo->receive[LAT_DOWN],
-                            .from_down_bytes = (size_t)face[LAT_DOWN].ghosts * site,
-                            .from_up = f->halo->receive[LAT_UP],
-                            .from_up_bytes = (size_t)face[LAT_UP].ghosts * site};
-    return comm->begin(comm, &x);
-}
-
-/* ---- one thread ------------------------------------------------------------------------------ */
-
-int lat_cpu_halo_begin(lat_dfield *f, const lat_halo_part *part)
-{
-    f->halo->part = part;
-#pragma omp parallel
-    {
-        if (checks(f))
-            move_part(f, part, POISON);
-        move_part(f, part, PACK);
+    lat_message m[LAT_FACES];
+    for (int i = 0; i < lay->faces; i++) {
+        const lat_face *face = &lay->face[part->parity][i];
+        m[i] = (lat_message){.axis = f->grid->axis[face->axis],
+                             .side = face->side,
+                             .out = f->halo->send[i],
+                             .out_bytes = (size_t)face->sites * site,
+                             .in = f->halo->receive[i],
+                             .in_bytes = (size_t)face->ghosts * site};
     }
-    return begin_exchange(f, part);
-}
-
-int lat_cpu_halo_finish(lat_dfield *f)
-{
-    const lat_comm *comm = f->grid->dev->comm;
-    if (comm->finish(comm))
-        return -1;
-#pragma omp parallel
-    move_part(f, f->halo->part, UNPACK);
-    return 0;
+    return comm->begin(comm, lay->faces, m);
 }
 
 /* ---- a team ---------------------------------------------------------------------------------- */
 
-/* What a team does: the arguments of lat_cpu_sweep and lat_cpu_operator. */
+/* What a team does: the arguments of lat_cpu_sweep and lat_cpu_operator; apply NULL: nothing. */
 typedef struct task {
     lat_cpu_team *team;
     lat_dfield *f;
@@ -162,7 +140,7 @@ static void apply_to(const task *t, int begin, int end)
 {
     int64_t from, to;
     lat_thread_range(end - begin, &from, &to);
-    for (int i = 0; i < t->part->units && from < to; i++)
+    for (int i = 0; t->apply && i < t->part->units && from < to; i++)
         t->apply(t->context, t->part->unit[i], begin + (int)from, begin + (int)to);
 }
 
@@ -203,6 +181,18 @@ static void exchange(const task *t, int parity)
     if (t->team->rc == 0)
         move_part(t->f, t->part, UNPACK);
     wait(t);
+}
+
+int lat_cpu_halo_exchange(lat_dfield *f, const lat_halo_part *part)
+{
+    lat_cpu_team team = {.rc = 0};
+    const task t = {&team, f, part, NULL, NULL};
+#pragma omp parallel
+    {
+        poison(&t);
+        exchange(&t, part->parity);
+    }
+    return team.rc;
 }
 
 void lat_cpu_sweep(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,

@@ -12,8 +12,7 @@
 /* The table of grid_internal.h. */
 int lat_cpu_halo_new(lat_dfield *f);
 void lat_cpu_halo_free(lat_dfield *f);
-int lat_cpu_halo_begin(lat_dfield *f, const lat_halo_part *part);
-int lat_cpu_halo_finish(lat_dfield *f);
+int lat_cpu_halo_exchange(lat_dfield *f, const lat_halo_part *part);
 
 /* What is done to blocks begin .. end-1 of a unit; the caller's share of all such blocks. */
 typedef void lat_cpu_apply(void *context, int unit, int begin, int end);

@@ -63,43 +63,61 @@ static double *reserve(lat_cpu_grid *g, size_t n)
     return g->numbers;
 }
 
-int lat_cpu_reduce(lat_grid *grid, int units, const bool *active, int numbers, int most,
-                   lat_cpu_numbers *fn, void *context, double *sum)
+/* What is added up: the arguments of lat_cpu_total. */
+typedef struct sums {
+    const lat_grid *grid;
+    const bool *active;
+    int numbers, most;
+    lat_cpu_numbers *fn;
+    void *context;
+} sums;
+
+static bool counts(const sums *s, int unit) { return !s->active || s->active[unit]; }
+
+/* sum[n][slices][numbers + most] of n units from `first` on, by way of v, their numbers. */
+static void add_units(const sums *s, int first, int n, double *v, double *sum)
 {
-    const lat_layout *lay = lat_cpu(grid)->lay;
-    const int slices = lat_reduce_slices(grid), row = slices * (numbers + most);
-    const int groups = (lay->nblocks + GROUP - 1) / GROUP;
-    const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1];
-    const size_t unit_numbers = slice * (size_t)slices * (size_t)numbers;
-    int most_units = (int)(BYTES / (unit_numbers * sizeof(double)));
-    most_units = most_units < 1 ? 1 : most_units > units ? units : most_units;
-    double *v = reserve((lat_cpu_grid *)grid, (size_t)most_units * unit_numbers);
-    if (!v)
-        return -1;
-    memset(sum, 0, (size_t)(units * row) * sizeof *sum);
-    for (int first = 0; first < units; first += most_units) {
-        const int n = units - first < most_units ? units - first : most_units;
+    const lat_geometry *slot = &s->grid->slot;
+    const lat_layout *lay = lat_cpu(s->grid)->lay;
+    const int groups = (lay->nblocks + GROUP - 1) / GROUP, slices = lat_reduce_slices(s->grid);
+    const size_t numbers = (size_t)s->numbers, row = numbers + (size_t)s->most,
+                 slice = lat_volume(slot) / (size_t)slot->dims[slot->nd - 1] * numbers;
 #pragma omp parallel
-        {
+    {
 #pragma omp for collapse(2) schedule(static)
-            for (int u = 0; u < n; u++)
-                for (int i = 0; i < groups; i++) {
-                    const int begin = i * GROUP, end = begin + GROUP;
-                    if (!active || active[first + u])
-                        fn(context, first + u, begin, end < lay->nblocks ? end : lay->nblocks,
-                           v + (size_t)u * unit_numbers);
-                }
+        for (int u = 0; u < n; u++)
+            for (int i = 0; i < groups; i++) {
+                const int begin = i * GROUP, end = begin + GROUP;
+                if (counts(s, first + u))
+                    s->fn(s->context, first + u, begin, end < lay->nblocks ? end : lay->nblocks,
+                          v + (size_t)(u * slices) * slice);
+            }
 #pragma omp for collapse(2) schedule(static)
-            for (int u = 0; u < n; u++)
-                for (int s = 0; s < slices; s++)
-                    if (!active || active[first + u])
-                        add_slice(&grid->slot,
-                                  v + (size_t)u * unit_numbers
-                                      + (size_t)s * slice * (size_t)numbers,
-                                  numbers, most,
-                                  sum + (size_t)(first + u) * (size_t)row
-                                      + (size_t)(s * (numbers + most)));
-        }
+        for (int u = 0; u < n; u++)
+            for (int k = 0; k < slices; k++)
+                if (counts(s, first + u))
+                    add_slice(slot, v + (size_t)(u * slices + k) * slice, s->numbers, s->most,
+                              sum + (size_t)(u * slices + k) * row);
     }
-    return 0;
+}
+
+int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
+                  lat_cpu_numbers *fn, void *context, double *total)
+{
+    const sums s = {grid, active, numbers, most, fn, context};
+    const int units = members * grid->slots, slices = lat_reduce_slices(grid);
+    const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1],
+                 each = slice * (size_t)slices * (size_t)numbers, /* numbers of a unit */
+        row = (size_t)slices * (size_t)(numbers + most);
+    int some = (int)(BYTES / (each * sizeof(double)));
+    some = some < 1 ? 1 : some > units ? units : some;
+    double *sum = reserve((lat_cpu_grid *)grid, (size_t)units * row + (size_t)some * each);
+    if (!sum)
+        return -1;
+    double *const v = sum + (size_t)units * row;
+    memset(sum, 0, (size_t)units * row * sizeof *sum);
+    for (int first = 0; first < units; first += some)
+        add_units(&s, first, units - first < some ? units - first : some, v,
+                  sum + (size_t)first * row);
+    return lat_reduce_total(grid, members, numbers + most, most, sum, total);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cpu_reduce.h: sums of slices on the CPU (reduce.h), from numbers of each site. */
+/* cpu_reduce.h: sums over a lattice on the CPU (reduce.h), from numbers of each site. */
 #ifndef LAT_GRID_CPU_REDUCE_H
 #define LAT_GRID_CPU_REDUCE_H
 
@@ -9,11 +9,11 @@
  * site with natural index i to out[i * numbers ..], i being lay->site[] - lay->first. */
 typedef void lat_cpu_numbers(void *context, int unit, int begin, int end, double *out);
 
-/* sum[units][lat_reduce_slices][numbers + most]: the numbers of each slice's own sites added up in
- * the order of reduce.h, and the largest of the last `most` of them (NaN is larger than anything);
- * zero for units that `active` (NULL: all) leaves out. Not called by a team. -1 with lat_error set.
- */
-int lat_cpu_reduce(lat_grid *grid, int units, const bool *active, int numbers, int most,
-                   lat_cpu_numbers *fn, void *context, double *sum);
+/* total[members * grid->slices][numbers + most], as lat_reduce_total has it: the numbers of each
+ * slice's own sites added up in the order of reduce.h, and the largest of the last `most` of them
+ * (NaN is larger than anything). Units (grid.h) that `active` (NULL: all) leaves out count nothing.
+ * Not called by a team. 0, or -1 with lat_error set; every rank calls it. */
+int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
+                  lat_cpu_numbers *fn, void *context, double *total);
 
 #endif

@@ -45,9 +45,6 @@ int lat_cuda_failed(cudaError_t e, const char *what);
 /* `bytes` on the device, for `what`. */
 int lat_cuda_malloc(void **p, size_t bytes, const char *what);
 
-/* Will that many bytes fit? `what` begins the sentence otherwise: "lattice 4 4 4 4 in single". */
-int lat_cuda_check_memory(double bytes, const char *what);
-
 /* Blocks of so many threads for n of them. */
 static inline unsigned lat_cuda_blocks(uint64_t n, unsigned threads)
 {

@@ -10,21 +10,6 @@ extern "C" {
 }
 #include "site/sun.h"
 
-/* LAT_(fill_last) of site/matrix.h in both precisions: rows that are not stored become what sweeps
- * make them. */
-#define LAT_N 3
-#define LAT_SIZE 4
-#include "cuda_real.cuh"
-#include "site/real.h"
-#include "site/matrix.h"
-static __device__ void last_row(float *m) { LAT_(fill_last)((LAT_(m) *)m); }
-#undef LAT_SIZE
-#define LAT_SIZE 8
-#include "cuda_real.cuh"
-#include "site/real.h"
-#include "site/matrix.h"
-static __device__ void last_row(double *m) { LAT_(fill_last)((LAT_(m) *)m); }
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 void *lat_cuda_field_alloc(lat_dfield *f, size_t bytes, const char *what)
@@ -61,7 +46,6 @@ typedef struct transfer {
     int per_site, full, links;      /* the host field's objects a site, and reals of each */
     double weight[4];
     uint32_t *differs;
-    bool exact;
 } transfer;
 
 /* Object n of the host field as it is stored, real 0 of it; NULL for links across slots. */
@@ -141,23 +125,15 @@ static __global__ void get_objects(const __grid_constant__ transfer t, RAW *raw,
         m[e] = e < t.reals ? (RAW)(double)p[offset_of<T>(e)] : (RAW)0;
     if (!drops_row(t))
         return;
-    T own[18];
     double d[18];
     for (int e = 0; e < t.reals; e++)
-        d[e] = (double)(own[e] = p[offset_of<T>(e)]);
-    if (t.exact || t.nc == 2)
-        lat_sun_last_row(t.nc, d);
-    else {
-        last_row(own);
-        for (int e = 12; e < 18; e++)
-            d[e] = (double)own[e];
-    }
+        d[e] = (double)p[offset_of<T>(e)];
+    lat_sun_last_row(t.nc, d);
     for (int e = t.reals; e < t.full; e++)
         m[e] = (RAW)d[e];
 }
 
 const void *lat_cuda_any_kernel(void) { return (const void *)get_objects<float, float>; }
-
 
 template <class T, class RAW>
 static cudaError_t launch(const transfer *t, bool put, void *raw, uint64_t first, uint64_t count,
@@ -280,10 +256,9 @@ int lat_cuda_put(lat_dfield *f, int member, const lat_field *host, const double 
     return check_shape(&t, f) || transfer_field(&t, f, host, true) ? -1 : 0;
 }
 
-int lat_cuda_get(const lat_dfield *f, int member, lat_field *host, bool exact)
+int lat_cuda_get(const lat_dfield *f, int member, lat_field *host)
 {
-    transfer t = transfer_of(f, member, host);
-    t.exact = exact;
+    const transfer t = transfer_of(f, member, host);
     return check_shape(&t, f) || transfer_field(&t, f, host, false) ? -1 : 0;
 }
 

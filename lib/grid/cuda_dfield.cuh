@@ -11,7 +11,7 @@
 void *lat_cuda_field_alloc(lat_dfield *f, size_t bytes, const char *what);
 void lat_cuda_field_free(lat_dfield *f);
 int lat_cuda_put(lat_dfield *f, int member, const lat_field *host, const double *weight);
-int lat_cuda_get(const lat_dfield *f, int member, lat_field *host, bool exact);
+int lat_cuda_get(const lat_dfield *f, int member, lat_field *host);
 /* As lat_cuda_get, to memory on the device, in double. */
 int lat_cuda_get_there(const lat_dfield *f, int member, double *there);
 int lat_cuda_migrate(lat_dfield *f, int unit, int rank, bool send);

@@ -6,6 +6,7 @@
 #include "cuda_device.cuh"
 #include "cuda_dfield.cuh"
 #include "cuda_halo.cuh"
+#include "cuda_reduce.cuh"
 extern "C" {
 #include "base/error.h"
 #include "grid_internal.h"
@@ -102,7 +103,11 @@ void lat_cuda_axes(const lat_grid *grid, int first, lat_cuda_axis axis[4])
     }
 }
 
-static void gpu_grid_free(lat_grid *grid) { free(grid); }
+static void gpu_grid_free(lat_grid *grid)
+{
+    lat_cuda_sums_free(((lat_gpu_grid *)grid)->sums);
+    free(grid);
+}
 
 static lat_grid *gpu_grid_new(const lat_grid *common)
 {
@@ -144,8 +149,8 @@ static size_t gpu_unit_bytes(const lat_grid *grid, lat_shape shape)
 
 extern "C" const lat_grid_ops lat_grid_gpu;
 const lat_grid_ops lat_grid_gpu = {
-    lat_cuda_device_close, gpu_grid_new,        gpu_grid_free,        gpu_slots_changed,
-    gpu_assigned,          gpu_unit_bytes,      lat_cuda_field_alloc, lat_cuda_field_free,
-    lat_cuda_put,          lat_cuda_get,        lat_cuda_migrate,     lat_cuda_halo_new,
-    lat_cuda_halo_free,    lat_cuda_halo_begin, lat_cuda_halo_finish,
+    lat_cuda_device_close, gpu_grid_new,           gpu_grid_free,        gpu_slots_changed,
+    gpu_assigned,          gpu_unit_bytes,         lat_cuda_field_alloc, lat_cuda_field_free,
+    lat_cuda_put,          lat_cuda_get,           lat_cuda_migrate,     lat_cuda_halo_new,
+    lat_cuda_halo_free,    lat_cuda_halo_exchange,
 };

@@ -60,8 +60,9 @@ typedef struct lat_cuda_lattice : lat_cuda_grid {
 typedef struct lat_gpu_grid {
     lat_grid grid;
     lat_cuda_lattice cuda;
-    int64_t site_from;   /* the lattice's natural index of site 0 of the slot of slice 0 */
-    uint64_t slice_step; /* of that index, from slice to slice */
+    int64_t site_from;          /* the lattice's natural index of site 0 of the slot of slice 0 */
+    uint64_t slice_step;        /* of that index, from slice to slice */
+    struct lat_cuda_sums *sums; /* cuda_reduce.cuh; NULL before the first ones */
 } lat_gpu_grid;
 
 static inline const lat_cuda_lattice *lat_cuda(const lat_grid *grid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_halo.cu: faces to neighbours' ghosts: connection, buffers, the overlap of a sweep. */
+/* cuda_halo.cu: faces to neighbours' ghosts: connection, buffers. */
 #include "cuda_halo.cuh"
 
 #include <dlfcn.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cuda_dfield.cuh"
 #include "cuda_tuning.h"
+#include "cuda_window.cuh"
 extern "C" {
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,8 +16,8 @@ extern "C" {
 
 struct lat_halo {
     lat_cuda_peers peers;
-    void *mapped[2]; /* the neighbours' memory below and above; one rank may be both */
-    bool aware;      /* MPI takes device memory */
+    char **mapped; /* [ranks]: the neighbours' memory */
+    bool aware;    /* MPI takes device memory */
     /* What an exchange needs: buffers [2 sides][units][chunks][face], 16 bytes each. */
     void *send, *receive, *send_host, *receive_host;
     size_t reserved; /* bytes of a side */
@@ -102,12 +103,13 @@ static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, v
 
 /* ---- exchange -------------------------------------------------------------------------------- */
 
-int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes)
+int lat_cuda_exchange(const lat_comm *comm, int axis, char *out, char *in, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
         const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
-        const lat_exchange x = {out + at, out + bytes + at, in + at, in + bytes + at, n, n, n, n};
-        if (comm->begin(comm, &x) || comm->finish(comm))
+        const lat_message m[] = {{axis, LAT_DOWN, out + at, in + at, n, n},
+                                 {axis, LAT_UP, out + bytes + at, in + bytes + at, n, n}};
+        if (comm->begin(comm, LAT_SIDES, m) || comm->finish(comm))
             return -1;
     }
     return 0;
@@ -215,7 +217,7 @@ static int exchange(lat_dfield *f, size_t bytes)
         e = cudaMemcpyAsync(out, h->send, 2 * bytes, cudaMemcpyDeviceToHost, h->stream);
     if (lat_cuda_failed(e ? e : cudaStreamSynchronize(h->stream), "fetching faces"))
         return -1;
-    if (lat_cuda_exchange(comm, out, in, bytes))
+    if (lat_cuda_exchange(comm, f->grid->spec.lattice.nd - 1, out, in, bytes))
         return -1;
     if (!h->aware)
         e = cudaMemcpyAsync(h->receive, in, 2 * bytes, cudaMemcpyHostToDevice, h->stream);
@@ -239,88 +241,56 @@ int lat_cuda_halo_finish(lat_dfield *f)
     return lat_cuda_failed(e, "unpacking ghosts") || comm->barrier(comm) ? -1 : 0;
 }
 
+int lat_cuda_halo_exchange(lat_dfield *f, const lat_halo_part *part)
+{
+    return lat_cuda_halo_begin(f, part) || lat_cuda_halo_finish(f) ? -1 : 0;
+}
+
 /* ---- connection ------------------------------------------------------------------------------ */
 
 /* What a rank says of its field. */
 typedef struct description {
-    cudaIpcMemHandle_t handle;
     uint64_t bytes; /* of the numbers; flags are behind them */
-    uint32_t groups, ghost[2];
-    int fails;
+    uint32_t groups, ghost[LAT_SIDES];
 } description;
 
-/* Maps the neighbours' memory. */
-static cudaError_t map_neighbours(lat_halo *h, const description *below, const description *above)
-{
-    const description *const there[2] = {below, above};
-    for (int s = 0; s < 2; s++) {
-        lat_cuda_neighbour *side = h->peers.side + s;
-        if (there[s]->fails)
-            return cudaErrorInvalidResourceHandle;
-        if (s == 1 && below == above) {
-            h->mapped[1] = h->mapped[0];
-        } else {
-            const cudaError_t e = cudaIpcOpenMemHandle(&h->mapped[s], there[s]->handle,
-                                                       cudaIpcMemLazyEnablePeerAccess);
-            if (e != cudaSuccess)
-                return e;
-        }
-        side->data = h->mapped[s];
-        side->groups = there[s]->groups;
-        side->ghost = there[s]->ghost[1 - s];
-        side->flag = (uint32_t *)((char *)h->mapped[s] + there[s]->bytes) + LAT_CUDA_RECEIVED
-                     + (1 - s);
-    }
-    return cudaSuccess;
-}
-
-/* -1, or 1 if all ranks reach their neighbours' memory, or 0. */
-static int try_peers(lat_dfield *f)
+/* Where the neighbours want our faces, whose memory is mapped. */
+static int find_ghosts(lat_dfield *f)
 {
     lat_halo *h = f->halo;
     const lat_cuda_grid *w = lat_cuda(f->grid);
     const lat_comm *comm = f->grid->dev->comm;
-    description my, *all = (description *)lat_alloc((size_t)comm->size, sizeof *all,
-                                                    "what ranks say of their fields");
-    if (!all)
-        return -1;
-    memset(&my, 0, sizeof my);
-    my.bytes = lat_cuda_field_bytes(f);
-    my.groups = w->groups;
-    my.ghost[1] = w->from + w->own;
-    cudaError_t e = cudaIpcGetMemHandle(&my.handle, f->data);
-    my.fails = e != cudaSuccess;
-    if (comm->gather(comm, &my, sizeof my, all)) {
-        free(all);
-        return -1;
+    const description my = {lat_cuda_field_bytes(f), w->groups, {0, w->from + w->own}};
+    description *all = (description *)lat_alloc((size_t)comm->size, sizeof *all,
+                                                "what ranks say of their fields");
+    const int rc = all ? comm->gather(comm, &my, sizeof my, all) : -1;
+    for (int s = 0; s < LAT_SIDES && rc == 0; s++) {
+        const int rank = (comm->rank + comm->size + (s == LAT_UP ? 1 : -1)) % comm->size;
+        lat_cuda_neighbour *side = h->peers.side + s;
+        side->data = h->mapped[rank];
+        side->groups = all[rank].groups;
+        side->ghost = all[rank].ghost[1 - s];
+        side->flag = (uint32_t *)(h->mapped[rank] + all[rank].bytes) + LAT_CUDA_RECEIVED + (1 - s);
     }
-    if (e == cudaSuccess)
-        e = map_neighbours(h, all + (comm->rank + comm->size - 1) % comm->size,
-                           all + (comm->rank + 1) % comm->size);
     free(all);
-    cudaGetLastError(); /* what failed has been seen */
-    if (e != cudaSuccess && f->grid->dev->options.transport == LAT_TRANSPORT_PEER)
-        return lat_fail("--transport peer: GPU %d cannot reach its neighbours' memory: %s",
-                        lat_cuda_device_number(), cudaGetErrorString(e));
-    double bad = e != cudaSuccess;
-    return comm->max(comm, &bad, 1) ? -1 : bad == 0;
+    return rc;
 }
 
 int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
 {
     lat_halo *h = f->halo;
     const lat_comm *comm = f->grid->dev->comm;
-    const int wish = f->grid->dev->options.transport, one_host = comm->host_size == comm->size;
-    int direct = 0;
     memset(peers, 0, sizeof *peers);
     if (!h)
         return 0;
-    if (wish == LAT_TRANSPORT_PEER && !one_host)
+    if (f->grid->dev->options.transport == LAT_TRANSPORT_PEER && comm->host_size != comm->size)
         return lat_fail_usage(
             "--transport peer: expected all %d ranks on one host, found %d on this one", comm->size,
             comm->host_size);
-    if ((wish == LAT_TRANSPORT_PEER || wish == LAT_TRANSPORT_AUTO) && one_host
-        && (direct = try_peers(f)) < 0)
+    h->mapped = (char **)calloc((size_t)comm->size, sizeof *h->mapped);
+    const int direct = h->mapped ? lat_cuda_map(f->grid->dev, f->data, false, h->mapped)
+                                 : lat_fail("out of memory: a halo");
+    if (direct < 0 || (direct && find_ghosts(f)))
         return -1;
     h->peers.direct = direct;
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
@@ -342,32 +312,19 @@ void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)
                                : ", staged");
 }
 
-/* Memory that a neighbour has mapped stays until all ranks are here. */
-static int unmap(lat_dfield *f)
-{
-    lat_halo *h = f->halo;
-    const lat_comm *comm = f->grid->dev->comm;
-    cudaStreamSynchronize(stream_of(f));
-    if (comm->barrier(comm))
-        return -1;
-    for (int s = 0; s < 2; s++)
-        if (h->mapped[s] && (s == 0 || h->mapped[1] != h->mapped[0]))
-            cudaIpcCloseMemHandle(h->mapped[s]);
-    return comm->barrier(comm);
-}
-
 void lat_cuda_halo_free(lat_dfield *f)
 {
     lat_halo *h = f->halo;
     /* After a failure neighbours may still be at work in the field, and kernels may wait for them:
      * it stays until the process ends, soon. */
-    if (h->peers.direct && (*lat_error() || unmap(f))) {
+    if (h->peers.direct && lat_cuda_unmap(f->grid->dev, h->mapped)) {
         f->data = NULL;
         return;
     }
     free_buffers(h);
     cudaFree(h->unit);
     free(h->unit_host);
+    free(h->mapped);
     if (h->packed)
         cudaEventDestroy(h->packed);
     if (h->arrived)
@@ -377,15 +334,4 @@ void lat_cuda_halo_free(lat_dfield *f)
     free(h);
 }
 
-/* ---- overlap --------------------------------------------------------------------------------- */
-
-int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch, void *context)
-{
-    static const char what[] = "a sweep";
-    if (!f->halo || f->halo->peers.direct)
-        return lat_cuda_failed(launch(context, LAT_CUDA_ALL), what);
-    if (lat_cuda_failed(launch(context, LAT_CUDA_FACE), what) || lat_cuda_halo_begin(f, part)
-        || lat_cuda_failed(launch(context, LAT_CUDA_INTERIOR), what))
-        return -1;
-    return lat_cuda_halo_finish(f);
-}
+bool lat_cuda_direct(const lat_dfield *f) { return !f->halo || f->halo->peers.direct; }

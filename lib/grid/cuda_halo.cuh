@@ -36,6 +36,9 @@ typedef struct lat_cuda_peers {
 /* For lat_grid_ops. */
 int lat_cuda_halo_new(lat_dfield *f);
 void lat_cuda_halo_free(lat_dfield *f);
+int lat_cuda_halo_exchange(lat_dfield *f, const lat_halo_part *part);
+
+/* Starts an exchange; what `part` points to stays until the other one, which waits for it. */
 int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part);
 int lat_cuda_halo_finish(lat_dfield *f);
 
@@ -44,23 +47,49 @@ int lat_cuda_halo_finish(lat_dfield *f);
  */
 int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
 
-/* Faces on the host to the neighbours, and theirs: `out` and `in` have `bytes` of the side below
- * and then of the one above. */
-int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes);
+/* Faces across an axis, on the host, to the neighbours, and theirs: `out` and `in` have `bytes` of
+ * each side, LAT_DOWN first. */
+int lat_cuda_exchange(const lat_comm *comm, int axis, char *out, char *in, size_t bytes);
 
 /* A few words for provenance, and how faces go: "gpu NVIDIA H200 x 4, peer". */
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size);
 
-/* Which own sites a kernel computes: both faces and then the interior, or one of these. */
+/* What kernels of a sweep know of their part in it. */
 enum { LAT_CUDA_ALL, LAT_CUDA_FACE, LAT_CUDA_INTERIOR };
+typedef struct lat_cuda_step {
+    int part;              /* own sites: both faces and then the interior, or one of these */
+    uint32_t number;       /* of this step, from 1 */
+    uint32_t face_blocks;  /* blocks of a face; set by the launch, as are these: */
+    uint32_t lead, spread; /* after `lead` others every 2^spread-th block is one of a face */
+} lat_cuda_step;
 
-/* Launches a kernel on the device's stream. */
-typedef cudaError_t lat_cuda_launch(void *context, int sites);
+/* Sets s->face_blocks for blocks of so many sites of a parity; returns how many others there are.
+ */
+static inline unsigned lat_cuda_divide(const lat_cuda_sites *w, lat_cuda_step *s, unsigned sites)
+{
+    s->face_blocks = s->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, sites);
+    return s->part == LAT_CUDA_FACE ? 0 : lat_cuda_blocks(w->own - 2 * w->face, sites);
+}
+
+/* Does nobody but kernels see to the ghosts of sweeps of f? */
+bool lat_cuda_direct(const lat_dfield *f);
 
 /* A sweep writes what `part` says of f: faces, which are exchanged while the interior is computed;
- * or all at once, where kernels write to the neighbours' ghosts themselves or there is no halo. */
-int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_launch *launch,
-                   void *context);
+ * or all at once. launch() launches the kernel for s->part on the device's stream. */
+template <class Launch>
+static inline int lat_cuda_sweep(lat_dfield *f, const lat_halo_part *part, lat_cuda_step *s,
+                                 Launch launch)
+{
+    static const char what[] = "a sweep";
+    s->part = LAT_CUDA_ALL;
+    if (lat_cuda_direct(f))
+        return lat_cuda_failed(launch(), what);
+    s->part = LAT_CUDA_FACE;
+    if (lat_cuda_failed(launch(), what) || lat_cuda_halo_begin(f, part))
+        return -1;
+    s->part = LAT_CUDA_INTERIOR;
+    return lat_cuda_failed(launch(), what) || lat_cuda_halo_finish(f) ? -1 : 0;
+}
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
@@ -81,33 +110,15 @@ static __device__ __forceinline__ uint32_t lat_cuda_block_of(uint32_t face_block
     return blockIdx.x - (number < faces ? number + 1 : faces);
 }
 
-/* The site for this thread, w.half or more if there is none; *side: 0 or 1 in the face below or
- * above, otherwise -1. Sweeps go through the interior to and fro: what the last one touched last is
- * still in the second cache. */
+/* The site of number k of a block's, of `many`; w.half or more if there is none; *side: 0 or 1 in
+ * the face below or above, otherwise -1. Sweeps go through the interior to and fro: what the last
+ * one touched last is still in the second cache. */
 static __device__ __forceinline__ uint32_t lat_cuda_site_of(const lat_cuda_sites &w,
-                                                            uint32_t face_blocks, uint32_t lead,
-                                                            uint32_t spread, int parity, int *side)
+                                                            const lat_cuda_step &s, int parity,
+                                                            uint32_t many, uint32_t k, int *side)
 {
-    const uint32_t b = lat_cuda_block_of(face_blocks, lead, spread, side);
-    if (*side >= 0) {
-        const uint32_t n = b * blockDim.x + threadIdx.x;
-        return n < w.face ? w.from + n + (*side ? w.own - w.face : 0) : w.half;
-    }
-    const uint32_t inner = gridDim.x - 2 * face_blocks,
-                   n = (parity ? inner - 1 - b : b) * blockDim.x + threadIdx.x;
-    return n < w.own - 2 * w.face ? w.from + w.face + n : w.half;
-}
-
-/* The same where a block has `many` sites, for number k of them. (That function by way of this one
- * is other machine code.) */
-static __device__ __forceinline__ uint32_t lat_cuda_site_number(const lat_cuda_sites &w,
-                                                                uint32_t face_blocks, uint32_t lead,
-                                                                uint32_t spread, int parity,
-                                                                uint32_t many, uint32_t k,
-                                                                int *side)
-{
-    const uint32_t b = lat_cuda_block_of(face_blocks, lead, spread, side),
-                   inner = gridDim.x - 2 * face_blocks;
+    const uint32_t b = lat_cuda_block_of(s.face_blocks, s.lead, s.spread, side),
+                   inner = gridDim.x - 2 * s.face_blocks;
     if (*side >= 0) {
         const uint32_t n = b * many + k;
         return n < w.face ? w.from + n + (*side ? w.own - w.face : 0) : w.half;
@@ -144,6 +155,17 @@ static __device__ __forceinline__ void lat_cuda_wait_flag(const lat_cuda_peers &
     while ((int32_t)(received - number) < 0);
 }
 
+/* A block waits for step `number` of the neighbours on the sides of a mask. All its threads come
+ * here. */
+enum { LAT_CUDA_ABOVE = 1 << LAT_UP, LAT_CUDA_BOTH = LAT_CUDA_ABOVE | 1 << LAT_DOWN };
+static __device__ __forceinline__ void lat_cuda_await(const lat_cuda_peers &peers, unsigned sides,
+                                                      uint32_t number)
+{
+    if (threadIdx.x < LAT_SIDES && threadIdx.y == 0 && (sides >> threadIdx.x & 1))
+        lat_cuda_wait_flag(peers, (int)threadIdx.x, number);
+    __syncthreads();
+}
+
 /* The last of `blocks` blocks of a face to come tells the neighbour that step `number` is there. */
 static __device__ __forceinline__ void lat_cuda_signal_face(const lat_cuda_peers &peers, int side,
                                                             uint32_t blocks, uint32_t number)
@@ -157,12 +179,13 @@ static __device__ __forceinline__ void lat_cuda_signal_face(const lat_cuda_peers
         }
 }
 
-/* Tells the neighbours that all steps up to `number`, of kernels before this one, are done: faces
- * have come, ghosts have been read. In the block that is the first one. */
+/* The first block tells the neighbours that all steps up to `number`, of kernels before this one,
+ * are done: faces have come, ghosts have been read. */
 static __device__ __forceinline__ void lat_cuda_signal_step(const lat_cuda_peers &peers,
                                                             uint32_t number)
 {
-    if (threadIdx.x < 2) {
+    if (peers.direct && blockIdx.x + blockIdx.y == 0 && threadIdx.x < LAT_SIDES
+        && threadIdx.y == 0) {
         __threadfence_system(); /* what kernels before have written is seen here, and hence there */
         *(volatile uint32_t *)peers.side[threadIdx.x].flag = number;
     }

@@ -29,7 +29,7 @@ int lat_cuda_malloc(void **p, size_t bytes, const char *what)
                     gigabytes((double)total));
 }
 
-int lat_cuda_check_memory(double bytes, const char *what)
+int lat_gpu_check_memory(double bytes, const char *what)
 {
     size_t available = 0, total = 0;
     if (lat_cuda_failed(cudaMemGetInfo(&available, &total), "asking for its memory"))

@@ -3,49 +3,68 @@
 #include "cuda_reduce.cuh"
 
 #include <atomic>
-#include <string.h>
-#include "cuda_device.cuh"
+#include <stdlib.h>
 #include "cuda_tuning.h"
 extern "C" {
-#include "reduce.h"
+#include "base/error.h"
 }
 
-int lat_cuda_sums_open(lat_cuda_sums *s, const lat_grid *grid, int members, int numbers)
+void lat_cuda_sums_free(lat_cuda_sums *s)
+{
+    if (!s)
+        return;
+    cudaFree(s->partial);
+    cudaFree(s->arrived);
+    cudaFreeHost(s->flag);
+    free(s);
+}
+
+static int reserve(lat_cuda_sums *s, const lat_grid *grid, int members, int numbers)
 {
     const lat_cuda_grid *w = lat_cuda(grid);
     const uint32_t pairs = LAT_CUDA_SUM_THREADS / 2; /* of sites, one of each parity, a block */
-    memset(s, 0, sizeof *s);
     s->one = w->nd == 1;
     s->slices = (uint32_t)lat_reduce_slices(grid);
     s->sites = s->one ? 1 : w->stride[w->nd - 1];
     s->blocks = (s->sites + pairs - 1) / pairs;
     s->slots_here = grid->slots;
     s->units = members * grid->slots;
+    s->most = numbers;
     const size_t units = (size_t)s->units, sums = units * s->slices * (size_t)numbers;
-    const size_t bytes = (sums + units) * sizeof(double);
+    const size_t bytes = (units + sums) * sizeof(double);
     const cudaStream_t stream = lat_cuda_device_of(grid->dev)->stream;
     if (lat_cuda_malloc((void **)&s->partial, sums * s->blocks * sizeof(double), "partial sums")
         || lat_cuda_malloc((void **)&s->arrived, units * sizeof *s->arrived, "partial sums")
         || lat_cuda_failed(cudaMemsetAsync(s->arrived, 0, units * sizeof *s->arrived, stream),
                            "partial sums")
-        || lat_cuda_failed(cudaMallocHost((void **)&s->sum, bytes), "pinning memory"))
+        || lat_cuda_failed(cudaMallocHost((void **)&s->flag, bytes), "pinning memory"))
         return -1;
-    memset(s->sum, 0, bytes);
-    s->flag = s->sum + sums;
+    memset(s->flag, 0, bytes);
+    s->sum = s->flag + units;
     return 0;
 }
 
-void lat_cuda_sums_close(lat_cuda_sums *s)
+const lat_cuda_sums *lat_cuda_sums_begin(const lat_grid *grid, int members, int numbers)
 {
-    cudaFree(s->partial);
-    cudaFree(s->arrived);
-    cudaFreeHost(s->sum);
-}
-
-void lat_cuda_sums_begin(lat_cuda_sums *s, int slots)
-{
-    s->slots = slots;
-    s->number++;
+    lat_cuda_sums **const s = &((lat_gpu_grid *)grid)->sums;
+    if (!*s || (*s)->units != members * grid->slots || (*s)->most < numbers) {
+        lat_cuda_sums_free(*s);
+        *s = (lat_cuda_sums *)calloc(1, sizeof **s);
+        if (!*s) {
+            lat_fail("out of memory: sums of slices");
+            return NULL;
+        }
+        if (reserve(*s, grid, members, numbers)) {
+            lat_cuda_sums_free(*s);
+            *s = NULL;
+            return NULL;
+        }
+    }
+    (*s)->slots = grid->slots;
+    while (grid->slice[(*s)->slots - 1] < 0)
+        (*s)->slots--;
+    (*s)->number++;
+    return *s;
 }
 
 int lat_cuda_sums_finish(const lat_cuda_sums *s, const lat_grid *grid)

@@ -8,7 +8,12 @@
 #ifndef LAT_GRID_CUDA_REDUCE_CUH
 #define LAT_GRID_CUDA_REDUCE_CUH
 
+#include <string.h>
+#include "cuda_device.cuh"
 #include "cuda_grid.cuh"
+extern "C" {
+#include "reduce.h"
+}
 
 #define LAT_CUDA_SUM_THREADS 256
 
@@ -17,7 +22,8 @@ typedef struct lat_cuda_sums {
     uint32_t sites;        /* of a parity of a slice */
     uint32_t blocks;       /* of a slice */
     int one;               /* slots have one dimension: a slice is a site, of one parity */
-    int slots;             /* of each member, those that are summed: the first ones */
+    int slots;             /* of each member, those that are summed: up to the last with a slice */
+    int most;              /* there is memory for so many numbers */
     double *sum;           /* [units][slices][numbers], on the host */
     double *flag, number;  /* [units], on the host: `number` when the sums of a unit are there */
     double *partial;       /* [units][slices][blocks][numbers] */
@@ -25,21 +31,36 @@ typedef struct lat_cuda_sums {
     int units, slots_here; /* of the field, slots that are not summed included */
 } lat_cuda_sums;
 
-/* ---- host: 0, or -1 with lat_error set ------------------------------------------------------- */
+/* ---- host ------------------------------------------------------------------------------------ */
 
-int lat_cuda_sums_open(lat_cuda_sums *s, const lat_grid *grid, int members, int numbers);
-void lat_cuda_sums_close(lat_cuda_sums *s);
+/* The grid has memory for the sums of one number of members. begin: before the kernel, on
+ * lat_cuda_sums_blocks; NULL with lat_error set. finish: waits until they are in s->sum; 0 or -1.
+ */
+const lat_cuda_sums *lat_cuda_sums_begin(const lat_grid *grid, int members, int numbers);
+int lat_cuda_sums_finish(const lat_cuda_sums *s, const lat_grid *grid);
+void lat_cuda_sums_free(lat_cuda_sums *s); /* NULL is allowed */
 
-/* The next sums are those of the first `slots` slots: before the kernel is launched, on
- * lat_cuda_sums_blocks. */
-void lat_cuda_sums_begin(lat_cuda_sums *s, int slots);
 static inline dim3 lat_cuda_sums_blocks(const lat_cuda_sums *s)
 {
     return dim3(s->blocks, s->slices, (unsigned)(s->units / s->slots_here * s->slots));
 }
 
-/* Waits until they are in s->sum. */
-int lat_cuda_sums_finish(const lat_cuda_sums *s, const lat_grid *grid);
+/* Into total, as lat_reduce_total has it, what the kernel that launch(sums) starts adds up. Units
+ * (grid.h) that `active` (NULL: all) leaves out count nothing. 0, or -1 with lat_error set; every
+ * rank calls it. */
+template <class Launch>
+static inline int lat_cuda_total(const lat_grid *grid, int members, const bool *active, int numbers,
+                                 int most, double *total, Launch launch)
+{
+    const lat_cuda_sums *s = lat_cuda_sums_begin(grid, members, numbers);
+    if (!s || lat_cuda_failed(launch(s), "summing up") || lat_cuda_sums_finish(s, grid))
+        return -1;
+    const size_t row = (size_t)numbers * s->slices;
+    for (int unit = 0; active && unit < s->units; unit++)
+        if (!active[unit])
+            memset(s->sum + (size_t)unit * row, 0, row * sizeof *s->sum);
+    return lat_reduce_total(grid, members, numbers, most, s->sum, total);
+}
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 

@@ -43,6 +43,17 @@ template <int C> static __device__ __forceinline__ LAT_(tile)<C> LAT_(tile_of)()
     return t;
 }
 
+/* lat_cuda_site_of for a tile, number k of a block's `many`; nobody's: as the first one. */
+static __device__ __forceinline__ uint32_t LAT_(tile_site)(const lat_cuda_sites &w,
+                                                           const lat_cuda_step &s, int parity,
+                                                           uint32_t many, uint32_t k, int *side,
+                                                           bool *there)
+{
+    const uint32_t at = lat_cuda_site_of(w, s, parity, many, k, side);
+    *there = at < w.half;
+    return *there ? at : w.from;
+}
+
 static __device__ __forceinline__ LAT_(c) LAT_(from)(LAT_(c) z, int lane)
 {
     z.re = __shfl_sync(~0u, z.re, lane);
@@ -237,6 +248,17 @@ static __device__ __forceinline__ void LAT_(set_row)(LAT_(c) *y, const LAT_(c) *
         y[k / LANES(C) * SCRATCH + a * PITCH + t.first + k % LANES(C)] = row[k];
 }
 
+/* v = row number c of the thread of column b, in all threads of a tile. y: scratch. */
+template <int C>
+static __device__ __forceinline__ void LAT_(share_row)(LAT_(c) *v, const LAT_(c) *row, LAT_(c) *y,
+                                                       const LAT_(tile) < C > &t, int b, int c)
+{
+    if (b == t.column && t.stores)
+        LAT_(set_row)<C>(y, row, t, b + c * LANES(C));
+    __syncwarp();
+    LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+}
+
 /* ---- rows ---- */
 
 /* s = row . conj(v) */
@@ -298,10 +320,7 @@ static __device__ __forceinline__ void LAT_(tile_orthonormal)(LAT_(c) (*row)[LAT
         LAT_T own = 0;
 #pragma unroll 1
         for (int b = 0; b < LANES(C); b++) {
-            if (b == t.column && t.stores)
-                LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
-            __syncwarp();
-            LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+            LAT_(share_row)<C>(v, row[c], y, t, b, c);
             const LAT_T s = LAT_(rsqrt)(LAT_(overlap)(v, v).re), square = s * s;
             own = b == t.column ? s : own;
 #pragma unroll
@@ -330,10 +349,7 @@ static __device__ __forceinline__ LAT_(c)
     for (int c = 0; c < C; c++)
 #pragma unroll 1
         for (int b = 0; b < LANES(C); b++) {
-            if (b == t.column && t.stores)
-                LAT_(set_row)<C>(y, row[c], t, b + c * LANES(C));
-            __syncwarp();
-            LAT_(row_of)<C>(v, y, t, b + c * LANES(C));
+            LAT_(share_row)<C>(v, row[c], y, t, b, c);
             const LAT_T s = LAT_(rsqrt)(v[0].re * v[0].re + v[0].im * v[0].im), inverse = -s * s;
             det = LAT_(mul)(det, v[0]);
 #pragma unroll

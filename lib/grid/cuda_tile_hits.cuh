@@ -198,15 +198,6 @@ static __device__ __forceinline__ void LAT_(hit_among)(LAT_(c) (*x)[M], LAT_(c) 
         }
 }
 
-/* One pass over all subgroups: x and y, this thread's columns, change as x says. */
-template <int C, lat_update UPDATE>
-static __device__ __forceinline__ void LAT_(hit_columns)(LAT_(c) (*x)[LAT_N], LAT_(c) (*y)[LAT_N],
-                                                         const LAT_(tile) < C > &t,
-                                                         const LAT_(kind) &kind)
-{
-    LAT_(hit_among)<C, LAT_N, LANES(C), UPDATE>(x, y, t.first, kind);
-}
-
 static __device__ __forceinline__ int LAT_(place)(int c, int row, const LAT_(tile) < 2 > &t)
 {
     return c * SCRATCH + row * PITCH + t.lane;
@@ -282,7 +273,7 @@ static __device__ __forceinline__ void LAT_(hit_passes)(int passes, LAT_(c) (*x)
         if constexpr (C == 2)
             LAT_(hit_halves)<UPDATE>(x_, y_, t, kind);
         else
-            LAT_(hit_columns)<C, UPDATE>(x, y, t, kind);
+            LAT_(hit_among)<C, LAT_N, LANES(C), UPDATE>(x, y, t.first, kind);
         kind.of = 0; /* h = 1 */
         kind.plus = (LAT_T)mirror;
     }

@@ -9,7 +9,7 @@ extern "C" {
 #include "base/memory.h"
 }
 
-/* What a rank says of its window. */
+/* What a rank says of its memory. */
 typedef struct description {
     cudaIpcMemHandle_t handle;
     char gpu[16]; /* its address on the bus */
@@ -26,15 +26,16 @@ static bool share_a_gpu(const description *all, int ranks)
     return false;
 }
 
-static cudaError_t map(lat_cuda_window *w, const description *all)
+static cudaError_t map_ranks(const lat_comm *comm, const description *there, bool all, char **of)
 {
-    const lat_comm *comm = w->dev->comm;
-    for (int r = 0; r < comm->size; r++) {
-        if (all[r].fails)
-            return cudaErrorInvalidResourceHandle;
-        if (r == comm->rank)
+    const int size = comm->size, me = comm->rank, down = (me + size - 1) % size,
+              up = (me + 1) % size;
+    for (int r = 0; r < size; r++) {
+        if (r == me || (!all && r != down && r != up))
             continue;
-        const cudaError_t e = cudaIpcOpenMemHandle((void **)&w->of[r], all[r].handle,
+        if (there[r].fails)
+            return cudaErrorInvalidResourceHandle;
+        const cudaError_t e = cudaIpcOpenMemHandle((void **)&of[r], there[r].handle,
                                                    cudaIpcMemLazyEnablePeerAccess);
         if (e != cudaSuccess)
             return e;
@@ -42,50 +43,60 @@ static cudaError_t map(lat_cuda_window *w, const description *all)
     return cudaSuccess;
 }
 
-static void unmap(lat_cuda_window *w)
+static void unmap_ranks(const lat_comm *comm, char **of)
 {
-    for (int r = 0; r < w->dev->comm->size && r < LAT_CUDA_WINDOW_RANKS; r++)
-        if (w->of[r] && w->of[r] != w->mine) {
-            cudaIpcCloseMemHandle(w->of[r]);
-            w->of[r] = NULL;
+    for (int r = 0; r < comm->size; r++)
+        if (of[r] && r != comm->rank) {
+            cudaIpcCloseMemHandle(of[r]);
+            of[r] = NULL;
         }
 }
 
-/* Sets w->direct, the same on all ranks. */
-static int connect(lat_cuda_window *w)
+int lat_cuda_map(const lat_device *dev, void *mine, bool all, char **of)
 {
-    const lat_comm *comm = w->dev->comm;
-    const int wish = w->dev->options.transport;
-    if (comm->size == 1 || comm->size > LAT_CUDA_WINDOW_RANKS || comm->host_size != comm->size
-        || (wish != LAT_TRANSPORT_AUTO && wish != LAT_TRANSPORT_PEER))
+    const lat_comm *comm = dev->comm;
+    const int wish = dev->options.transport;
+    if (comm->host_size != comm->size || (wish != LAT_TRANSPORT_AUTO && wish != LAT_TRANSPORT_PEER))
         return 0;
-    description my, *all = (description *)lat_alloc((size_t)comm->size, sizeof *all,
-                                                    "what ranks say of their memory");
-    if (!all)
+    description my, *there = (description *)lat_alloc((size_t)comm->size, sizeof *there,
+                                                      "what ranks say of their memory");
+    if (!there)
         return -1;
     memset(&my, 0, sizeof my);
-    cudaError_t e = cudaIpcGetMemHandle(&my.handle, w->mine);
+    of[comm->rank] = (char *)mine;
+    cudaError_t e = cudaIpcGetMemHandle(&my.handle, mine);
     e = e ? e : cudaDeviceGetPCIBusId(my.gpu, sizeof my.gpu, lat_cuda_device_number());
     my.fails = e != cudaSuccess;
-    const int rc = comm->gather(comm, &my, sizeof my, all);
-    const bool shared = rc == 0 && share_a_gpu(all, comm->size);
-    if (rc == 0 && !(shared && wish == LAT_TRANSPORT_AUTO))
-        e = map(w, all);
-    else if (shared)
+    const int rc = comm->gather(comm, &my, sizeof my, there);
+    if (rc == 0 && all && wish == LAT_TRANSPORT_AUTO && share_a_gpu(there, comm->size))
         e = cudaErrorPeerAccessUnsupported;
-    free(all);
+    else if (rc == 0 && e == cudaSuccess)
+        e = map_ranks(comm, there, all, of);
+    free(there);
     cudaGetLastError(); /* what failed has been seen */
     double bad = e != cudaSuccess;
     if (rc || comm->max(comm, &bad, 1))
         return -1;
-    if (bad == 0) {
-        w->direct = true;
-        return 0;
-    }
-    unmap(w);
+    if (bad == 0)
+        return 1;
+    unmap_ranks(comm, of);
     if (wish == LAT_TRANSPORT_PEER)
-        return lat_fail("--transport peer: GPU %d cannot reach the memory of all others: %s",
-                        lat_cuda_device_number(), cudaGetErrorString(e));
+        return e ? lat_fail("--transport peer: GPU %d cannot reach the memory of %s: %s",
+                            lat_cuda_device_number(), all ? "all others" : "its neighbours",
+                            cudaGetErrorString(e))
+                 : lat_fail(LAT_ANOTHER_FAILED);
+    return comm->barrier(comm);
+}
+
+int lat_cuda_unmap(const lat_device *dev, char **of)
+{
+    const lat_comm *comm = dev->comm;
+    if (*lat_error()) /* a kernel may wait for a rank that has failed */
+        return -1;
+    cudaStreamSynchronize(lat_cuda_device_of(dev)->stream);
+    if (comm->barrier(comm))
+        return -1;
+    unmap_ranks(comm, of);
     return comm->barrier(comm);
 }
 
@@ -99,22 +110,18 @@ int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, 
     if (lat_agree(dev->comm, rc ? -1 : 0))
         return -1;
     w->of[dev->comm->rank % LAT_CUDA_WINDOW_RANKS] = w->mine;
-    return connect(w);
+    if (dev->comm->size > 1 && dev->comm->size <= LAT_CUDA_WINDOW_RANKS)
+        rc = lat_cuda_map(dev, w->mine, true, w->of);
+    w->direct = rc > 0;
+    return rc < 0 ? -1 : 0;
 }
 
 void lat_cuda_window_close(lat_cuda_window *w)
 {
     if (!w->mine)
         return;
-    if (w->direct) {
-        const lat_comm *comm = w->dev->comm;
-        cudaStreamSynchronize(lat_cuda_device_of(w->dev)->stream);
-        if (*lat_error() || comm->barrier(comm))
-            return;
-        unmap(w);
-        if (comm->barrier(comm))
-            return;
-    }
+    if (w->direct && lat_cuda_unmap(w->dev, w->of))
+        return;
     cudaFree(w->mine);
     memset(w, 0, sizeof *w);
 }

@@ -17,6 +17,15 @@ typedef struct lat_cuda_window {
     char *of[LAT_CUDA_WINDOW_RANKS];
 } lat_cuda_window;
 
+/* Into of[ranks], zeros at first: `mine` of other ranks, mapped, and this rank's: of all ranks, or
+ * of the two neighbours in their order. 1; 0 where not all ranks can, or the device's option
+ * --transport asks for something else; with `all` also where ranks share a GPU, unless it asks for
+ * this. */
+int lat_cuda_map(const lat_device *dev, void *mine, bool all, char **of);
+
+/* Ends that, when all ranks are here. */
+int lat_cuda_unmap(const lat_device *dev, char **of);
+
 /* `bytes` of zeros on each rank. They are mapped if the device's option --transport lets them and
  * there are no more ranks than LAT_CUDA_WINDOW_RANKS. */
 int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, lat_cuda_window *w);

@@ -84,9 +84,13 @@ void lat_grid_free(lat_grid *g)
 {
     if (!g)
         return;
+    while (g->fields)
+        lat_dfield_free(g->fields);
     free(g->slice);
     g->dev->grid->grid_free(g);
 }
+
+bool lat_grid_stuck(const lat_grid *g) { return g && g->dev->gpu && g->halo && *lat_error(); }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
@@ -106,7 +110,9 @@ lat_dfield *lat_dfield_new(lat_grid *g, lat_shape shape, int members, const char
     *f = (lat_dfield){.grid = g,
                       .shape = shape,
                       .members = members,
-                      .unit_bytes = lat_dfield_unit_bytes(g, shape)};
+                      .unit_bytes = lat_dfield_unit_bytes(g, shape),
+                      .next = g->fields};
+    g->fields = f;
     const lat_grid_ops *ops = g->dev->grid;
     f->data = ops->field_alloc(f, (size_t)members * (size_t)g->slots * f->unit_bytes, what);
     if (!f->data || (shape.ghosts && ops->halo_new(f))) {
@@ -121,6 +127,10 @@ void lat_dfield_free(lat_dfield *f)
     if (!f)
         return;
     const lat_grid_ops *ops = f->grid->dev->grid;
+    lat_dfield **at = &f->grid->fields;
+    while (*at != f)
+        at = &(*at)->next;
+    *at = f->next;
     if (f->halo)
         ops->halo_free(f);
     ops->field_free(f);
@@ -133,9 +143,9 @@ int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const doubl
                                                                                             : 0;
 }
 
-int lat_dfield_get(const lat_dfield *f, int member, lat_field *host, bool exact)
+int lat_dfield_get(const lat_dfield *f, int member, lat_field *host)
 {
-    return f->grid->dev->grid->get(f, member, host, exact);
+    return f->grid->dev->grid->get(f, member, host);
 }
 
 int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send)
@@ -152,7 +162,7 @@ int lat_halo_exchange(lat_dfield *f, int member)
         for (int parity = 0; parity < 2; parity++) {
             const int unit = member * f->grid->slots + slot;
             const lat_halo_part part = {parity, &unit, 1, 0, f->shape.objects};
-            if (ops->halo_begin(f, &part) || ops->halo_finish(f))
+            if (ops->halo_exchange(f, &part))
                 return -1;
         }
     return 0;

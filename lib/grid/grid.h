@@ -73,19 +73,24 @@ typedef struct lat_grid_spec {
 typedef struct lat_grid {
     lat_device *dev;
     lat_grid_spec spec;
-    lat_geometry slot;      /* the lattice of a slot as all ranks have it */
-    int axis[LAT_MAX_DIMS]; /* the lattice's axis for each axis of a slot */
-    lat_slab slab;          /* this rank's slices along the lattice's last axis */
-    bool halo;              /* there are ghosts: the last axis of a slot is cut among ranks */
-    bool distributed;       /* slots are whole slices, of which ranks have different ones */
-    int slices;             /* independent slices on all ranks, 1 if across is -1 */
-    int slots, *slice;      /* [slots]: the slice of each, or -1 */
+    lat_geometry slot;         /* the lattice of a slot as all ranks have it */
+    int axis[LAT_MAX_DIMS];    /* the lattice's axis for each axis of a slot */
+    lat_slab slab;             /* this rank's slices along the lattice's last axis */
+    bool halo;                 /* there are ghosts: the last axis of a slot is cut among ranks */
+    bool distributed;          /* slots are whole slices, of which ranks have different ones */
+    int slices;                /* independent slices on all ranks, 1 if across is -1 */
+    int slots, *slice;         /* [slots]: the slice of each, or -1 */
+    struct lat_dfield *fields; /* all that were made and not freed, the last one first */
 } lat_grid;
 
 /* Fails with a usage error where ranks would have fewer than two slices each, and with a sentence
  * where an extent is odd. The slots hold the rank's own slices, in order. */
 lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec);
-void lat_grid_free(lat_grid *grid); /* all its fields are freed before; NULL is allowed */
+void lat_grid_free(lat_grid *grid); /* and its fields that are left; NULL is allowed */
+
+/* Has this rank failed where kernels of its GPU may wait for neighbours? Then they may never end:
+ * nothing of the grid (NULL: false) is freed, and the process is about to end. */
+bool lat_grid_stuck(const lat_grid *grid);
 
 /* As many slots; before the first field is made. New ones are empty. */
 int lat_grid_set_slots(lat_grid *grid, int slots);
@@ -104,6 +109,16 @@ typedef struct lat_shape {
     bool both;   /* links at both ends of a site, 2 nd objects: first U_mu(x), then U_mu(x-mu)^+ */
 } lat_shape;
 
+/* The rows of a matrix of SU(nc) that others do not follow from. */
+static inline int lat_free_rows(int nc) { return nc <= 3 ? nc - 1 : nc; }
+
+/* Links that are in SU(nc), with ghosts. */
+static inline lat_shape lat_shape_of_links(int nd, int nc)
+{
+    const lat_shape links = {nd, 2 * nc * lat_free_rows(nc), nc, true, false};
+    return links;
+}
+
 /* `members` fields of one shape side by side: Gribov copies, right-hand sides.
  * CPU: [unit][block][object][real][lane]; GPU: [unit][parity][group][object][16-byte chunk][32]. */
 typedef struct lat_dfield {
@@ -113,6 +128,7 @@ typedef struct lat_dfield {
     size_t unit_bytes;
     void *data;
     struct lat_halo *halo; /* halo.h; NULL without ghosts */
+    struct lat_dfield *next;
 } lat_dfield;
 
 /* Bytes of a unit of a field of that shape on this rank. */
@@ -127,10 +143,9 @@ void lat_dfield_free(lat_dfield *f); /* NULL is allowed */
  * multiplied by weight[mu] before it is rounded. Only for slots that hold the rank's own slices. */
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight);
 
-/* And back, bit for bit what is stored. Rows that are not stored are completed in double if
- * `exact`, or on the CPU; else in the grid's storage. Own sites only: call lat_field_exchange where
- * ghosts of the host field are wanted. */
-int lat_dfield_get(const lat_dfield *f, int member, lat_field *host, bool exact);
+/* And back, bit for bit what is stored; rows that are not stored are completed in double. Own sites
+ * only: call lat_field_exchange where ghosts of the host field are wanted. */
+int lat_dfield_get(const lat_dfield *f, int member, lat_field *host);
 
 /* Sends a unit to another rank or receives it from there, as it lies: these two ranks call it. */
 int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send);

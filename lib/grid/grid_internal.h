@@ -22,13 +22,11 @@ typedef struct lat_grid_ops {
     void *(*field_alloc)(lat_dfield *f, size_t bytes, const char *what);
     void (*field_free)(lat_dfield *f);
     int (*put)(lat_dfield *f, int member, const lat_field *host, const double *weight);
-    int (*get)(const lat_dfield *f, int member, lat_field *host, bool exact);
+    int (*get)(const lat_dfield *f, int member, lat_field *host);
     int (*migrate)(lat_dfield *f, int unit, int rank, bool send);
     int (*halo_new)(lat_dfield *f); /* f->halo */
     void (*halo_free)(lat_dfield *f);
-    /* Starts an exchange; what `part` points to stays until halo_finish, which waits for it. */
-    int (*halo_begin)(lat_dfield *f, const lat_halo_part *part);
-    int (*halo_finish)(lat_dfield *f);
+    int (*halo_exchange)(lat_dfield *f, const lat_halo_part *part);
 } lat_grid_ops;
 
 extern const lat_grid_ops lat_grid_cpu, lat_grid_gpu;

@@ -99,12 +99,10 @@ static int find_perm(lat_layout *lay, const int64_t lane[MAX_LANES])
     return lay->nperms++;
 }
 
-/* Fills lay->step for `blocks` blocks. The first pass (collect == NULL) only counts the rows of
- * `collect`. */
-static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
+/* Fills lay->step for `blocks` blocks. */
+static int link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
 {
     const int nk = 2 * lay->geom.nd;
-    lay->ncollect = 0;
     for (int b = 0; b < blocks; b++)
         for (int k = 0; k < nk; k++) {
             int64_t at[MAX_LANES], lane[MAX_LANES];
@@ -124,13 +122,16 @@ static void link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
             lat_step *step = &lay->step[(size_t)b * (size_t)nk + (size_t)k];
             step->perm = one_block && permuted ? find_perm(lay, lane) : -1;
             step->block = (int32_t)(step->perm < 0 ? lay->ncollect : at[0] / lay->lanes);
-            if (step->perm < 0) {
-                if (lay->collect)
-                    memcpy(lay->collect + lay->ncollect * lay->lanes, at,
-                           (size_t)lay->lanes * sizeof *at);
-                lay->ncollect++;
-            }
+            if (step->perm >= 0)
+                continue;
+            const size_t row = (size_t)lay->lanes * sizeof *at;
+            int64_t *rows = lat_grow(lay->collect, lay->ncollect, row, "the table of neighbours");
+            if (!rows)
+                return -1;
+            lay->collect = rows;
+            memcpy(rows + lay->ncollect++ * lay->lanes, at, row);
         }
+    return 0;
 }
 
 /* Sites of each region. */
@@ -192,15 +193,7 @@ static int fill(plan *p, int lanes, int64_t *position)
     for (int l = 0; l < lanes; l++)
         identity[l] = l;
     find_perm(lay, identity); /* number 0 */
-    link_blocks(lay, all, position);
-    if (lay->ncollect == 0)
-        return 0;
-    lay->collect = lat_alloc((size_t)lay->ncollect * (size_t)lanes, sizeof *lay->collect,
-                             "the table of neighbours");
-    if (!lay->collect)
-        return -1;
-    link_blocks(lay, all, position);
-    return 0;
+    return link_blocks(lay, all, position);
 }
 
 /* The faces: positions of own and ghost sites, and which blocks have some of the own ones. */
@@ -209,8 +202,11 @@ static int list_faces(plan *p, const int64_t *position)
     lat_layout *lay = p->lay;
     const int last = lay->geom.nd - 1, count = lay->geom.dims[last] - 2;
     const size_t slice = lat_volume(&lay->geom) / (size_t)(count + 2);
-    for (int i = 0; i < 4; i++) {
-        lat_face *f = &lay->face[i / 2][i % 2];
+    lay->faces = LAT_FACES;
+    for (int i = 0; i < 2 * LAT_FACES; i++) {
+        lat_face *f = &lay->face[i / LAT_FACES][i % LAT_FACES];
+        f->axis = last;
+        f->side = i % LAT_FACES;
         f->own = lat_alloc(slice, sizeof *f->own, "the faces of a slab");
         f->ghost = lat_alloc(slice, sizeof *f->ghost, "the faces of a slab");
         if (!f->own || !f->ghost)
@@ -277,9 +273,9 @@ void lat_layout_free(lat_layout *lay)
 {
     if (!lay)
         return;
-    for (int i = 0; i < 4; i++) {
-        free(lay->face[i / 2][i % 2].own);
-        free(lay->face[i / 2][i % 2].ghost);
+    for (int i = 0; i < 2 * LAT_FACES; i++) {
+        free(lay->face[i / LAT_FACES][i % LAT_FACES].own);
+        free(lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
     }
     free(lay->site);
     free(lay->step);

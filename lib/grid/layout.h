@@ -27,14 +27,16 @@ typedef struct lat_step {
     int32_t perm;  /* 0: lanes as they are; n > 0: lane l comes from lane perm[n][l]; -1: collect */
 } lat_step;
 
-enum { LAT_DOWN, LAT_UP };
-
-/* Sites of one parity in the own face on one side, and in the ghost slice there: their positions,
- * block * lanes + lane, in natural order, which is the order in which they travel. */
+/* Sites of one parity in the own face on one side of an axis, and in the ghost slice there: their
+ * positions, block * lanes + lane, in natural order, which is the order in which they travel. */
 typedef struct lat_face {
+    int axis, side; /* LAT_DOWN or LAT_UP */
     int64_t sites, *own;
     int64_t ghosts, *ghost;
 } lat_face;
+
+/* At most: both sides of the axis that ranks cut. */
+enum { LAT_FACES = LAT_SIDES };
 
 typedef struct lat_layout {
     lat_geometry geom; /* local */
@@ -52,7 +54,8 @@ typedef struct lat_layout {
     int64_t *collect; /* [ncollect][lanes]: position = block * lanes + lane */
     int low[2],
         high[2]; /* of each parity: blocks before low and from high on have sites in faces */
-    lat_face face[2][2]; /* [parity][LAT_DOWN or LAT_UP] */
+    int faces;   /* with ghosts: LAT_FACES */
+    lat_face face[2][LAT_FACES]; /* [parity] */
 } lat_layout;
 
 /* Cuts the first `axes` axes in two, the longest boxes first, until there are so many boxes; false

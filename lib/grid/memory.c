@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c: the fewest free bytes of all ranks. */
+/* memory.c: free bytes of a device. */
 #include "memory.h"
 
 #include <math.h>
@@ -10,4 +10,9 @@ double lat_device_free_bytes(const lat_device *dev)
     if (dev->comm->max(dev->comm, &less, 1))
         return -1;
     return -less;
+}
+
+int lat_device_check_memory(const lat_device *dev, double bytes, const char *what)
+{
+    return dev->gpu ? lat_gpu_check_memory(bytes, what) : 0;
 }

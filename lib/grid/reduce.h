@@ -5,7 +5,7 @@
  * the numbers have. On the CPU a slice is the sum of its rows in x, in pairs over y, then in pairs
  * over z.
  *
- * The devices make sums of slices (lat_cpu_reduce, cuda_reduce.cuh); this adds them up.
+ * The devices make sums of slices (lat_cpu_total, lat_cuda_total); this adds them up.
  * C and C++. */
 #ifndef LAT_GRID_REDUCE_H
 #define LAT_GRID_REDUCE_H

@@ -34,21 +34,6 @@ typedef struct lat_lane_view {
     int real, lanes, elements; /* bytes of a real */
 } lat_lane_view;
 
-static inline void lat_lane_put(lat_lane_view a, int64_t block, int lane, int e, double v)
-{
-    const int64_t i = (block * a.elements + e) * a.lanes + lane;
-    if (a.real == 4)
-        ((float *)a.p)[i] = (float)v;
-    else
-        ((double *)a.p)[i] = v;
-}
-
-static inline double lat_lane_get(lat_lane_view a, int64_t block, int lane, int e)
-{
-    const int64_t i = (block * a.elements + e) * a.lanes + lane;
-    return a.real == 4 ? (double)((const float *)a.p)[i] : ((const double *)a.p)[i];
-}
-
 /* Elements e .. e+n-1. */
 static inline void lat_lane_put_row(lat_lane_view a, int64_t block, int lane, int e, int n,
                                     const double *from)
@@ -78,6 +63,18 @@ static inline void lat_lane_get_row(lat_lane_view a, int64_t block, int lane, in
         for (int i = 0; i < n; i++)
             to[i] = from[(int64_t)i * a.lanes];
     }
+}
+
+static inline void lat_lane_put(lat_lane_view a, int64_t block, int lane, int e, double v)
+{
+    lat_lane_put_row(a, block, lane, e, 1, &v);
+}
+
+static inline double lat_lane_get(lat_lane_view a, int64_t block, int lane, int e)
+{
+    double v;
+    lat_lane_get_row(a, block, lane, e, 1, &v);
+    return v;
 }
 
 #endif

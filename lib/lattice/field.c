@@ -98,21 +98,13 @@ int lat_field_exchange(lat_field *f)
 {
     if (!lat_field_shared(f))
         return 0;
-    const size_t slice = lat_slice_bytes(&f->head), count = (size_t)lat_field_slab(f).count;
-    char *data = f->data;
-    for (size_t at = 0; at < slice; at += EXCHANGE_BYTES) {
-        const size_t n = slice - at < EXCHANGE_BYTES ? slice - at : EXCHANGE_BYTES;
-        const lat_exchange x = {.to_down = data + at,
-                                .to_up = data + (count - 1) * slice + at,
-                                .from_up = data + count * slice + at,
-                                .from_down = data + (count + 1) * slice + at,
-                                .to_down_bytes = n,
-                                .to_up_bytes = n,
-                                .from_down_bytes = n,
-                                .from_up_bytes = n};
-        if (f->comm->begin(f->comm, &x) || f->comm->finish(f->comm))
+    const size_t slice = lat_slice_bytes(&f->head);
+    for (size_t at = 0; at < slice; at += EXCHANGE_BYTES)
+        if (lat_begin_slices(f->comm, f->head.geom.nd - 1, (char *)f->data + at,
+                             lat_field_slab(f).count, slice,
+                             slice - at < EXCHANGE_BYTES ? slice - at : EXCHANGE_BYTES)
+            || f->comm->finish(f->comm))
             return -1;
-    }
     return 0;
 }
 

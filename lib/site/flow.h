@@ -64,13 +64,7 @@ LAT_HOST_DEVICE void LAT_(matrix_mul)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m
 {
     LAT_UNROLL
     for (int i = 0; i < rows; i++)
-        LAT_UNROLL
-    for (int j = 0; j < LAT_N; j++) {
-        LAT_(c) s = LAT_(mul)(a->e[i][0], b->e[0][j]);
-        for (int k = 1; k < LAT_N; k++)
-            s = LAT_(fma)(s, a->e[i][k], b->e[k][j]);
-        c->e[i][j] = s;
-    }
+        LAT_(row_times)(c->e[i], a->e[i], b);
 }
 
 /* Products of whole matrices. The includer may say APART: copies of them would take a compiler
@@ -88,13 +82,7 @@ APART void LAT_(times_dag)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
 {
     LAT_UNROLL
     for (int i = 0; i < LAT_N; i++)
-        LAT_UNROLL
-    for (int j = 0; j < LAT_N; j++) {
-        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-        for (int k = 0; k < LAT_N; k++)
-            s = LAT_(fma_conj)(s, a->e[i][k], b->e[j][k]);
-        c->e[i][j] = s;
-    }
+        LAT_(row_times_dag)(c->e[i], a->e[i], b);
 }
 
 /* a^+ b */
@@ -102,24 +90,7 @@ APART void LAT_(dag_times)(LAT_(m) *c, const LAT_(m) *a, const LAT_(m) *b)
 {
     LAT_UNROLL
     for (int i = 0; i < LAT_N; i++)
-        LAT_UNROLL
-    for (int j = 0; j < LAT_N; j++) {
-        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-        for (int k = 0; k < LAT_N; k++)
-            s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
-        c->e[i][j] = s;
-    }
-}
-
-/* s + w x. */
-LAT_HOST_DEVICE void LAT_(matrix_add)(LAT_(m) *s, LAT_T w, const LAT_(m) *x)
-{
-    LAT_UNROLL
-    for (int a = 0; a < LAT_N; a++)
-        for (int b = 0; b < LAT_N; b++) {
-            s->e[a][b].re += w * x->e[a][b].re;
-            s->e[a][b].im += w * x->e[a][b].im;
-        }
+        LAT_(row_dag_times)(c->e[i], a, i, b);
 }
 
 LAT_HOST_DEVICE void LAT_(matrix_one)(LAT_(m) *m, LAT_T s)

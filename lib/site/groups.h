@@ -10,37 +10,28 @@
 #define LAT_FLOW_MOST 8    /* gradient flow */
 #define LAT_ABELIAN_MOST 3 /* gauges whose local problem is LAT_ABELIAN (update.h) */
 
-/* What was built of them: GPU code by make GPU_GROUPS=16, the CPU's by make CPU_GROUPS=4. */
-#if defined(LAT_GPU_GROUPS) && LAT_GPU_GROUPS < LAT_FIX_MOST
+/* What was built of them: GPU code by make GPU_GROUPS=16, the CPU's by make CPU_GROUPS=4. Gauge
+ * fixing and the flow are for the same N, and links for all. */
+#ifndef LAT_GPU_GROUPS
+#define LAT_GPU_GROUPS LAT_MAX_COLOURS
+#endif
+#ifndef LAT_CPU_GROUPS
+#define LAT_CPU_GROUPS LAT_MAX_COLOURS
+#endif
+#define LAT_GPU_LINKS_MOST LAT_GPU_GROUPS
+#define LAT_CPU_LINKS_MOST LAT_CPU_GROUPS
+#if LAT_GPU_GROUPS < LAT_FIX_MOST
 #define LAT_GPU_FIX_MOST LAT_GPU_GROUPS
 #else
 #define LAT_GPU_FIX_MOST LAT_FIX_MOST
 #endif
-#if defined(LAT_GPU_GROUPS) && LAT_GPU_GROUPS < LAT_LINKS_MOST
-#define LAT_GPU_LINKS_MOST LAT_GPU_GROUPS
-#else
-#define LAT_GPU_LINKS_MOST LAT_LINKS_MOST
-#endif
-#if defined(LAT_GPU_GROUPS) && LAT_GPU_GROUPS < LAT_FLOW_MOST
-#define LAT_GPU_FLOW_MOST LAT_GPU_GROUPS
-#else
-#define LAT_GPU_FLOW_MOST LAT_FLOW_MOST
-#endif
-#if defined(LAT_CPU_GROUPS) && LAT_CPU_GROUPS < LAT_FIX_MOST
+#if LAT_CPU_GROUPS < LAT_FIX_MOST
 #define LAT_CPU_FIX_MOST LAT_CPU_GROUPS
 #else
 #define LAT_CPU_FIX_MOST LAT_FIX_MOST
 #endif
-#if defined(LAT_CPU_GROUPS) && LAT_CPU_GROUPS < LAT_LINKS_MOST
-#define LAT_CPU_LINKS_MOST LAT_CPU_GROUPS
-#else
-#define LAT_CPU_LINKS_MOST LAT_LINKS_MOST
-#endif
-#if defined(LAT_CPU_GROUPS) && LAT_CPU_GROUPS < LAT_FLOW_MOST
-#define LAT_CPU_FLOW_MOST LAT_CPU_GROUPS
-#else
-#define LAT_CPU_FLOW_MOST LAT_FLOW_MOST
-#endif
+#define LAT_GPU_FLOW_MOST LAT_GPU_FIX_MOST
+#define LAT_CPU_FLOW_MOST LAT_CPU_FIX_MOST
 
 /* X(2, of) X(3, of) .. X(most, of) */
 #define LAT_EACH_GROUP(most, X, of) LAT_EACH_GROUP_(most, X, of)

@@ -42,6 +42,40 @@ LAT_HOST_DEVICE void LAT_(link_store)(LAT_T *p, const LAT_(m) *m)
         }
 }
 
+/* A row a times a matrix: t = a b, a b^+; or row i of a^+ b. t is none of the others' rows. */
+LAT_HOST_DEVICE void LAT_(row_times)(LAT_(c) *t, const LAT_(c) *a, const LAT_(m) *b)
+{
+    LAT_UNROLL
+    for (int j = 0; j < LAT_N; j++) {
+        LAT_(c) s = LAT_(mul)(a[0], b->e[0][j]);
+        for (int k = 1; k < LAT_N; k++)
+            s = LAT_(fma)(s, a[k], b->e[k][j]);
+        t[j] = s;
+    }
+}
+
+LAT_HOST_DEVICE void LAT_(row_times_dag)(LAT_(c) *t, const LAT_(c) *a, const LAT_(m) *b)
+{
+    LAT_UNROLL
+    for (int j = 0; j < LAT_N; j++) {
+        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+        for (int k = 0; k < LAT_N; k++)
+            s = LAT_(fma_conj)(s, a[k], b->e[j][k]);
+        t[j] = s;
+    }
+}
+
+LAT_HOST_DEVICE void LAT_(row_dag_times)(LAT_(c) *t, const LAT_(m) *a, int i, const LAT_(m) *b)
+{
+    LAT_UNROLL
+    for (int j = 0; j < LAT_N; j++) {
+        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
+        for (int k = 0; k < LAT_N; k++)
+            s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
+        t[j] = s;
+    }
+}
+
 /* v = a b c^+, the staple of three links: its first LAT_LINK_ROWS rows. */
 LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m) *b,
                                      const LAT_(m) *c)
@@ -49,19 +83,8 @@ LAT_HOST_DEVICE void LAT_(staple_up)(LAT_(m) *v, const LAT_(m) *a, const LAT_(m)
     LAT_UNROLL
     for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
-        LAT_UNROLL
-        for (int j = 0; j < LAT_N; j++) {
-            t[j] = LAT_(mul)(a->e[i][0], b->e[0][j]);
-            for (int k = 1; k < LAT_N; k++)
-                t[j] = LAT_(fma)(t[j], a->e[i][k], b->e[k][j]);
-        }
-        LAT_UNROLL
-        for (int j = 0; j < LAT_N; j++) {
-            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-            for (int k = 0; k < LAT_N; k++)
-                s = LAT_(fma_conj)(s, t[k], c->e[j][k]);
-            v->e[i][j] = s;
-        }
+        LAT_(row_times)(t, a->e[i], b);
+        LAT_(row_times_dag)(v->e[i], t, c);
     }
 }
 
@@ -72,33 +95,27 @@ LAT_HOST_DEVICE void LAT_(staple_down)(LAT_(m) *v, const LAT_(m) *a, const LAT_(
     LAT_UNROLL
     for (int i = 0; i < LAT_LINK_ROWS; i++) {
         LAT_(c) t[LAT_N];
-        LAT_UNROLL
-        for (int j = 0; j < LAT_N; j++) {
-            LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-            for (int k = 0; k < LAT_N; k++)
-                s = LAT_(fma_conj)(s, b->e[k][j], a->e[k][i]);
-            t[j] = s;
-        }
-        LAT_UNROLL
-        for (int j = 0; j < LAT_N; j++) {
-            LAT_(c) s = LAT_(mul)(t[0], c->e[0][j]);
-            for (int k = 1; k < LAT_N; k++)
-                s = LAT_(fma)(s, t[k], c->e[k][j]);
-            v->e[i][j] = s;
-        }
+        LAT_(row_dag_times)(t, a, i, b);
+        LAT_(row_times)(v->e[i], t, c);
     }
 }
 
-/* s += w v, after the last row of v is completed. */
-LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
+/* s += w x. */
+LAT_HOST_DEVICE void LAT_(matrix_add)(LAT_(m) *s, LAT_T w, const LAT_(m) *x)
 {
-    LAT_(link_complete)(&v);
     LAT_UNROLL
     for (int a = 0; a < LAT_N; a++)
         for (int b = 0; b < LAT_N; b++) {
-            s->e[a][b].re += w * v.e[a][b].re;
-            s->e[a][b].im += w * v.e[a][b].im;
+            s->e[a][b].re += w * x->e[a][b].re;
+            s->e[a][b].im += w * x->e[a][b].im;
         }
+}
+
+/* The same, after the last row of v is completed. */
+LAT_HOST_DEVICE void LAT_(staple_add)(LAT_(m) *s, LAT_(m) v, LAT_T w)
+{
+    LAT_(link_complete)(&v);
+    LAT_(matrix_add)(s, w, &v);
 }
 
 /* The update of link u: k = beta/N, `update` as for LAT_(heat). The rows of u are orthonormal to
@@ -109,13 +126,7 @@ LAT_HOST_DEVICE void LAT_(link_update)(LAT_(m) *u, const LAT_(m) *staples, LAT_T
     LAT_(m) x;
     LAT_UNROLL
     for (int a = 0; a < LAT_N; a++)
-        LAT_UNROLL
-    for (int b = 0; b < LAT_N; b++) {
-        LAT_(c) s = {LAT_(set)(0), LAT_(set)(0)};
-        for (int c = 0; c < LAT_N; c++)
-            s = LAT_(fma_conj)(s, u->e[a][c], staples->e[b][c]);
-        x.e[a][b] = s;
-    }
+        LAT_(row_times_dag)(x.e[a], u->e[a], staples);
     LAT_(heat)(u, x, k, update, rng);
 }
 

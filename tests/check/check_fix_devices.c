@@ -28,7 +28,7 @@ static lat_field rough(const char *dims, int nc, lat_real real)
 static lat_device *under; /* the device that is compared with the CPU */
 
 /* The largest N that it has code for. */
-static int groups(void) { return (under->gpu ? &lat_fix_gpu : &lat_fix_cpu)->groups; }
+static int groups(void) { return lat_fix_groups(under->gpu); }
 
 static lat_fixer *start(lat_device *on, const lat_field *u, const lat_condition *c, lat_real real,
                         int copies)
@@ -36,8 +36,8 @@ static lat_fixer *start(lat_device *on, const lat_field *u, const lat_condition 
     lat_fixer *dev = lat_fix_open(on, u, c, real, copies);
     for (int i = 0; dev && i < copies; i++) {
         lat_field g = haar_transform(u, 5 + (uint64_t)i);
-        if (dev->ops->set(dev, i, &g)) {
-            dev->ops->close(dev);
+        if (lat_fix_set(dev, i, &g)) {
+            lat_fix_close(dev);
             dev = NULL;
         }
         lat_field_free(&g);
@@ -61,11 +61,11 @@ static void compare(const char *dims, int nc, const lat_condition *condition, la
     lat_gauge_state s[2];
     for (int i = 0; i < 2; i++) {
         lat_fixer *dev = start(devices[i], &u, &c, real, 1);
-        const bool good = dev && !dev->ops->sweep(dev, how, sweeps)
-                          && !dev->ops->state(dev, s + i, NULL);
+        const bool good = dev && !lat_fix_sweep(dev, how, sweeps)
+                          && !lat_fix_state(dev, s + i, NULL);
         CHECK(good, "%s: %s", devices[i]->name, lat_error());
         if (dev)
-            dev->ops->close(dev);
+            lat_fix_close(dev);
         if (!good) {
             lat_error_clear();
             lat_field_free(&u);
@@ -194,17 +194,15 @@ static void check_exact(lat_real real)
             || lat_transform_new(&full, &u.head, &lat_comm_self)
             || lat_transform_new(&again, &u.head, &lat_comm_self))
             return;
-        CHECK(!one->ops->sweep(one, all, 7) && !one->ops->get(one, 0, &half)
-                  && !one->ops->sweep(one, all, 9) && !one->ops->get(one, 0, &full),
+        CHECK(!lat_fix_sweep(one, all, 7) && !lat_fix_get(one, 0, &half)
+                  && !lat_fix_sweep(one, all, 9) && !lat_fix_get(one, 0, &full),
               "%s", lat_error());
-        CHECK(!two->ops->set(two, 0, &half) && !two->ops->get(two, 0, &again)
-                  && same(&half, &again),
+        CHECK(!lat_fix_set(two, 0, &half) && !lat_fix_get(two, 0, &again) && same(&half, &again),
               "SU(%d): set and got is another g: %s", nc, lat_error());
-        CHECK(!two->ops->sweep(two, all, 9) && !two->ops->get(two, 0, &again)
-                  && same(&full, &again),
+        CHECK(!lat_fix_sweep(two, all, 9) && !lat_fix_get(two, 0, &again) && same(&full, &again),
               "SU(%d): it went on differently: %s", nc, lat_error());
-        one->ops->close(one);
-        two->ops->close(two);
+        lat_fix_close(one);
+        lat_fix_close(two);
         lat_field_free(&u);
         lat_field_free(&half);
         lat_field_free(&full);
@@ -221,14 +219,14 @@ static void check_calls(const char *dims, const lat_sweep *how)
     if (!one || !two || lat_transform_new(&many, &u.head, &lat_comm_self)
         || lat_transform_new(&single, &u.head, &lat_comm_self))
         return;
-    CHECK(!one->ops->sweep(one, how, 23) && !one->ops->get(one, 0, &many), "%s", lat_error());
+    CHECK(!lat_fix_sweep(one, how, 23) && !lat_fix_get(one, 0, &many), "%s", lat_error());
     for (int k = 0; k < 23; k++)
-        CHECK(!two->ops->sweep(two, how, 1), "%s", lat_error());
-    CHECK(!two->ops->get(two, 0, &single) && same(&many, &single),
+        CHECK(!lat_fix_sweep(two, how, 1), "%s", lat_error());
+    CHECK(!lat_fix_get(two, 0, &single) && same(&many, &single),
           "%s %s: 23 sweeps differ from one after the other: %s", dims, updates[how->update],
           lat_error());
-    one->ops->close(one);
-    two->ops->close(two);
+    lat_fix_close(one);
+    lat_fix_close(two);
     lat_field_free(&u);
     lat_field_free(&many);
     lat_field_free(&single);
@@ -257,25 +255,25 @@ static void check_copies(const char *dims, int nc, int copies, lat_gauge gauge, 
         || lat_transform_new(&b, &u.head, &lat_comm_self))
         return;
     for (int k = 0; k < 2; k++)
-        CHECK(!many->ops->sweep(many, all + 4 * k, 5), "%s", lat_error());
-    CHECK(!many->ops->state(many, s, NULL), "%s", lat_error());
+        CHECK(!lat_fix_sweep(many, all + 4 * k, 5), "%s", lat_error());
+    CHECK(!lat_fix_state(many, s, NULL), "%s", lat_error());
     for (int i = 0; i < copies; i++) {
         lat_field g = haar_transform(&u, 5 + (uint64_t)i);
         lat_fixer *one = lat_fix_open(under, &u, &c, real, 1);
         lat_sweep how[2] = {all[0], all[4]};
         how[0].omega = omega + i;
         how[1].seed += (uint64_t)i;
-        CHECK(one && !one->ops->set(one, 0, &g) && !one->ops->sweep(one, how, 5)
-                  && !one->ops->sweep(one, how + 1, 5) && !one->ops->get(one, 0, &a)
-                  && !many->ops->get(many, i, &b) && !one->ops->state(one, &t, NULL),
+        CHECK(one && !lat_fix_set(one, 0, &g) && !lat_fix_sweep(one, how, 5)
+                  && !lat_fix_sweep(one, how + 1, 5) && !lat_fix_get(one, 0, &a)
+                  && !lat_fix_get(many, i, &b) && !lat_fix_state(one, &t, NULL),
               "%s", lat_error());
         CHECK(same(&a, &b) && !memcmp(&t, s + i, sizeof t),
               "SU(%d): copy %d of %d differs from it alone", nc, i, copies);
         if (one)
-            one->ops->close(one);
+            lat_fix_close(one);
         lat_field_free(&g);
     }
-    many->ops->close(many);
+    lat_fix_close(many);
     lat_field_free(&u);
     lat_field_free(&a);
     lat_field_free(&b);
@@ -295,18 +293,17 @@ static void check_frozen(void)
         lat_fixer *dev = start(devices[i], &u, &c, LAT_F64, COPIES);
         if (!dev || lat_transform_new(&g[i], &u.head, &lat_comm_self))
             return;
-        CHECK(!dev->ops->sweep(dev, all, 8) && !dev->ops->state(dev, s[i], slices[i]), "%s",
+        CHECK(!lat_fix_sweep(dev, all, 8) && !lat_fix_state(dev, s[i], slices[i]), "%s",
               lat_error());
         for (int k = 0; k < COPIES && i == 0; k++)
             bound[k] = k == 1 ? INFINITY : s[0][k].theta; /* some above, some below; copy 1 ends */
-        left[i] = dev->ops->freeze(dev, bound);
-        CHECK(!dev->ops->sweep(dev, all, 5) && !dev->ops->state(dev, s[i], slices[i]), "%s",
+        left[i] = lat_fix_freeze(dev, bound);
+        CHECK(!lat_fix_sweep(dev, all, 5) && !lat_fix_state(dev, s[i], slices[i]), "%s",
               lat_error());
         const double none[COPIES] = {0, 0, 0};
-        CHECK(dev->ops->freeze(dev, none) == COPIES * SLICES, "thawed");
-        CHECK(!dev->ops->sweep(dev, all + 1, 2) && !dev->ops->get(dev, 2, &g[i]), "%s",
-              lat_error());
-        dev->ops->close(dev);
+        CHECK(lat_fix_freeze(dev, none) == COPIES * SLICES, "thawed");
+        CHECK(!lat_fix_sweep(dev, all + 1, 2) && !lat_fix_get(dev, 2, &g[i]), "%s", lat_error());
+        lat_fix_close(dev);
     }
     CHECK(left[0] == left[1] && left[0] > 0 && left[0] < 2 * SLICES, "%ld and %ld slices left",
           left[0], left[1]);
@@ -336,8 +333,8 @@ static void check_sums(void)
             double a[10] = {0}, b[10] = {0};
             if (!dev || lat_transform_new(&g, &u.head, &lat_comm_self))
                 return;
-            CHECK(!dev->ops->sweep(dev, all, 5) && !dev->ops->state(dev, &s, a)
-                      && !dev->ops->get(dev, 0, &g) && !lat_transform_apply(&u, &g)
+            CHECK(!lat_fix_sweep(dev, all, 5) && !lat_fix_state(dev, &s, a)
+                      && !lat_fix_get(dev, 0, &g) && !lat_transform_apply(&u, &g)
                       && !lat_measure_gauge(&u, &c, &t, b, NULL),
                   "%s", lat_error());
             CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
@@ -349,7 +346,7 @@ static void check_sums(void)
             for (int k = 0; k < 10; k++)
                 CHECK(fabs(a[k] - b[k]) <= 1024 * 0x1p-53 * (1 + b[k]), "slice %d: theta %g, %g", k,
                       a[k], b[k]);
-            dev->ops->close(dev);
+            lat_fix_close(dev);
             lat_field_free(&u);
             lat_field_free(&g);
         }
@@ -372,7 +369,7 @@ static void check_missing_group(void)
     lat_fixer *dev = lat_fix_open(under, &u, &c, LAT_F64, 1);
     CHECK(!dev && strstr(lat_error(), "GPU_GROUPS"), "SU(%d): found: %s", nc, lat_error());
     if (dev)
-        dev->ops->close(dev);
+        lat_fix_close(dev);
     lat_error_clear();
     lat_field_free(&u);
 }
@@ -398,7 +395,7 @@ static void check_refusals(void)
         CHECK(!dev && strstr(lat_error(), bad[i].words), "expected ..%s.., found: %s", bad[i].words,
               lat_error());
         if (dev)
-            dev->ops->close(dev);
+            lat_fix_close(dev);
         lat_error_clear();
         lat_field_free(&u);
     }

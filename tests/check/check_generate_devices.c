@@ -12,7 +12,7 @@
 static lat_device *under; /* the device that is compared with the CPU */
 
 /* The largest N that it has code for. */
-static int largest(void) { return (under->gpu ? &lat_generate_gpu : &lat_generate_cpu)->groups; }
+static int largest(void) { return lat_generate_groups(under->gpu); }
 
 static lat_field rough_links(int nc, lat_geometry geom, lat_real real)
 {
@@ -38,15 +38,15 @@ static void check_links(void)
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
                 lat_generator *gen = generator_of(under, &f, (lat_real)p, 1, 1);
                 check_plaquettes_of(gen, &f);
-                CHECK(!gen->ops->get(gen, &f), "%s",
+                CHECK(!lat_generate_get(gen, &f), "%s",
                       lat_error()); /* its last rows are those of the GPU now */
-                gen->ops->close(gen);
+                lat_generate_close(gen);
                 out = rough_links(groups[g], lattices[i], (lat_real)p);
                 gen = generator_of(under, &f, (lat_real)p, 1, 1);
-                CHECK(!gen->ops->get(gen, &out)
+                CHECK(!lat_generate_get(gen, &out)
                           && !memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
                       "SU(%d), lattice %zu, %d bytes: other links", groups[g], i, p);
-                gen->ops->close(gen);
+                lat_generate_close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }
@@ -80,10 +80,10 @@ static void follow(int nc, lat_geometry geom, lat_real real, lat_update kind, do
     for (int i = 0; i < 2; i++) {
         f[i] = (kind == LAT_UPDATE_MICROCANONICAL ? rough_links : haar_links)(nc, geom, real);
         lat_generator *gen = generator_of(where[i], &f[i], real, beta, 1.3);
-        CHECK(!gen->ops->sweep(gen, &how, sweeps) && !gen->ops->plaquette(gen, s + i, t + i)
-                  && !gen->ops->get(gen, &f[i]),
+        CHECK(!lat_generate_sweep(gen, &how, sweeps) && !lat_generate_plaquette(gen, s + i, t + i)
+                  && !lat_generate_get(gen, &f[i]),
               "%s", lat_error());
-        gen->ops->close(gen);
+        lat_generate_close(gen);
     }
     const double links = apart(&f[0], &f[1]);
     CHECK(links <= bound_links,
@@ -109,8 +109,9 @@ static double grown(int nc, lat_geometry geom, lat_update kind, double beta, lon
         for (size_t k = 0; i == 1 && k < lat_field_reals(&f[i]); k++)
             v[k] *= 1 + (double)((int)(k * 2654435761U >> 16 & 3) - 1) * 0x1p-52;
         lat_generator *gen = generator_of(cpu_device(), &f[i], LAT_F64, beta, 1.3);
-        CHECK(!gen->ops->sweep(gen, &how, sweeps) && !gen->ops->get(gen, &f[i]), "%s", lat_error());
-        gen->ops->close(gen);
+        CHECK(!lat_generate_sweep(gen, &how, sweeps) && !lat_generate_get(gen, &f[i]), "%s",
+              lat_error());
+        lat_generate_close(gen);
     }
     const double d = apart(&f[0], &f[1]);
     lat_field_free(&f[0]);
@@ -167,12 +168,12 @@ static void check_exact(void)
                 lat_generator *gen = generator_of(under, &f[i], (lat_real)p, 2.0 * nc * nc, 1);
                 lat_link_sweep next = draw;
                 for (int k = 0; k < 3; k++, next.step++)
-                    CHECK(!gen->ops->sweep(gen, &next, 1), "%s", lat_error());
-                CHECK(!gen->ops->plaquette(gen, s + i, t + i) && !gen->ops->get(gen, &f[i])
-                          && !gen->ops->sweep(gen, &mirror, 1)
-                          && !gen->ops->plaquette(gen, s + 2, t + 2),
+                    CHECK(!lat_generate_sweep(gen, &next, 1), "%s", lat_error());
+                CHECK(!lat_generate_plaquette(gen, s + i, t + i) && !lat_generate_get(gen, &f[i])
+                          && !lat_generate_sweep(gen, &mirror, 1)
+                          && !lat_generate_plaquette(gen, s + 2, t + 2),
                       "%s", lat_error());
-                gen->ops->close(gen);
+                lat_generate_close(gen);
             }
             CHECK(!memcmp(f[0].data, f[1].data, lat_field_reals(&f[0]) * (size_t)p) && s[0] == s[1]
                       && t[0] == t[1],

@@ -45,7 +45,7 @@ static void round_trip(lat_kind kind, const char *dims, int nc, lat_real real, i
         CHECK(!lat_dfield_put(f, i, &in[i], NULL), "%s", lat_error());
     }
     for (int i = 0; i < MEMBERS; i++) {
-        CHECK(!lat_dfield_get(f, i, &out, true), "%s", lat_error());
+        CHECK(!lat_dfield_get(f, i, &out), "%s", lat_error());
         CHECK(!memcmp(out.data, in[i].data, lat_field_reals(&out) * real),
               "%s across %d, SU(%d), %d bytes, member %d", dims, across, nc, (int)real, i);
         lat_field_free(&in[i]);
@@ -81,8 +81,8 @@ static void check_rows(void)
             v = field_new(LAT_GAUGE, grid->spec.lattice, nc, (lat_real)real);
             x = field_new(LAT_GAUGE, grid->spec.lattice, nc, (lat_real)real);
             fill_haar(&u, 5);
-            CHECK(f && w && !lat_dfield_put(f, 0, &u, NULL) && !lat_dfield_get(f, 0, &v, true)
-                      && !lat_dfield_put(w, 0, &u, weight) && !lat_dfield_get(w, 0, &x, true),
+            CHECK(f && w && !lat_dfield_put(f, 0, &u, NULL) && !lat_dfield_get(f, 0, &v)
+                      && !lat_dfield_put(w, 0, &u, weight) && !lat_dfield_get(w, 0, &x),
                   "%s", lat_error());
             double off = 0, wrong = 0;
             for (size_t i = 0; i < lat_field_matrices(&u); i++) {
@@ -350,13 +350,7 @@ static void sum_on(lat_device *on, const char *dims, lat_storage storage, int ac
 {
     dev = on;
     lat_grid *grid = grid_of(dims, storage, across);
-    const int units = MEMBERS * grid->slots;
-    double *sum = malloc((size_t)(units * lat_reduce_slices(grid) * 3) * sizeof *sum);
-    need(sum != NULL, "sums");
-    CHECK(!lat_cpu_reduce(grid, units, NULL, 2, 1, fn, grid, sum)
-              && !lat_reduce_total(grid, MEMBERS, 3, 1, sum, total),
-          "%s", lat_error());
-    free(sum);
+    CHECK(!lat_cpu_total(grid, MEMBERS, NULL, 2, 1, fn, grid, total), "%s", lat_error());
     lat_grid_free(grid);
 }
 

@@ -336,8 +336,8 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
         if (!dev)
             exit(lat_report(LAT_FAILED));
         for (; sweep.step < SWEEPS; sweep.step++) {
-            if (dev->ops->set(dev, 0, &one) || dev->ops->sweep(dev, &sweep, 1)
-                || dev->ops->get(dev, 0, &g))
+            if (lat_fix_set(dev, 0, &one) || lat_fix_sweep(dev, &sweep, 1)
+                || lat_fix_get(dev, 0, &g))
                 exit(lat_report(LAT_FAILED));
             for (size_t x = 0; x < (size_t)L * L; x++) {
                 double m[8];
@@ -351,7 +351,7 @@ static void check_lanes(const char *set, lat_real real, double k, uint32_t n)
                     count3(&count[i], cdf, a);
             }
         }
-        dev->ops->close(dev);
+        lat_fix_close(dev);
     }
     judge(how, k, &count[0], &count[1]);
     lat_field_free(&u);

@@ -26,7 +26,7 @@ static void check_plaquettes(void)
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p);
                 lat_generator *gen = generator_of(cpu_device(), &f, (lat_real)p, 1, 1);
                 check_plaquettes_of(gen, &f);
-                gen->ops->close(gen);
+                lat_generate_close(gen);
                 lat_field_free(&f);
             }
 }
@@ -39,15 +39,15 @@ static void check_there_and_back(void)
                 const lat_link_sweep draw = {LAT_UPDATE_HEATBATH, 5, 0, 1};
                 lat_field f = haar_links(groups[g], lattices[i], (lat_real)p), out;
                 lat_generator *gen = generator_of(cpu_device(), &f, (lat_real)p, 4, 1);
-                gen->ops->sweep(gen, &draw, 2);
-                gen->ops->get(gen, &f);
-                gen->ops->close(gen);
+                lat_generate_sweep(gen, &draw, 2);
+                lat_generate_get(gen, &f);
+                lat_generate_close(gen);
                 out = haar_links(groups[g], lattices[i], (lat_real)p);
                 gen = generator_of(cpu_device(), &f, (lat_real)p, 4, 1);
-                gen->ops->get(gen, &out);
+                lat_generate_get(gen, &out);
                 CHECK(!memcmp(f.data, out.data, lat_field_reals(&f) * (size_t)p),
                       "SU(%d), lattice %zu, %d bytes", groups[g], i, p);
-                gen->ops->close(gen);
+                lat_generate_close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }
@@ -58,7 +58,7 @@ static double action_of(lat_generator *gen, const lat_geometry *geom, double xi)
 {
     double s, t;
     const int nd = geom->nd;
-    gen->ops->plaquette(gen, &s, &t);
+    lat_generate_plaquette(gen, &s, &t);
     return (nd > 2 ? s * ((nd - 1) * (nd - 2) / 2) / xi : 0) + t * (nd - 1) * xi;
 }
 
@@ -76,9 +76,9 @@ static void check_overrelaxation(void)
                 out = links_near_one(nc, lattices[i], (lat_real)p, 0.4);
                 lat_generator *gen = generator_of(cpu_device(), &f, (lat_real)p, 4, xi);
                 const double before = action_of(gen, &lattices[i], xi);
-                gen->ops->sweep(gen, &mirror, sweeps);
+                lat_generate_sweep(gen, &mirror, sweeps);
                 const double after = action_of(gen, &lattices[i], xi);
-                gen->ops->get(gen, &out);
+                lat_generate_get(gen, &out);
                 /* N (N-1)/2 mirrors of a trace of 2 (D-1) staples, each a few roundings, D links a
                  * site. */
                 const double bound = 8.0 * sweeps * nc * nc * 2 * nd * nd
@@ -95,7 +95,7 @@ static void check_overrelaxation(void)
                 }
                 CHECK(moved > 0.1 * (double)lat_field_matrices(&f),
                       "SU(%d), lattice %zu: moved by %g", nc, i, moved);
-                gen->ops->close(gen);
+                lat_generate_close(gen);
                 lat_field_free(&f);
                 lat_field_free(&out);
             }

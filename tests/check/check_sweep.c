@@ -120,12 +120,12 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
     const double omega = 1.6;
     const lat_sweep how = {.update = update, .omega = &omega};
     lat_fixer *dev = lat_fix_open(cpu_device(), &u, &c, LAT_F64, 1);
-    if (!CHECK(dev && !dev->ops->set(dev, 0, &g)
+    if (!CHECK(dev && !lat_fix_set(dev, 0, &g)
                    && !lat_transform_new(&back, &u.head, &lat_comm_self),
                "%s: %s", dims, lat_error()))
         return;
     const int sweeps = 3;
-    CHECK(!dev->ops->sweep(dev, &how, sweeps) && !dev->ops->get(dev, 0, &back), "%s", lat_error());
+    CHECK(!lat_fix_sweep(dev, &how, sweeps) && !lat_fix_get(dev, 0, &back), "%s", lat_error());
     for (int i = 0; i < sweeps; i++)
         (nc == 2 ? scalar_two : scalar_three)(&u, &g, gauge, update, omega);
     /* Each update rounds g to about 100 eps; where K is small, rotations far from their maximum
@@ -138,7 +138,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
 
     /* The lanes' functional and theta are those of the links that g makes. */
     lat_gauge_state s, t;
-    CHECK(!dev->ops->state(dev, &s, NULL) && !lat_transform_apply(&u, &back)
+    CHECK(!lat_fix_state(dev, &s, NULL) && !lat_transform_apply(&u, &back)
               && !lat_measure_gauge(&u, &c, &t, NULL, NULL),
           "%s", lat_error());
     CHECK(fabs(s.functional - t.functional) <= 64 * 0x1p-53, "functional %.17g, %.17g",
@@ -147,7 +147,7 @@ static void check_sweeps(const char *dims, int nc, lat_gauge gauge, lat_update u
           t.theta);
     CHECK(fabs(s.theta_max - t.theta_max) <= 4096 * 0x1p-53 * (1 + t.theta_max),
           "theta_max %.17g, %.17g", s.theta_max, t.theta_max);
-    dev->ops->close(dev);
+    lat_fix_close(dev);
     lat_field_free(&u);
     lat_field_free(&g);
     lat_field_free(&back);

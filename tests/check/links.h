@@ -45,7 +45,7 @@ static inline void check_plaquettes_of(lat_generator *gen, const lat_field *f)
     char text[64];
     double a[2], b[2];
     const int nc = f->head.nc, bytes = (int)f->head.real;
-    CHECK(!gen->ops->plaquette(gen, &a[0], &a[1]), "%s", lat_error());
+    CHECK(!lat_generate_plaquette(gen, &a[0], &a[1]), "%s", lat_error());
     CHECK(!lat_measure_planes(f, &b[0], &b[1]), "%s", lat_error());
     /* Products of four matrices: N + 1 roundings each, traces of order 1. */
     const double bound = 16 * nc * (bytes == 4 ? 0x1p-24 : 0x1p-53);

@@ -125,7 +125,7 @@ static int report(const lat_fixing *f, long i, bool due)
     FILE *log = due ? f->own : NULL;
     lat_gauge_state s[LAT_BATCH];
     const double seconds = lat_seconds() - f->start;
-    if (f->fixer->ops->state(f->fixer, s, NULL))
+    if (lat_fix_state(f->fixer, s, NULL))
         return -1;
     for (int k = 0; k < n; k++) {
         if (!isfinite(s[k].functional))
@@ -163,8 +163,8 @@ static int advance(lat_fixing *f)
                             .config = (uint32_t)f->config,
                             .step = LAT_FOR_ANNEAL + (uint32_t)i};
     const lat_sweep micro_sweep = {.update = LAT_UPDATE_MICROCANONICAL, .temperature = 1};
-    if (f->fixer->ops->sweep(f->fixer, &draw, 1)
-        || (micro && f->fixer->ops->sweep(f->fixer, &micro_sweep, micro)))
+    if (lat_fix_sweep(f->fixer, &draw, 1)
+        || (micro && lat_fix_sweep(f->fixer, &micro_sweep, micro)))
         return -1;
     for (int k = 0; k < n; k++)
         c[k]->sweeps += 1 + micro;

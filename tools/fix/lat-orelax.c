@@ -274,7 +274,7 @@ static int finish_copies(lat_fixing *f, lat_gauge_state *s)
         m->before = s[i].theta_slice;
     }
     /* What is to be frozen is known from the state on the device. */
-    return rc < 0 || (again && f->fixer->ops->state(f->fixer, s, f->theta)) ? -1 : 0;
+    return rc < 0 || (again && lat_fix_state(f->fixer, s, f->theta)) ? -1 : 0;
 }
 
 /* ---- sweeps -----------------------------------------------------------------------------------
@@ -339,8 +339,7 @@ static int sweep(const lat_fixing *f, long sweeps)
         /* All copies of the batch began this precision together. */
         how.step = LAT_FOR_RELAX + ((uint32_t)any->stage << 26)
                    + (uint32_t)(any->sweeps - any->begun);
-        if (f->fixer->ops->freeze(f->fixer, bound) < 0
-            || f->fixer->ops->sweep(f->fixer, &how, most))
+        if (lat_fix_freeze(f->fixer, bound) < 0 || lat_fix_sweep(f->fixer, &how, most))
             return -1;
         for (int i = 0; i < n; i++)
             if (isfinite(bound[i]))
@@ -360,7 +359,7 @@ static int advance(lat_fixing *f)
     lat_gauge_state s[LAT_BATCH];
     bool done = true;
     const int with_newton = wanted(f);
-    if (with_newton < 0 || f->fixer->ops->state(f->fixer, s, f->theta))
+    if (with_newton < 0 || lat_fix_state(f->fixer, s, f->theta))
         return -1;
     for (int i = 0; i < n; i++) {
         /* A run that goes on may want less. */

@@ -135,7 +135,7 @@ static int set_info_real(lat_header *head, bool *changed, const char *key, doubl
 static int describe(lat_heatbath_run *r)
 {
     lat_header *head = &r->field.head;
-    const char *device_text = r->gen->ops->description(r->gen);
+    const char *device_text = lat_generate_description(r->gen);
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
     const int reals = 2 * (int)(lat_heatbath_opts.rows * lat_heatbath_opts.group);
@@ -159,7 +159,7 @@ static int describe(lat_heatbath_run *r)
 static int log_plaquette(lat_heatbath_run *r, FILE *log)
 {
     double spatial, temporal;
-    if (r->gen->ops->plaquette(r->gen, &spatial, &temporal))
+    if (lat_generate_plaquette(r->gen, &spatial, &temporal))
         return -1;
     const int nd = r->field.head.geom.nd;
     r->plaquette = nd < 2 ? NAN : nd == 2 ? temporal : (spatial * (nd - 2) + 2 * temporal) / nd;
@@ -221,7 +221,7 @@ static int write_checkpoint(lat_heatbath_run *r)
 /* A checkpoint that cannot be written is a warning. */
 static int save(lat_heatbath_run *r)
 {
-    if (r->gen->ops->get(r->gen, &r->field))
+    if (lat_generate_get(r->gen, &r->field))
         return -1;
     const bool saved = write_checkpoint(r) == 0;
     lat_progress_end();
@@ -268,9 +268,9 @@ static int sweeps(lat_heatbath_run *r, long n)
                 "expected at most %ld sweeps in all, which is what its random numbers last for",
                 LAT_HEATBATH_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
-        if (r->gen->ops->sweep(r->gen, &draw, 1)
+        if (lat_generate_sweep(r->gen, &draw, 1)
             || (lat_heatbath_opts.overrelax
-                && r->gen->ops->sweep(r->gen, &reflection, lat_heatbath_opts.overrelax)))
+                && lat_generate_sweep(r->gen, &reflection, lat_heatbath_opts.overrelax)))
             return -1;
         if ((r->log && r->sweep % check_every == 0 && log_plaquette(r, r->log)) || tick(r))
             return -1;
@@ -343,7 +343,7 @@ static int write_one(lat_heatbath_run *r)
 {
     lat_header *head = &r->field.head;
     bool changed;
-    if (r->gen->ops->get(r->gen, &r->field) || set_info(head, &changed, "sweep", "%ld", r->sweep)
+    if (lat_generate_get(r->gen, &r->field) || set_info(head, &changed, "sweep", "%ld", r->sweep)
         || set_info(head, &changed, "sequence_number", "%ld", r->number))
         return -1;
     r->number++;
@@ -363,7 +363,7 @@ static int generate(lat_heatbath_run *r)
         || !(r->gen = lat_generate_open(r->device, &r->field, r->field.head.real, &action))
         || describe(r))
         return -1;
-    lat_verbose("sweeps by %s, at most %d slices a rank", r->gen->ops->description(r->gen),
+    lat_verbose("sweeps by %s, at most %d slices a rank", lat_generate_description(r->gen),
                 (lat_slices(&r->field.head) + lat_opts.comm->size - 1) / lat_opts.comm->size);
     if (!lat_heatbath_opts.resume)
         r->due = r->sweep + lat_heatbath_opts.thermalise + lat_heatbath_opts.every;
@@ -438,7 +438,7 @@ static int prepare(lat_heatbath_run *r)
         || (lat_heatbath_opts.continued || lat_heatbath_opts.resume ? lat_heatbath_go_on(r)
                                                                     : lat_heatbath_begin(r))
         || !(r->device = lat_device_open_for(&device, lat_opts.comm, r->field.head.nc,
-                                             lat_generate_gpu.groups)))
+                                             lat_generate_groups(true))))
         return -1;
     if (isnan(lat_heatbath_opts.beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
@@ -465,7 +465,7 @@ int main(int argc, char **argv)
     bool bad = !r.text || prepare(&r) || generate(&r);
     lat_progress_end();
     if (r.gen)
-        r.gen->ops->close(r.gen);
+        lat_generate_close(r.gen);
     lat_field_free(&r.field);
     lat_device_close(r.device);
     lat_device_end();

@@ -28,7 +28,7 @@
 /* A configuration that is done, or that was read from a checkpoint. */
 typedef struct known {
     long config;
-    int copies, fields;
+    int copies;
     char crc[9], device[64];
     lat_copy *copy;
 } known;
@@ -222,7 +222,7 @@ int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
     if (ask[0] == 0 && ask[1] == 0)
         return 0;
     for (int i = 0; i < f->nbatch; i++)
-        if (!f->batch[i]->finished && f->fixer->ops->get(f->fixer, i, &f->batch[i]->g))
+        if (!f->batch[i]->finished && lat_fix_get(f->fixer, i, &f->batch[i]->g))
             return -1;
     f->stopped = (int)ask[0];
     lat_checkpoint_save(k, f);

@@ -60,7 +60,7 @@ static int load(const lat_fixing *f, lat_copy *const c[], int n)
     for (int i = 0; i < n; i++) {
         const bool fresh = !c[i]->g.data;
         if ((fresh && lat_copy_start(f, c[i]))
-            || f->fixer->ops->set(f->fixer, i, fresh && f->single ? NULL : &c[i]->g))
+            || lat_fix_set(f->fixer, i, fresh && f->single ? NULL : &c[i]->g))
             return -1;
         c[i]->started = true;
     }
@@ -89,7 +89,7 @@ static int run_stage(run *r, lat_copy *c[], int n)
         lat_error_name(f->name, NULL);
         return -1;
     }
-    snprintf(f->device_text, sizeof f->device_text, "%s", f->fixer->ops->description(f->fixer));
+    snprintf(f->device_text, sizeof f->device_text, "%s", lat_fix_description(f->fixer));
     lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name,
                 f->algorithm->precision[c[0]->stage] == LAT_F32 ? "single" : "double",
                 f->device_text, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
@@ -105,12 +105,12 @@ static int run_stage(run *r, lat_copy *c[], int n)
             rc = -1;
     for (int i = 0; i < n && rc > 0; i++)
         if (!c[i]->finished
-            && (f->fixer->ops->get(f->fixer, i, &c[i]->g) || lat_checkpoint_limit(f, c[i])
+            && (lat_fix_get(f->fixer, i, &c[i]->g) || lat_checkpoint_limit(f, c[i])
                 || lat_transform_project(&c[i]->g)))
             rc = -1;
     if (f->algorithm->leave)
         f->algorithm->leave();
-    f->fixer->ops->close(f->fixer);
+    lat_fix_close(f->fixer);
     f->fixer = NULL;
     return rc < 0 ? -1 : 0;
 }
@@ -327,7 +327,7 @@ static int prepare(run *r)
         return -1;
     if (!f->device
         && !(f->device = lat_device_open_for(&lat_fixing_opts.device, f->comm, f->u.head.nc,
-                                             lat_fix_gpu.groups)))
+                                             lat_fix_groups(true))))
         return -1;
     if (choose_condition(f))
         return -1;
