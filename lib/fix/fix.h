@@ -66,7 +66,7 @@ int lat_fix_state(lat_fixer *f, lat_gauge_state *s, double *slices);
  * before. Returns how many are left in all, -1 on failure. */
 long lat_fix_freeze(lat_fixer *f, const double *theta);
 
-/* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. It is borrowed
+/* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. Borrowed
  * until the next sweep. NULL with lat_error set. */
 struct lat_dfield *lat_fix_transformations(lat_fixer *f);
 
