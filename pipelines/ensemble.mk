@@ -35,9 +35,12 @@ $(error expected ensemble.sh beside ensemble.mk, in a folder without blanks in i
 endif
 # A misspelt variable would be ignored: those that GAUGE.sh and what it runs have are lines `: "${NAME:=..}"`.
 variables := RAW GAUGE OUT PART OMP_NUM_THREADS SLOTS $(shell cd $(call quote,$(here)) && sed -n 's/^: "[$$]{\([A-Z_]*\):*=.*/\1/p' $(call quote,$(GAUGE)).sh fix.sh ensemble.sh 2>/dev/null)
+# (A make that runs this one hands on all of its own.)
+ifeq ($(MAKELEVEL),0)
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
 ifneq ($(filter-out $(variables),$(given)),)
 $(error expected variables of $(GAUGE).sh ($(variables)), found '$(filter-out $(variables),$(given))')
+endif
 endif
 ifneq ($(words $(RAW)) $(words $(OUT)),1 1)
 $(error expected RAW and OUT without blanks in their names, found '$(RAW)' and '$(OUT)')

@@ -25,10 +25,12 @@ quote = '$(subst ','\'',$(1))'
 variables := KAPPA CSW BOUNDARY SOURCE SOURCES SINK CHANNELS MOMENTA RESIDUAL SOLVER KEEP CONVERT
 export $(variables)
 
-# A misspelt variable would be ignored.
+# A misspelt variable would be ignored. (A make that runs this one hands on all of its own.)
+ifeq ($(MAKELEVEL),0)
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
 ifneq ($(filter-out RAW OUT OMP_NUM_THREADS $(variables),$(given)),)
 $(error expected variables of hadrons.mk (RAW OUT $(variables)), found '$(filter-out RAW OUT OMP_NUM_THREADS $(variables),$(given))')
+endif
 endif
 ifneq ($(words $(RAW)) $(words $(OUT)),1 1)
 $(error expected RAW and OUT without blanks in their names, found '$(RAW)' and '$(OUT)')

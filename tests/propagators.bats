@@ -224,10 +224,10 @@ phase = np.exp(-1j * np.pi * (.2 * (x - 1) / 2 + .4 * y / 2 + (t - 2) / 4))
 lat.write("spread.lat", lat.propagator(s.spinors * phase[..., None, None, None]))
 END
     lat-convert --to npy-prop spread.lat -o spread.npy
-    refuses 1 'spread.npy: --spread: expected the boundary of the quarks (--boundary)' lat-convert --spread .2,.4,0,1 spread.npy -o x.lat
-    refuses 1 'spread.npy: --spread: expected the boundary' lat-convert --spread .2,.4,0,1 --boundary .2,.4,p,a spread.npy -o x.lat
-    refuses 2 "--spread: expected four numbers with commas between, found '.2'" lat-convert --spread .2 spread.npy -o x.lat
-    lat-convert --spread .2,.4,0,1 --boundary .2,.4,p,a --source point:1,0,1,2 spread.npy -o off.lat
+    refuses 1 'spread.npy: --spread: expected the boundary of the quarks (--boundary)' lat-convert --order t,z,y,x --spread .2,.4,0,1 spread.npy -o x.lat
+    refuses 1 'spread.npy: --spread: expected the boundary' lat-convert --order t,z,y,x --spread .2,.4,0,1 --boundary .2,.4,p,a spread.npy -o x.lat
+    refuses 2 "--spread: expected four numbers with commas between, found '.2'" lat-convert --order t,z,y,x --spread .2 spread.npy -o x.lat
+    lat-convert --order t,z,y,x --spread .2,.4,0,1 --boundary .2,.4,p,a --source point:1,0,1,2 spread.npy -o off.lat
     lat-diff --tolerance 1e-14 p.lat off.lat >difference
     lat-info off.lat | grep -qx 'operator    unknown, boundary 0.20000000000000001,0.40000000000000002,p,a'
     "$PYTHON" -c 'import lat

@@ -29,11 +29,11 @@ END {
 }
 
 function stop(text) { if (!failed) print text >"/dev/stderr"; failed = 1; exit 1 }
-# The number in a cell: awk takes a word or an empty cell as 0.
+# A cell, a number with all its digits: awk takes a word or an empty cell as 0.
 function cell(name) {
     if ($column[name] !~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/)
         stop(FILENAME ": row " FNR ": expected a number in column " name ", found '" $column[name] "'")
-    return $column[name] + 0
+    return $column[name]
 }
 # One of all tables; those of before have no such column.
 function same(what, text) {
