@@ -95,7 +95,8 @@ static const lat_option options[] = {
     {LAT_OPT_FLAG, "join", 0, NULL, &quarks.join, 0, 0,
      "join 12 spinors, in files or streams, into one propagator: spin slow, colour fast", false},
     {LAT_OPT_TEXT, "source-basis", 0, "NAME", &source_basis, 0, 0,
-     "--join: the sources are the unit vectors of this basis (default: the files' basis)", false},
+     "with --join: the sources are the unit vectors of this basis (default: the files' basis)",
+     false},
     LAT_HEADING("Output"),
     {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
      "write each field to its own file, with its number in the name: -o cfg.lat writes "
