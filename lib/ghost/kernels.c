@@ -155,21 +155,37 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
     EACH_PACK(m, from, to) \
     call
 
+/* What all vector lengths share: clang hands no v8 to a function of other instructions. */
+#define SHARED(name, ...) \
+    LAT_INLINE void name##_all(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from, \
+                               size_t to, double *sums) \
+    { \
+        (void)unit, (void)sums; \
+        __VA_ARGS__; \
+    }
+SHARED(shift, EACH(m, shift_wide(c, at, mean_of(m, c->mean, unit, p, colour))))
+SHARED(update, EACH(m, update_wide(c, at, factor_of(m, c->a, unit, p),
+                                   mean_of(m, c->mean, unit, p, colour))))
+SHARED(dot, EACH(m, dot_wide(c, at, sum_of(sums, p))))
+SHARED(norms, EACH(m, norms_wide(c, at, sum_of(sums, p), sum_of(sums + m->columns, p))))
+SHARED(extend, EACH(m, extend_wide(c, at, factor_of(m, c->b, unit, p))))
+SHARED(defect, EACH(m, defect_wide(c, at, factor_of(m, c->a, unit, p), sum_of(sums, p))))
+SHARED(gram, gram(m, c, from, to, sums))
+SHARED(combine, combine(m, c, unit, from, to))
+
+#define ALL(name, isa, attribute) PASS(name, isa, attribute, name##_all(m, c, unit, from, to, sums))
+
 #define EXPAND(isa, attribute) \
     PASS(hop, isa, attribute, HOP(isa)) \
-    PASS(shift, isa, attribute, EACH(m, shift_wide(c, at, mean_of(m, c->mean, unit, p, colour)))) \
-    PASS(update, isa, attribute, \
-         EACH(m, update_wide(c, at, factor_of(m, c->a, unit, p), \
-                             mean_of(m, c->mean, unit, p, colour)))) \
-    PASS(dot, isa, attribute, EACH(m, dot_wide(c, at, sum_of(sums, p)))) \
-    PASS(norms, isa, attribute, \
-         EACH(m, norms_wide(c, at, sum_of(sums, p), sum_of(sums + m->columns, p)))) \
-    PASS(extend, isa, attribute, EACH(m, extend_wide(c, at, factor_of(m, c->b, unit, p)))) \
-    PASS(defect, isa, attribute, \
-         EACH(m, defect_wide(c, at, factor_of(m, c->a, unit, p), sum_of(sums, p)))) \
     PASS(plain, isa, attribute, plain_sites_##isa##_any(m, c, unit, from, to, sums)) \
-    PASS(gram, isa, attribute, gram(m, c, from, to, sums)) \
-    PASS(combine, isa, attribute, combine(m, c, unit, from, to)) \
+    ALL(shift, isa, attribute) \
+    ALL(update, isa, attribute) \
+    ALL(dot, isa, attribute) \
+    ALL(norms, isa, attribute) \
+    ALL(extend, isa, attribute) \
+    ALL(defect, isa, attribute) \
+    ALL(gram, isa, attribute) \
+    ALL(combine, isa, attribute) \
     static const lat_ghost_kernels kernels_##isa = { \
         [LAT_GHOST_HOP] = hop_##isa,       [LAT_GHOST_SHIFT] = shift_##isa, \
         [LAT_GHOST_UPDATE] = update_##isa, [LAT_GHOST_DOT] = dot_##isa, \

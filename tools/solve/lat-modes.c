@@ -207,7 +207,7 @@ static void close_operator(lat_modes_tool_operator *o)
     lat_space_close(o->many);
     lat_space_close(o->one);
     lat_grid_free(o->grid);
-    *o = (lat_modes_tool_operator){NULL};
+    *o = (lat_modes_tool_operator){.grid = NULL};
 }
 
 static int search(lat_modes_tool_run *r)

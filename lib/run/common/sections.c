@@ -110,10 +110,12 @@ void lat_sections_end(lat_sections *k, lat_output *out, int rc)
 
 bool lat_sections_save(lat_sections *k)
 {
-    lat_output *out;
+    lat_output *out = NULL;
     lat_error_clear();
-    if (k->changed && k->path)
-        lat_sections_end(k, out, lat_sections_begin(k, &out));
+    if (k->changed && k->path) {
+        const int rc = lat_sections_begin(k, &out);
+        lat_sections_end(k, out, rc);
+    }
     return k->there;
 }
 
