@@ -3,9 +3,9 @@
 #ifndef LAT_TOOL_H
 #define LAT_TOOL_H
 
-#include "lattice/field.h"
 #include <stdio.h>
 #include "common/options.h"
+#include "lattice/field.h"
 
 /* Adds a line of provenance to the history:
  *     "lat-orelax 0.1.0 | ARGUMENTS | RESULT | of CRC"
