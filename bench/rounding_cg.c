@@ -13,6 +13,7 @@
 #include <string.h>
 #include "bench.h"
 #include "common/io.h"
+#include "dirac/dirac.h"
 #include "vector/cpu/space_cpu.h"
 #include "solve/krylov.h"
 #include "stream/stream.h"
