@@ -51,6 +51,53 @@ point=(--source "point:1,0,2,3")
     done
 }
 
+@test "heavy quarks: a warning of slices that are noise, and --residual-slices makes each of them exact" {
+    lat-start cold --dims 4,4,4,64 -o c.lat
+    heavy=(lat-solve --mass 1 --source point:0,0,0,0 c.lat)
+    run -0 --separate-stderr "${heavy[@]}" -o noise.lat
+    [[ $stderr == "lat-solve: field 0: 12 of 12 columns have time slices below 100 times their residual, where x may be noise: the least, "*" is slice 32 of column "*" (--residual-slices)" ]]
+    for R in 1e-8 1e-13; do
+        run -0 --separate-stderr "${heavy[@]}" --residual-slices $R -o $R.lat
+        [ -z "$stderr" ]
+        lat-dirac --check -U c.lat $R.lat >/dev/null
+        lat-dirac --check --residual-slices $R -U c.lat $R.lat >slices
+        [ "$(wc -l <slices)" -eq $((1 + 12 * 64)) ]
+        [ "$(lat-info $R.lat | sed -n 's/.*residual_slices = //p' | xargs printf %.6e)" = "$(tail -n +2 slices | cut -f 4 | sort -g | tail -n 1)" ]
+        run -0 --separate-stderr lat-corr --channels pion $R.lat
+        [ -z "$stderr" ]
+        cut -f 6,7 <<<"$output" >$R
+    done
+    paste 1e-8 1e-13 | awk '$1 ~ /^[0-9]/ { n++; if (($2 / $4 - 1)^2 > (1e-8 * 64)^2) exit 1 } END { exit n != 64 }'
+    # the exact pion of free Wilson quarks there, of which the solution above has three quarters
+    awk '$1 == 32 { found = 1; if (($2 / 2.54109912101e-21 - 1)^2 > 1e-12) exit 1 } END { exit !found }' 1e-8
+    refuses_after() { run --separate-stderr "${@:2}"; [ "$status" -eq 3 ] && [[ $stderr == *"$1"* ]]; }
+    refuses_after 'expected residuals of time slices below 1e-08, found ' lat-dirac --check --residual-slices 1e-8 -U c.lat noise.lat
+    # rounded numbers have other residuals
+    lat-convert --precision single 1e-8.lat -o single.lat
+    ! lat-info single.lat | grep residual
+    refuses 2 '--residual-slices is for --operator wilson' lat-solve --operator overlap --mu .1 --residual-slices 1e-8 --source point:0,0,0,0 c.lat
+    refuses 2 '--residual-slices is for --check' lat-dirac --apply M --kappa .1 --residual-slices 1e-8 -U c.lat 1e-8.lat
+    lat-start cold --dims 2,2,2,512 -o long.lat
+    refuses 3 'expected residuals of time slices below 1e-10 of x there, found inf on slice 2' lat-solve --mass 20 --columns 0 --residual-slices 1e-10 --source point:0,0,0,0 long.lat
+}
+
+@test "--residual-slices: the same bytes in batches and on ranks, beside a checkpoint; twists, boundaries without hops" {
+    lat-start weak --dims 4,4,2,24 -o w.lat
+    solve=(lat-solve --kappa .12 --csw 1 --source point:0,1,0,3 --residual-slices 1e-11)
+    "${solve[@]}" w.lat -o a.lat
+    "${solve[@]}" --batch 5 w.lat -o b.lat
+    "${solve[@]}" --checkpoint ck w.lat -o c.lat
+    lat-diff --tolerance 0 a.lat b.lat && lat-diff --tolerance 0 a.lat c.lat
+    for boundary in p,p,p,d p,p,p,o .3,0,0,1; do
+        "${solve[@]}" --boundary $boundary w.lat | lat-dirac --check --residual-slices 1e-11 -U w.lat >slices
+    done
+    "${solve[@]}" --twists .1,.2 w.lat | lat-dirac --check --residual-slices 1e-11 -U w.lat >slices
+    [ "$(cut -f 1 slices | sort -u | tr '\n' ' ')" = "0 1 field " ]
+    need_mpi
+    "${solve[@]}" -n 2 w.lat -o r.lat
+    lat-diff --tolerance 0 a.lat r.lat
+}
+
 @test "near the critical kappa: mixed and double precision converge, and auto goes on where BiCGstab fails" {
     thermal u.lat
     for kappa in .165 .17 .18; do

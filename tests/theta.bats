@@ -99,6 +99,20 @@ END
     near "$(awk '$1 == "plaquette" { print $2 }' text)" "$(value plaquette < j)" 1e-14
 }
 
+@test "the last column is the ensemble of the links, so that two of them are not averaged" {
+    lat-heatbath --dims 2,2,2,2 --group 2 --beta 2.2 --thermalise 1 -o a.lat
+    lat-heatbath --dims 2,2,2,2 --group 2 --beta 2.5 --thermalise 1 | lat-smear stout:0.1,2 >b.lat
+    for tool in 'lat-theta' 'lat-theta --residual --gauge mag' 'lat-theta --fp-min' 'lat-plaq' 'lat-abelian --force'; do
+        # shellcheck disable=SC2086 # words
+        cat a.lat b.lat | $tool --tsv 2>/dev/null | awk -F'\t' '{ print $NF }' >last
+        [ "$(cat last)" = $'ensemble\nbeta 2.2, xi 1\nbeta 2.5, xi 1, smearing stout:0.1,2' ]
+    done
+    lat-theta --conventions --tsv a.lat | awk -F'\t' '{ print $NF }' | sort | uniq -c | grep -c . >kinds
+    [ "$(cat kinds)" = 2 ]
+    lat-abelian --force --links l.lat --tsv a.lat 2>/dev/null | tail -n 1 | grep -q '	beta 2.2, xi 1$'
+    lat-start cold --dims 2,2,2,2 | lat-plaq --tsv | tail -n 1 | grep -q '	unknown$'
+}
+
 @test "conventions are what docs/conventions.md says, in terms of theta and its maximum" {
     lat-start weak --dims 4,4,4,4 > a.lat
     lat-theta --conventions --tsv a.lat > c.tsv

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "smear/smear.h"
 
 /* A source's text without its column, which is -1 where there is none; the caller frees it. */
 static char *source_of(const lat_quark *q, int *column)
@@ -32,6 +33,7 @@ static int begin(lat_join *j, const lat_field *psi, const char *source)
         return -1;
     lat_header_make_spinors(head, LAT_PROPAGATOR, 1);
     head->quark.fermion = q->fermion;
+    lat_info_remove(head, LAT_INFO_RESIDUAL_SLICES); /* of one column */
     memcpy(head->quark.links, q->links, sizeof q->links);
     const size_t columns = lat_header_objects(head);
     if ((*source && lat_quark_set_source(&head->quark, source)) || lat_field_alloc(&j->whole, NULL))
@@ -45,6 +47,7 @@ static int fits(const lat_join *j, const char *name, const lat_field *psi, const
                 int column)
 {
     const lat_header *head = &j->whole.head, *mine = &psi->head;
+    static const char *const infos[] = {LAT_SMEARED_LINKS, LAT_INFO_PROPAGATOR};
     const char *known = head->quark.source ? head->quark.source : "";
     char first[LAT_FERMION_TEXT], its[LAT_FERMION_TEXT];
     if (column >= 0 && column != j->count)
@@ -63,6 +66,12 @@ static int fits(const lat_join *j, const char *name, const lat_field *psi, const
         return lat_fail("%s: expected links of CRC %s, like column 0, found %s", name,
                         *head->quark.links ? head->quark.links : "unknown",
                         *mine->quark.links ? mine->quark.links : "unknown");
+    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++) {
+        const char *a = lat_info_get(head, infos[i]), *b = lat_info_get(mine, infos[i]);
+        if (strcmp(a ? a : "none", b ? b : "none") != 0)
+            return lat_fail("%s: expected %s %s, like column 0, found %s", name, infos[i],
+                            a ? a : "none", b ? b : "none");
+    }
     if (strcmp(known, source) != 0)
         return lat_fail("%s: expected the source of column 0, '%.200s', found '%.200s'", name,
                         known, source);

@@ -142,6 +142,10 @@ void lat_info_remove(lat_header *head, const char *key);
 /* The info line that says what the columns of an overlap solution are (run/quark/overlap.h). */
 #define LAT_INFO_PROPAGATOR "propagator"
 
+/* The info line that says what |b - M x|/|x| is at most on a slice of time. It belongs to the
+ * residuals of the header: without these nobody reads it. */
+#define LAT_INFO_RESIDUAL_SLICES "residual_slices"
+
 /* The position of object i as text: "1,0,3,2 t" of a link, "1,0,3,2" in a transformation or a
  * spinor, "1,0,3,2 column 7" in a propagator. Returns buf. */
 #define LAT_POSITION_TEXT 64

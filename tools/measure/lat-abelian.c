@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lattice/boundary.h"
+#include "lattice/ensemble.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "measure/abelian.h"
@@ -70,6 +71,7 @@ typedef struct measured {
     long violations; /* sites where a current is not conserved, or the currents of the colours do
                         not add up to 0 */
     bool forced;     /* it is not in maximally Abelian gauge */
+    char ensemble[LAT_ENSEMBLE_TEXT]; /* of the links that were read */
 } measured;
 
 /* A cube of directions a < b < c at a site. The current through it flows along mu, the fourth
@@ -358,8 +360,10 @@ static void values(lat_printer *r, const void *of)
     if (r->form == LAT_FORM_JSON)
         lat_print_flag(r, "forced", m->forced);
     lat_print_lattice(r, &m->geom, m->nc);
-    if (r->form != LAT_FORM_JSON)
-        lat_print_flag(r, "forced", m->forced);
+    if (r->form == LAT_FORM_JSON)
+        return;
+    lat_print_flag(r, "forced", m->forced);
+    lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -393,6 +397,7 @@ static int one(lat_field *f, lat_input *in, FILE *to, long config)
     static const lat_print_kind kind = {.key = "config", .text = text, .values = values};
     measured m = {.config = config, .geom = f->head.geom, .nc = f->head.nc};
     projected p = {.phase = NULL};
+    lat_ensemble_text(&f->head, m.ensemble);
     int code = measure(f, &p, &m, lat_input_name(in));
     if (code == LAT_DONE && files.currents)
         print_currents(files.currents, &p, config);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
+#include "lattice/ensemble.h"
 #include "base/error.h"
 #include "measure/measure.h"
 #include "common/options.h"
@@ -61,6 +62,7 @@ typedef struct measured {
     int nc;
     double number[NUMBERS]; /* NaN where there is none */
     double polyakov[LAT_MAX_DIMS][2];
+    char ensemble[LAT_ENSEMBLE_TEXT];
 } measured;
 
 static int measure(const lat_field *f, measured *m, const char *name)
@@ -70,6 +72,7 @@ static int measure(const lat_field *f, measured *m, const char *name)
     lat_schwinger_dyson sd;
     lat_clover clover;
     *m = (measured){.geom = f->head.geom, .nc = f->head.nc};
+    lat_ensemble_text(&f->head, m->ensemble);
     for (int i = 0; i < NUMBERS; i++)
         m->number[i] = NAN;
     if (lat_measure_plaquette(f, &m->number[PLAQUETTE], &m->number[LINK_TRACE])
@@ -124,6 +127,8 @@ static void values(lat_printer *r, const void *of)
     lat_print_reals(r, NUMBERS, names, m->number);
     lat_print_loops(r, m->geom.nd, m->polyakov);
     lat_print_lattice(r, &m->geom, m->nc);
+    if (r->form != LAT_FORM_JSON)
+        lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "measure/measure.h"
 #include "common/options.h"
 #include "ghost/ghost.h"
+#include "lattice/ensemble.h"
 #include "run/common/gauge_options.h"
 #include "run/common/print.h"
 
@@ -63,6 +64,7 @@ typedef struct measured {
     double polyakov[LAT_MAX_DIMS][2];
     lat_ghost_least fp;    /* with --fp-min */
     lat_residual residual; /* with --residual */
+    char ensemble[LAT_ENSEMBLE_TEXT];
 } measured;
 
 enum { FP_ITERATIONS = 2000 };
@@ -90,6 +92,7 @@ static int measure(const lat_field *f, const char *name, long config, measured *
     *m = (measured){
         .config = config, .geom = f->head.geom, .nc = f->head.nc, .stated_theta = f->head.theta};
     memcpy(m->stated, f->head.gauge, sizeof m->stated);
+    lat_ensemble_text(&f->head, m->ensemble);
     if (lat_gauge_condition(&f->head, &m->condition))
         return -1;
     if (residual && m->condition.gauge != LAT_MAG)
@@ -252,6 +255,7 @@ static void values(lat_printer *r, const void *of)
     if (!json) {
         fp_values(r, m);
         residual_values(r, m);
+        lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
     }
     if (slices && m->nslices > 1) {
         lat_print_array(r, "slices", m->nslices, m->slice);
@@ -268,6 +272,7 @@ static void convention_row(lat_printer *r, const void *of, long i)
     lat_print_word(r, "convention", list[i].name);
     lat_print_real(r, "theta", converted(&list[i], m));
     lat_print_word(r, "definition", list[i].definition);
+    lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

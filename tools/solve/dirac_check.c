@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
-#include "certify/plain.h"
+#include "certify/slices.h"
 #include "quark/source.h"
 
 /* The columns of x by the name of their source: `field` of s, and `column` or all. */
@@ -75,50 +75,36 @@ static int find_source(lat_dirac_tool_run *r, const lat_field *x, lat_field *b)
     return make_source(r, r->o.source_text ? r->o.source_text : x->head.quark.source, b);
 }
 
-/* |M x| of each slice, all columns, for an equation without source. */
-typedef struct away {
-    int slice; /* left out */
-    double *residual;
-} away;
-
-/* Where there is no source: |M x| away from the slice where it is largest, over |M x|. */
-static int check_away(const lat_field *y, int columns, away *to)
+/* Where there is no source: |M x| away from the slice where it is largest, over |M x|. Returns that
+ * slice, or -1. */
+static int check_away(const lat_field *y, int columns, double *residual)
 {
-    const size_t slices = (size_t)lat_slices(&y->head), own = (size_t)lat_field_slab(y).count;
-    const size_t n = lat_header_full_reals(&y->head), sites = lat_slice_sites(&y->head);
-    const size_t row = (size_t)columns * sizeof(double);
-    double *sum = lat_alloc(own + slices, row, "residuals"), *all;
-    if (!sum)
-        return -1;
-    memset(sum, 0, own * row);
-    all = sum + own * (size_t)columns;
-    for (size_t i = 0; i < own * sites * (size_t)columns; i++) {
-        const double *v = (const double *)y->data + i * n;
-        double *s = &sum[i / (sites * (size_t)columns) * (size_t)columns + i % (size_t)columns];
-        for (size_t k = 0; k < n; k++)
-            *s += v[k] * v[k];
-    }
-    const int rc = lat_field_gather(y, sum, row, all);
+    const int slices = lat_slices(&y->head);
+    double *norm = lat_alloc((size_t)slices * (size_t)columns, sizeof *norm, "residuals");
     double largest = -1;
-    for (size_t t = 0; t < slices && rc == 0; t++) {
+    int slice = -1;
+    if (!norm || lat_slice_norms(y, norm)) {
+        free(norm);
+        return -1;
+    }
+    for (int t = 0; t < slices; t++) {
         double here = 0;
         for (int c = 0; c < columns; c++)
-            here += all[t * (size_t)columns + (size_t)c];
+            here = hypot(here, norm[t * columns + c]);
         if (here > largest) {
             largest = here;
-            to->slice = (int)t;
+            slice = t;
         }
     }
-    for (int c = 0; c < columns && rc == 0; c++) {
-        double total = 0, rest = 0;
-        for (size_t t = 0; t < slices; t++) {
-            total += all[t * (size_t)columns + (size_t)c];
-            rest += (int)t == to->slice ? 0 : all[t * (size_t)columns + (size_t)c];
-        }
-        to->residual[c] = total > 0 ? sqrt(rest / total) : 0;
+    for (int c = 0; c < columns; c++) {
+        double rest = 0;
+        for (int t = 0; t < slices; t++)
+            rest = t == slice ? rest : hypot(rest, norm[t * columns + c]);
+        const double total = hypot(rest, norm[slice * columns + c]);
+        residual[c] = total > 0 ? rest / total : 0;
     }
-    free(sum);
-    return rc;
+    free(norm);
+    return slice;
 }
 
 bool lat_dirac_tool_stated(const lat_dirac_tool_run *r)
@@ -167,6 +153,61 @@ static int print_residuals(const lat_dirac_tool_run *r, const lat_field *x, int 
     return LAT_UNCONVERGED;
 }
 
+/* |x| and |b - M x| of each slice and column to r->norms. `b` is NULL where it is not known. */
+static int find_slices(lat_dirac_tool_run *r, lat_plain *m, const lat_field *x, const lat_field *b)
+{
+    int list[LAT_MAX_COLUMNS];
+    const int n = lat_dirac_tool_columns(x, list);
+    const size_t numbers = (size_t)lat_slices(&x->head) * (size_t)n;
+    lat_field exact = {.data = NULL}, y = {.data = NULL};
+    free(r->norms);
+    r->norms = lat_alloc(2 * numbers, sizeof *r->norms, "norms");
+    int rc = !r->norms || lat_field_duplicate(x, &exact) || lat_field_convert(&exact, LAT_F64)
+             || lat_field_spinors(&y, x, x->head.kind, n);
+    rc = rc
+         || (b ? lat_slice_remainder(m, &exact, b, n, list, &y)
+               : lat_plain_apply(m, false, &exact, n, list, &y))
+         || lat_slice_norms(&exact, r->norms) || lat_slice_norms(&y, r->norms + numbers);
+    lat_field_free(&exact);
+    lat_field_free(&y);
+    return rc ? -1 : 0;
+}
+
+/* A row for each column and slice but `without`, which has the source: |b - M x|/|x| there, and
+ * |x| over the whole. */
+static int print_slices(const lat_dirac_tool_run *r, const lat_field *x, int n, int without)
+{
+    const int slices = lat_slices(&x->head);
+    const double *of_x = r->norms, *rest = of_x + (size_t)slices * (size_t)n;
+    double worst = 0;
+    int of_worst = 0;
+    if (r->field == 0)
+        fprintf(r->text, "field\tcolumn\tslice\tresidual\tnorm\n");
+    for (int c = 0; c < n; c++) {
+        double whole = 0;
+        for (int t = 0; t < slices; t++)
+            whole = hypot(whole, of_x[t * n + c]);
+        for (int t = 0; t < slices; t++) {
+            const int i = t * n + c;
+            const double residual = lat_slice_residual(rest[i], of_x[i]);
+            if (t == without)
+                continue;
+            fprintf(r->text, "%ld\t%d\t%d\t%.6e\t%.6e\n", r->field, c, t, residual,
+                    whole > 0 ? of_x[i] / whole : 0);
+            if (!(residual <= worst)) {
+                worst = residual;
+                of_worst = i;
+            }
+        }
+    }
+    if (worst <= r->o.slices)
+        return LAT_DONE;
+    lat_fail("%s: field %ld: expected residuals of time slices below %.3g, found %.3g in column %d "
+             "on slice %d",
+             lat_dirac_tool_name(r), r->field, r->o.slices, worst, of_worst % n, of_worst / n);
+    return LAT_UNCONVERGED;
+}
+
 /* The residuals of x; *without is the slice that is left out where the source is not known, else
  * -1. */
 static int find_residuals(lat_dirac_tool_run *r, lat_field *x, const lat_fermion *f, double *found,
@@ -176,6 +217,10 @@ static int find_residuals(lat_dirac_tool_run *r, lat_field *x, const lat_fermion
     lat_field b = {.data = NULL};
     const int n = lat_dirac_tool_columns(x, list);
     const bool overlap = lat_dirac_tool_overlap(f);
+    if (overlap && r->o.slices > 0)
+        return lat_fail("%s: field %ld: expected no overlap propagator with --residual-slices: its "
+                        "operator joins all slices",
+                        lat_dirac_tool_name(r), r->field);
     const lat_field *links = lat_dirac_tool_links(r, x);
     lat_plain *m = links && !overlap ? lat_plain_new(links, f) : NULL;
     const int has = links && (m || overlap) ? find_source(r, x, &b) : -1;
@@ -188,11 +233,10 @@ static int find_residuals(lat_dirac_tool_run *r, lat_field *x, const lat_fermion
     else if (has == 1)
         rc = overlap ? lat_dirac_tool_check_overlap(r, x, f, &b, found)
                      : lat_plain_residual(m, x, &b, n, list, found);
-    if (has == 0 && !overlap) {
-        away to = {.residual = found};
-        rc = lat_plain_apply(m, false, x, n, list, &b) || check_away(&b, n, &to);
-        *without = to.slice;
-    }
+    if (has == 0 && !overlap)
+        rc = lat_plain_apply(m, false, x, n, list, &b) || (*without = check_away(&b, n, found)) < 0;
+    if (rc == 0 && r->o.slices > 0)
+        rc = find_slices(r, m, x, has == 1 ? &b : NULL);
     lat_plain_free(m);
     lat_field_free(&b);
     return rc ? -1 : 0;
@@ -222,5 +266,6 @@ int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x)
         if (find_residuals(r, x, &f, found, &without))
             return LAT_FAILED;
     }
-    return print_residuals(r, x, n, found, without);
+    return r->o.slices > 0 ? print_slices(r, x, n, without)
+                           : print_residuals(r, x, n, found, without);
 }

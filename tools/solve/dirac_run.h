@@ -12,7 +12,7 @@
 
 typedef struct lat_dirac_tool_options {
     bool identify;
-    double residual;
+    double residual, slices; /* slices: of each slice of time; 0: not asked for */
     const char *source_text;
     const char *source_file;
 } lat_dirac_tool_options;
@@ -26,6 +26,7 @@ typedef struct lat_dirac_tool_run {
     lat_fermion fermion; /* of the options */
     lat_overlap_known known;
     lat_device *device;
+    double *norms; /* of slices of the present field, for --residual-slices */
     long field;
     long config;  /* the number that noise of the present source depends on */
     bool counted; /* it does, and its text does not say the number */

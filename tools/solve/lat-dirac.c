@@ -49,6 +49,11 @@ static const lat_option options[] = {
      "largest residual that --check accepts; an overlap operator is applied as exactly as this "
      "needs",
      false},
+    {LAT_OPT_REAL, "residual-slices", 0, "R", &run.o.slices, 1e-16, 1e300,
+     "let --check print |b - M x|/|x| of each time slice instead; exit 3 if one is above R "
+     "(default: "
+     "not asked for)",
+     false},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &run.o.source_text, 0, 0,
      "source for --check, by name (default: the source that the header names)", false},
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &run.o.source_file, 0, 0,
@@ -393,6 +398,10 @@ static void check_usage(lat_dirac_tool_run *r)
     const bool overlap = lat_dirac_tool_overlap(&r->fermion);
     if (lat_opt_given("residual") && !check && !overlap) /* whose accuracy follows it */
         lat_usage("--residual is for --check");
+    if (r->o.slices > 0 && (!check || overlap))
+        lat_usage("--residual-slices is for --check, of --operator wilson");
+    if (r->o.slices > 0 && lat_opt_given("residual"))
+        lat_usage("--residual-slices is in place of --residual");
     if (apply == SIGN && !overlap)
         lat_usage("--apply sign is for --operator overlap");
     if (overlap && (r->o.identify || (apply > GAMMA5 && apply != SIGN)))
@@ -423,6 +432,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     check_usage(r);
     int code = open_all(r) ? LAT_FAILED : each(r);
+    free(r->norms);
     lat_links_free(&r->links);
     lat_device_close(r->device);
     lat_device_end();

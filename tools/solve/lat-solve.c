@@ -67,6 +67,10 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_REAL, "residual", 0, "R", &solving.how.residual, 1e-16, 1,
      "solve until |b - M x|/|b| is below R in every column", false},
+    {LAT_OPT_REAL, "residual-slices", 0, "R", &solving.how.slices, 1e-14, 1,
+     "solve on until |b - M x|/|x| is below R on each time slice of every column, so that heavy "
+     "quarks are exact far from the source, too (default: not asked for)",
+     false},
     {LAT_OPT_INT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
      "give up a column after N iterations", LAT_OPT_LIMIT},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
@@ -131,7 +135,7 @@ typedef struct run {
 /* Does a solve write all of x, before anybody reads it? */
 static bool whole_x_is_written(const run *r)
 {
-    return !r->v.columns && !r->v.twists && !lat_inverter_overlap(&r->v);
+    return !r->v.columns && !r->v.twists && !lat_inverter_overlap(&r->v) && solving.how.slices == 0;
 }
 
 /* The operator for the present links, mass and twist. */
@@ -355,7 +359,7 @@ static void check_deflation(const run *r)
 static void check_overlap(run *r)
 {
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
-                                         "delta",  "twists", "memory"};
+                                         "delta",  "twists", "memory",   "residual-slices"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         if (lat_opt_given(wilson[i]))
             lat_usage("--%s is for --operator wilson", wilson[i]);

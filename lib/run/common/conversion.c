@@ -289,8 +289,11 @@ static int make_header(job *j)
     }
     j->head.real = plan.real;
     j->head.reals = plan.reals;
-    if (plan.real < source->real && lat_quark_set_residuals(&j->head.quark, NULL) < 0)
-        return -1; /* they are those of numbers that are rounded now */
+    if (plan.real < source->real) { /* residuals are those of numbers that are rounded now */
+        lat_info_remove(&j->head, LAT_INFO_RESIDUAL_SLICES);
+        if (lat_quark_set_residuals(&j->head.quark, NULL) < 0)
+            return -1;
+    }
     if (j->measurement && !j->single_pass) {
         if (lat_slicewise_end(j->measurement, &sums) < 0)
             return -1;

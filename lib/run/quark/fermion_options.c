@@ -92,7 +92,7 @@ int lat_fermion_check_gauge(const lat_header *links, const char *name)
 void lat_header_no_operator(lat_header *head)
 {
     static const char *const lines[] = {LAT_SMEARED_LINKS, LAT_INFO_PROPAGATOR, LAT_OVERLAP_BOUND,
-                                        LAT_OVERLAP_MODES};
+                                        LAT_OVERLAP_MODES, LAT_INFO_RESIDUAL_SLICES};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         lat_info_remove(head, lines[i]);
     lat_fermion_init(&head->quark.fermion);

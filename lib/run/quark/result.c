@@ -3,6 +3,7 @@
 #include "result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -37,15 +38,21 @@ static int describe(lat_inverter *v, int form, int columns, const int *column)
 {
     lat_header *head = &v->s.x->head;
     double worst = 0;
+    char slices[32] = "", said[64] = "";
+    if (v->o->how.slices > 0) {
+        snprintf(slices, sizeof slices, "%.17g", v->s.slices);
+        snprintf(said, sizeof said, " (%.2e of time slices)", v->s.slices);
+    }
     lat_header_of_links(head, &v->links.u.head, &v->fermion);
     for (int i = 0; i < columns; i++)
         worst = fmax(worst, v->s.residual[column[i]]);
     return (columns == head->quark.columns && lat_quark_set_residuals(&head->quark, v->s.residual))
+           || (*slices && lat_info_set(head, LAT_INFO_RESIDUAL_SLICES, slices))
            || (v->o->smearing && lat_info_set(head, LAT_SMEARED_LINKS, v->o->smearing))
            || (lat_inverter_overlap(v)
                && (lat_info_set(head, LAT_INFO_PROPAGATOR, lat_propagator_text(form))
                    || lat_overlap_describe(head, v->s.overlap.fast, &v->known)))
-           || lat_provenance(head, "residual %.2e by %s%s%s%s%s", worst,
+           || lat_provenance(head, "residual %.2e%s by %s%s%s%s%s", worst, said,
                              lat_solver_name(v->s.solved[column[0]].report.solver),
                              *v->deflation ? ", deflated by " : "", v->deflation,
                              *v->known.text ? ", sign function with " : "", v->known.text);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "solution_slices.h"
 
 enum { ROUNDS = 4, NUMBERS = 7 };
 
@@ -188,8 +189,8 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
     return 0;
 }
 
-/* Columns side by side: the operator may have been opened for a source of fewer. */
-static int side_by_side(const lat_solution *s)
+/* The operator may have been opened for a source of fewer. */
+int lat_solution_side_by_side(const lat_solution *s)
 {
     const lat_space *space = s->overlap.fast ? s->overlap.fast->space
                                              : lat_wilson_operator(s->wilson)->space;
@@ -201,7 +202,7 @@ static int solve_columns(lat_solution *s, int columns, const int *column, const 
                          bool from_x)
 {
     double of_batch[LAT_VECTOR_COLUMNS];
-    const int most = side_by_side(s);
+    const int most = lat_solution_side_by_side(s);
     for (int i = 0; i < columns;) {
         int n = 0;
         for (; i < columns && n < most; i++)
@@ -310,6 +311,21 @@ static int solve_in_rounds(lat_solution *s, int columns, const int *column, lat_
     }
 }
 
+/* Solutions, and their slices of time. */
+static int look_at_slices(lat_solution *s, int columns, const int *column)
+{
+    if (s->how->slices == 0)
+        return s->where == LAT_X_HOST && lat_solution_look_far(s, columns, column) ? LAT_FAILED
+                                                                                   : LAT_DONE;
+    const int code = lat_solution_slices(s, columns, column);
+    if (code != LAT_DONE || lat_solution_certify(s, columns, column))
+        return code == LAT_DONE ? LAT_FAILED : code;
+    for (int i = 0; i < columns; i++)
+        if (!is_good(s, column[i]))
+            return unconverged(s, column[i], columns, i);
+    return LAT_DONE;
+}
+
 int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solution_start from)
 {
     const size_t all = lat_header_objects(&s->x->head);
@@ -323,9 +339,9 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
                        && lat_mirror_fits(s->mirror, &s->x->head)
                    ? LAT_X_DEVICE
                    : LAT_X_HOST;
-    const int code = target && restore(s, columns, column) == 0
-                         ? solve_in_rounds(s, columns, column, from, target)
-                         : LAT_FAILED;
+    int code = target && restore(s, columns, column) == 0
+                   ? solve_in_rounds(s, columns, column, from, target)
+                   : LAT_FAILED;
     free(target);
-    return code;
+    return code == LAT_DONE ? look_at_slices(s, columns, column) : code;
 }

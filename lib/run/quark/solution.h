@@ -20,7 +20,8 @@
 
 typedef struct lat_solution_options {
     int solver;      /* lat_solver */
-    double residual; /* |b - M x|/|b| that is wanted */
+    double residual; /* |b - M x|/|b| that is wanted, */
+    double slices;   /* and |b - M x|/|x| of each slice of time (solution_slices.h); 0: any */
     double delta;    /* of reliable updates; 0: the solver's */
     long max_iterations, batch /* columns side by side */;
 } lat_solution_options;
@@ -56,6 +57,7 @@ typedef struct lat_solution {
     lat_where where;    /* of x */
     lat_solved *solved; /* of each column of x (lat_solution_reserve), */
     double *residual;   /* and its certified residual; NAN: not known as it is now */
+    double slices;      /* the worst residual of a slice, where how->slices asked for one */
     int left;           /* columns that are not done, for progress */
 
     lat_rate rate;                      /* the rest is for solution.c */
@@ -78,6 +80,9 @@ int lat_solution_solve(lat_solution *s, int columns, const int *column, lat_solu
 
 /* Computes those residuals of these columns that are not known, where x is. 0, or -1. */
 int lat_solution_certify(lat_solution *s, int columns, const int *column);
+
+/* How many columns go side by side. */
+int lat_solution_side_by_side(const lat_solution *s);
 
 /* For those who solve by other means than lat_solution_solve:
  *   progress    lat_wilson_job.progress, with the solution; -1 where the run was asked to stop
