@@ -98,6 +98,62 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
     grep -q 'column 0: 1 at 1,2,0,3, 1 sites' found
 }
 
+@test "--identify --save: what other programs wrote becomes our propagator, and hadrons and residuals are as from the stream" {
+    need_numpy
+    links u.lat
+    # saved FILE: found in FILE, s.lat is x.lat, number for number, and says so.
+    saved() {
+        lat-dirac --identify --save s.lat --force -U u.lat "$1" >found
+        lat-diff --tolerance 1e-13 x.lat s.lat >difference
+        lat-dirac --check --residual 1e-9 -U u.lat s.lat | grep -c 'all$' >columns
+        [ "$(cat columns)" = 12 ]
+        for f in x.lat s.lat; do
+            lat-info $f | sed -n '/^operator/p; /^source/p; /^links/p' >$f.says
+        done
+        diff x.lat.says s.lat.says
+        lat-corr --channels nucleon,pion s.lat | cut -f 1-6 | cmp - <(lat-corr --channels nucleon,pion x.lat | cut -f 1-6)
+    }
+    solve=(lat-solve --kappa .117 --csw 1.3 --residual 1e-11 --source point:1,2,0,3 u.lat -o x.lat)
+    "${solve[@]}"
+    lat-convert --basis ukqcd --to npy-prop x.lat -o x.npy
+    saved x.npy
+    grep -q '^basis *ukqcd' found
+    lat-convert -p single x.lat -o x.wprop
+    lat-dirac --identify --save s.lat --force -U u.lat x.wprop >found
+    lat-diff --tolerance 1e-6 x.lat s.lat >difference
+    lat-dirac --check --residual 1e-5 -U u.lat s.lat | grep -q 'all$'
+    grep -qx 'norm  *1/(2 kappa): the field is the solution / (2 kappa)' found
+    "${solve[@]}" --boundary p,p,p,o
+    saved x.lat
+    grep -qx 'boundary  *p,p,p,o' found
+    "${solve[@]}" --boundary .2,p,-.4,a
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+s, = lat.read("x.lat")
+t, z, y, x = np.indices(s.spinors.shape[:4])
+for name, theta in ("time", (0, 0, 0, 1)), ("all", (.2, 0, -.3, .9)):
+    angle = sum(a * (n - n0) / e for a, n, n0, e in zip(theta, (x, y, z, t), (1, 2, 0, 3), s.spinors.shape[3::-1]))
+    lat.write(name + ".lat", lat.propagator(s.spinors * np.exp(-1j * np.pi * angle)[..., None, None, None]))
+END
+    saved time.lat
+    grep -qx 'spread  *0,0,0,1 of it are in all links of an axis' found
+    saved all.lat
+    grep -qx 'spread  *0.2,0,-0.3,0.9 of it are in all links of an axis' found
+    # smeared links of the header; spinors; a source that is no point
+    lat-solve --kappa .117 --smear-links stout:.1,2 --residual 1e-11 --columns 4 --source point:1,2,0,3 u.lat -o x.lat
+    lat-dirac --identify --save s.lat --force -U u.lat x.lat >found
+    lat-info s.lat | grep -q '^source *point:1,2,0,3, column 4$'
+    lat-dirac --check --residual 1e-9 -U u.lat s.lat | grep -q 'all$'
+    lat-solve --kappa .117 --residual 1e-11 --source wall:2 u.lat -o x.lat
+    run -0 --separate-stderr lat-dirac --identify --save s.lat --force -U u.lat x.lat
+    [ "$stderr" = "lat-dirac: x.lat: field 0: its source is no point with the unit vectors of a basis: s.lat has the operator, and no source" ]
+    ! lat-info s.lat | grep '^source'
+    refuses 2 '--save is for --identify' lat-dirac --check --save no.lat -U u.lat x.lat
+    lat-source noise:z4 u.lat -o x.lat
+    refuses 1 'found none' lat-dirac --identify --save no.lat -U u.lat x.lat
+}
+
 @test "--identify refuses what solves nothing" {
     links u.lat
     lat-source noise:z4 u.lat -o x.lat

@@ -7,9 +7,15 @@
  *
  *     a x + c_s C_s x + c_t C_t x + mu i gamma5 x + w H_s x + sum_nu z_nu B_nu x = - H_t x
  *
- * C are the clover terms of spatial planes and of those with t, H_s the spatial hops within the
- * lattice, B_nu the hops across the boundary nu, forward with z_nu and back with its conjugate. The
- * source lies on one slice, which is left out: the one without which the fit is best. */
+ * A program that spreads boundary angles over all links of an axis has exp(-i pi theta x/L) times
+ * such a solution. Where no fit is good, terms i (F - B) x of each axis are added, F and B the hops
+ * forward and back: their coefficients are w sin(pi theta/L). The phases are taken off, and again,
+ * until the fit without these terms is good.
+ *
+ * Open time has x = 0 on the first and the last slice, where M x is no equation: these are left
+ * out. C are the clover terms of spatial planes and of those with t, H_s the spatial hops within
+ * the lattice, B_nu the hops across the boundary nu, forward with z_nu and back with its conjugate.
+ * The source lies on one slice, which is left out: the one without which the fit is best. */
 #ifndef LAT_IDENTIFY_H
 #define LAT_IDENTIFY_H
 
@@ -33,7 +39,9 @@ typedef struct lat_identified {
     int slice;              /* of the source */
     double value[LAT_FITS];
     bool determined[LAT_FITS]; /* false where a term depends on others, as C of the free field */
-    lat_fermion fermion;       /* xi = 1/w, nu = 1 */
+    lat_fermion fermion;       /* xi = 1/w, nu = 1; numbers as short as the fit's accuracy allows */
+    double spread[LAT_MAX_DIMS]; /* the part of the boundary's angles, in units of pi, that lies on
+                                    all links of an axis */
 } lat_identified;
 
 /* Every basis, best first: how many there are, or -1 with lat_error set. Ghosts of u and x

@@ -15,12 +15,13 @@ typedef struct lat_dirac_tool_options {
     double residual, slices; /* slices: of each slice of time; 0: not asked for */
     const char *source_text;
     const char *source_file;
+    const char *save;
 } lat_dirac_tool_options;
 
 typedef struct lat_dirac_tool_run {
     lat_dirac_tool_options o;
     lat_input *in, *sources;
-    lat_output *out;
+    lat_output *out, *saved; /* saved: of --save, or NULL */
     FILE *text;
     lat_links links;
     lat_fermion fermion; /* of the options */

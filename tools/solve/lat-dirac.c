@@ -59,7 +59,12 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &run.o.source_file, 0, 0,
      "sources for --check, field by field", false},
     {LAT_OPT_FLAG, "identify", 0, NULL, &run.o.identify, 0, 0,
-     "find kappa, csw, boundary, spin basis and norm of the input", false},
+     "find kappa, csw, boundary, spin basis, norm and source of the input", false},
+    {LAT_OPT_TEXT, "save", 0, "FILE", &run.o.save, 0, 0,
+     "let --identify write the input to FILE: in our basis, as M^-1, with operator, boundary, "
+     "links "
+     "and a point source in the header",
+     true},
     LAT_HEADING("Operator"),
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
@@ -377,6 +382,9 @@ static void check_usage(lat_dirac_tool_run *r)
         lat_usage("--gauge-file is needed: the links");
     if ((r->o.source_file || r->o.source_text) && !check)
         lat_usage("--source and --source-file are for --check");
+    if (r->o.save && !r->o.identify)
+        lat_usage("--save is for --identify");
+    lat_usage_if_input("save", r->o.save);
     if (lat_opt_given("code") && apply < 0)
         lat_usage("--code is for --apply");
     lat_smear s;
@@ -420,6 +428,9 @@ static int open_all(lat_dirac_tool_run *r)
         || (r->o.source_file && !(r->sources = lat_input_open(r->o.source_file, comm)))
         || lat_overlap_known_open(&r->known, comm)
         || !(r->out = lat_output_open(lat_opts.output, flags, comm))
+        || (r->o.save
+            && !(
+                r->saved = lat_output_open(r->o.save, lat_output_flags() | LAT_OUTPUT_OTHER, comm)))
         || (apply < 0 && !(r->text = lat_text_open(r->out)))
         || !(r->device = lat_device_open(&device, comm)))
         return -1;
@@ -441,6 +452,10 @@ int main(int argc, char **argv)
     lat_overlap_known_close(&r->known);
     /* What was measured is printed, whatever it says. */
     const bool printed = r->text && code == LAT_UNCONVERGED;
+    if (r->saved && code == LAT_DONE)
+        code = lat_stream_commit(r->saved) ? LAT_FAILED : LAT_DONE;
+    else
+        lat_output_abort(r->saved);
     const int end = lat_output_end(r->out, r->text, printed ? LAT_DONE : code);
     code = printed && end == LAT_DONE ? code : end;
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
