@@ -4,6 +4,7 @@
 
 make_hdf5.py KIND STREAM FILE: the propagator of a stream (read by python/lat), as one of
   qdp        nested arrays of complex numbers, shape t, z, y, x, in one piece
+  record     qdp with the XML of Chroma that is on stdin, as the attribute record_xml
   qlua       the same of shape x, y, z, t, big endian, with the attribute .kind
   pyquda     complex numbers of shape t, z, y, x, 4, 4, 3, 3 in a group with the attribute Lattice
   plain      the same without the group
@@ -146,6 +147,8 @@ def made(kind, field):
             messages.append(message(7, struct.pack("<B3xHHQ", 1, 1, 1, 96) + struct.pack("<QQQ", 8, 0, stored)))
             at = NOWHERE
         messages.append(message(8, struct.pack("<BBQQ", 3, 1, at, stored - 8 if kind == "short" else stored)))
+    if kind == "record":
+        messages.append(attribute("record_xml", sys.stdin.read()))
     if kind == "qlua":
         messages.append(attribute(".kind", "LatticeDiracPropagator"))
     if kind == "latest":

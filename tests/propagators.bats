@@ -153,7 +153,6 @@ for c in range(12):
     numbers() { lat-corr --channels pion,nucleon,delta "$@" | cut -f 2-8; }
     for format in $(lat-convert --list | sed -n '/-prop\|-sfld\|-vector/s/ .*//p'); do
         case $format in milc-prop | fermilab-prop | xqcd-prop) p=p4.lat tolerance=1e-5 ;; *) p=p8.lat tolerance=1e-12 ;; esac
-        [ "$format" != hdf5-prop ] || lat-convert --version | grep -q '^HDF5: yes' || continue
         through "$format" $p r.lat
         options=(--boundary "p,p,p,a" --origin "0,0,0,3")
         for column in boundary operator source links; do
@@ -185,6 +184,19 @@ off = max(abs(complex(float(w[5]) - float(g[5]), float(w[6]) - float(g[6]))) / s
 assert off <= float(sys.argv[1]), off
 END
     done
+}
+
+@test "--join wants one smearing of the links, and keeps no residual of slices" {
+    lat-start weak --dims 2,2,2,4 -o u.lat
+    for s in stout:.1,1 stout:.1,2; do
+        lat-solve --kappa .1 --smear-links $s --residual-slices 1e-9 --columns 0,1,2,3,4,5,6,7,8,9,10,11 --source point:0,0,0,0 u.lat -o $s.lat
+        lat-convert --split $s.lat -o $s.col.lat
+    done
+    lat-convert --join stout:.1,1.col.*.lat -o whole.lat
+    lat-info whole.lat | grep -q 'smeared_links = stout:.1,1'
+    ! lat-info whole.lat | grep residual_slices
+    refuses 1 'stout:.1,2.col.0011.lat: expected smeared_links stout:.1,1, like column 0, found stout:.1,2' \
+        lat-convert --join stout:.1,1.col.000?.lat stout:.1,1.col.0010.lat stout:.1,2.col.0011.lat -o no.lat
 }
 
 @test "twelve spinors of another basis are joined as their sources are: unit vectors of that basis, which is said" {
@@ -287,6 +299,59 @@ END
     lat-solve --smear-links hyp:.75,.6,.3,1 --kappa .12 --source point:0,0,0,0 w.lat -q -o s.lat
     lat-convert --force --to chroma-prop s.lat -o s.lime
     lat-convert s.lime | lat-info - | grep -qx 'operator    unknown, boundary p,p,p,a'
+}
+
+@test "Chroma's XML states the source, in LIME and in HDF5's record_xml, and is written to both" {
+    local head='<Propagator><ForwardProp><FermionAction><FermAct>WILSON</FermAct><Mass>1</Mass><FermionBC><FermBC>SIMPLE_FERMBC</FermBC>'
+    head+='<boundary>1 1 1 -1</boundary></FermionBC></FermionAction></ForwardProp>'
+    local point='<SourceType>POINT_SOURCE</SourceType><j_decay>3</j_decay><t_srce>1 0 3 4</t_srce>' shell said source
+    shell='<SourceType>SHELL_SOURCE</SourceType><t_srce>1 0 3 4</t_srce><SmearingParam><wvf_kind>GAUGE_INV_GAUSSIAN</wvf_kind>'
+    shell+='<wvf_param>2.5</wvf_param><wvfIntPar>10</wvfIntPar><no_smear_dir>3</no_smear_dir></SmearingParam>'
+    while IFS='|' read -r said source; do
+        xml="$head<PropSource><version>6</version><Source><version>2</version>$source</Source></PropSource></Propagator>"
+        with_xml "$xml" c.lime
+        hdf5 record s.lat c.h5 <<<"$xml"
+        for file in c.lime c.h5; do
+            lat-convert $file -o r.lat
+            [ "$(lat-info r.lat | sed -n 's/^source *//p')" = "$said" ]
+            lat-info r.lat | grep -qx 'operator    wilson, mass 1, kappa 0.1, boundary p,p,p,a'
+            lat-convert --force --to chroma-prop r.lat -o again.lime
+            lat-convert --force --to hdf5-prop r.lat -o again.h5
+            for back in again.lime again.h5; do
+                lat-convert $back -o back.lat
+                lat-diff --tolerance 0 r.lat back.lat >difference
+                diff <(lat-info back.lat | sed -n '/^source/p; /^operator/p') <(lat-info r.lat | sed -n '/^source/p; /^operator/p')
+            done
+        done
+    done <<END
+point:1,0,3,4|$point
+point:1,0,3,4/gauss:2.5,10|$shell
+|${shell/GAUGE_INV_GAUSSIAN/WUPPERTAL}
+|${shell/<no_smear_dir>3/<no_smear_dir>0}
+|${point/<j_decay>3/<j_decay>0}
+|${point/1 0 3 4/1 0 3}
+|$point<Displacement><disp_length>1</disp_length></Displacement>
+|${point/POINT/RAND_Z2_WALL}
+END
+    # a wall is read; a smeared sink solves nothing; a source without a boundary would be a source itself
+    with_xml "$head<PropSource><Source><SourceType>WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>4</t_source></Source></PropSource></Propagator>" c.lime
+    lat-convert c.lime | lat-info - | grep -qx 'source *wall:4'
+    with_xml "$head<PropSource><Source>$point</Source></PropSource><PropSink><SinkType>SHELL_SINK</SinkType></PropSink></Propagator>" c.lime
+    lat-convert c.lime | lat-info - | grep -qx 'operator    unknown, boundary p,p,p,a'
+    with_xml "<Propagator><PropSource><Source>$point</Source></PropSource></Propagator>" c.lime
+    ! lat-convert c.lime | lat-info - | grep '^source\|^operator'
+}
+
+@test "D01: lalibe's HDF5 propagators are solutions, by the operator and the smeared source of their record_xml" {
+    need_data lime_pyquda_weak_field.lime quark/lalibe_test_propagator_t4.h5
+    lat-convert "$DATA/lime_pyquda_weak_field.lime" -o u.lat
+    while read -r name kappa; do
+        lat-convert --dataset sh_sig2p0_n5/PS_${name}_4 "$DATA/quark/lalibe_test_propagator_t4.h5" -o p.lat
+        lat-info p.lat | grep -q "kappa $kappa.*, csw 1.17, boundary p,p,p,a$"
+        lat-info p.lat | grep -qx 'source *point:0,0,0,4/gauss:2,5'
+        lat-dirac --check --residual 1e-11 -U u.lat p.lat | grep -c 'all$' >columns
+        [ "$(cat columns)" = 12 ]
+    done <<<$'up 0.12195\ndn 0.11904'
 }
 
 @test "the operator of Chroma's XML comes into the header, and goes back" {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 #include "lime.h"
 #include "smear/smear.h"
@@ -14,6 +15,12 @@
 
 #define XML LAT_LIME_XML
 #define SMEAR_TEXT 80
+#define SOURCE_TEXT 160
+
+static bool text_element(const char *xml, const char *tag, char *text, size_t size)
+{
+    return lat_xml_text(xml, strlen(xml), tag, text, size) > 0;
+}
 
 static bool real_element(const char *xml, const char *tag, double *value)
 {
@@ -114,6 +121,58 @@ static char *element(const char *xml, const char *tag)
     return to ? strndup(from, (size_t)(to - from) + strlen(end)) : NULL;
 }
 
+/* The source as lat-source names it, where every word of its element is known: a point, also
+ * smeared by Gaussian steps, or a wall. */
+static bool source_of(const char *xml, char text[SOURCE_TEXT])
+{
+    static const char *const known[] = {"PropSource", "version",   "Source",    "SourceType",
+                                        "j_decay",    "t_srce",    "t_source",  "SmearingParam",
+                                        "wvf_kind",   "wvf_param", "wvfIntPar", "no_smear_dir",
+                                        NULL};
+    char type[64] = "", wave[64] = "", along[16] = "3", decay[16] = "", steps[16] = "";
+    double width = 0;
+    int x[4], end = 0;
+    if (!lat_xml_only(xml, strlen(xml), known)
+        || !text_element(xml, "SourceType", type, sizeof type)
+        || (text_element(xml, "j_decay", decay, sizeof decay) && strcmp(decay, "3") != 0))
+        return false;
+    if (!strcmp(type, "WALL_SOURCE"))
+        return text_element(xml, "t_source", decay, sizeof decay)
+               && sscanf(decay, "%d%n", &x[3], &end) == 1 && !decay[end]
+               && snprintf(text, SOURCE_TEXT, "wall:%d", x[3]) > 0;
+    const bool shell = !strcmp(type, "SHELL_SOURCE");
+    if ((!shell && strcmp(type, "POINT_SOURCE") != 0)
+        || !text_element(xml, "t_srce", text, SOURCE_TEXT)
+        || sscanf(text, "%d %d %d %d%n", &x[0], &x[1], &x[2], &x[3], &end) != 4 || text[end])
+        return false;
+    end = snprintf(text, SOURCE_TEXT, "point:%d,%d,%d,%d", x[0], x[1], x[2], x[3]);
+    if (!shell)
+        return !text_element(xml, "wvf_kind", wave, sizeof wave);
+    text_element(xml, "no_smear_dir", along, sizeof along);
+    if (!text_element(xml, "wvf_kind", wave, sizeof wave) || strcmp(wave, "GAUGE_INV_GAUSSIAN") != 0
+        || !real_element(xml, "wvf_param", &width) || strcmp(along, "3") != 0
+        || !text_element(xml, "wvfIntPar", steps, sizeof steps)
+        || strspn(steps, "0123456789") != strlen(steps))
+        return false;
+    snprintf(text + end, SOURCE_TEXT - (size_t)end, "/gauss:%.15g,%s", width, steps);
+    return true;
+}
+
+/* Are the sinks smeared, so that the numbers solve nothing? */
+static bool smeared_sink(const char *xml)
+{
+    char type[64];
+    return text_element(xml, "SinkType", type, sizeof type) && strcmp(type, "POINT_SINK") != 0;
+}
+
+static int take_source(const char *xml, lat_header *head)
+{
+    char text[SOURCE_TEXT], *source = element(xml, "PropSource");
+    const bool known = source && source_of(source, text);
+    free(source);
+    return known ? lat_quark_set_source(&head->quark, text) : 0;
+}
+
 int lat_chroma_fermion(const char *xml, lat_header *head)
 {
     lat_fermion bounded, f;
@@ -121,19 +180,48 @@ int lat_chroma_fermion(const char *xml, lat_header *head)
     lat_fermion_init(&bounded);
     bounded.bounded = signs_element(action ? action : xml, bounded.boundary);
     f = bounded;
-    const bool known = action && f.bounded && operator_of(action, &f, smear);
+    const bool known = action && f.bounded && operator_of(action, &f, smear) && !smeared_sink(xml);
     free(action);
     f.bounded = false;
     if (bounded.bounded)
         head->quark.fermion = known ? f : bounded;
+    if (bounded.bounded && take_source(xml, head)) /* a source without a boundary is no solution */
+        return -1;
     return known && *smear ? lat_info_set(head, LAT_SMEARED_LINKS, smear) : 0;
 }
 
-int lat_chroma_write_fermion(lat_output *out, const lat_header *h)
+/* The source as Chroma has it, or nothing. */
+static void print_source(const char *source, char text[480])
+{
+    int x[4], steps, end = 0;
+    double width;
+    char smearing[200] = "";
+    text[0] = '\0';
+    if (!source || sscanf(source, "point:%d,%d,%d,%d%n", &x[0], &x[1], &x[2], &x[3], &end) != 4)
+        return;
+    const char *rest = source + end;
+    end = 0;
+    const bool shell = sscanf(rest, "/gauss:%lf,%d%n", &width, &steps, &end) == 2 && !rest[end];
+    if (shell)
+        snprintf(
+            smearing, sizeof smearing,
+            "<SmearingParam><wvf_kind>GAUGE_INV_GAUSSIAN</wvf_kind><wvf_param>%.15g</wvf_param>"
+            "<wvfIntPar>%d</wvfIntPar><no_smear_dir>3</no_smear_dir></SmearingParam>",
+            width, steps);
+    else if (*rest)
+        return;
+    snprintf(text, 480,
+             "<PropSource><version>6</version><Source><version>2</version><SourceType>%s_SOURCE"
+             "</SourceType><j_decay>3</j_decay><t_srce>%d %d %d %d</t_srce>%s</Source>"
+             "<j_decay>3</j_decay><t_source>%d</t_source></PropSource>",
+             shell ? "SHELL" : "POINT", x[0], x[1], x[2], x[3], smearing, x[3]);
+}
+
+char *lat_chroma_record(const lat_header *h)
 {
     const lat_fermion *f = &h->quark.fermion;
     const char *text = lat_info_get(h, LAT_SMEARED_LINKS);
-    char action[160] = "", state[160] = "";
+    char action[160] = "", state[160] = "", source[480];
     lat_smear s = {.kind = LAT_SMEAR_STOUT};
     int sign[4];
     bool bounded = lat_fermion_bounded(f);
@@ -146,9 +234,9 @@ int lat_chroma_write_fermion(lat_output *out, const lat_header *h)
                known = !strcmp(f->name, "wilson") && f->xi == 1 && f->nu == 1 && f->twist == 0
                        && f->csw == f->csw_t && (!text || smeared);
     lat_error_clear();
+    print_source(h->quark.source, source);
     if (!bounded)
-        return lat_lime_write_text(out, 0, "scidac-record-xml",
-                                   XML "<Propagator><lat>%s</lat></Propagator>", LAT_VERSION);
+        return lat_text_new(XML "<Propagator><lat>%s</lat></Propagator>", LAT_VERSION);
     if (known)
         snprintf(action, sizeof action,
                  "<FermAct>%s</FermAct><Mass>%.17g</Mass><clovCoeff>%.17g</clovCoeff>",
@@ -158,11 +246,10 @@ int lat_chroma_write_fermion(lat_output *out, const lat_header *h)
                  "<FermState><Name>STOUT_FERM_STATE</Name><rho>%.17g</rho><n_smear>%d</n_smear>"
                  "<orthog_dir>%d</orthog_dir>",
                  s.weight[0], s.steps, s.spatial ? 3 : -1);
-    return lat_lime_write_text(
-        out, 0, "scidac-record-xml",
+    return lat_text_new(
         XML "<Propagator><ForwardProp><FermionAction>%s%s<FermionBC><FermBC>SIMPLE_FERMBC</FermBC>"
-            "<boundary>%d %d %d %d</boundary></FermionBC>%s</FermionAction></ForwardProp>"
+            "<boundary>%d %d %d %d</boundary></FermionBC>%s</FermionAction></ForwardProp>%s"
             "<lat>%s</lat></Propagator>",
-        action, state, sign[0], sign[1], sign[2], sign[3], *state ? "</FermState>" : "",
+        action, state, sign[0], sign[1], sign[2], sign[3], *state ? "</FermState>" : "", source,
         LAT_VERSION);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chroma_xml.h: the operator of a propagator in the record XML of Chroma. */
+/* chroma_xml.h: operator and source of a propagator in the record XML of Chroma. */
 #ifndef LAT_CHROMA_XML_H
 #define LAT_CHROMA_XML_H
 
@@ -8,10 +8,12 @@
 
 /* What the record XML says, in the header: of isotropic Wilson and clover operators, on thin or
  * stout links (FermState), the operator with its boundary; of others the boundary alone; nothing
- * where phases are spread over the links (TWISTED_FERMBC). 0, or -1 without memory. */
+ * where phases are spread over the links (TWISTED_FERMBC). Beside a boundary also the source, of a
+ * point, smeared by Gaussian steps or not, and of a wall. 0, or -1 without memory. */
 int lat_chroma_fermion(const char *xml, lat_header *head);
 
-/* The record, as Chroma's ForwardProp has it, as far as it is known. 0 or -1. */
-int lat_chroma_write_fermion(lat_output *out, const lat_header *h);
+/* The record, as Chroma's ForwardProp and PropSource have it, as far as it is known: a text to be
+ * freed, or NULL with lat_error set. */
+char *lat_chroma_record(const lat_header *h);
 
 #endif

@@ -7,13 +7,17 @@
  * [t][z][y][x][spin][source spin][colour][source colour] in a group with an attribute Lattice. A
  * file may hold several: --dataset names one. hdf5.h says what of HDF5 is read.
  *
- * Written is what version 1.10 of the HDF5 library writes for QDP++, to the byte. */
+ * QDP++ has Chroma's XML in an attribute record_xml (chroma_xml.h).
+ *
+ * Written is what version 1.10 of the HDF5 library writes for QDP++, to the byte, with that
+ * attribute where the boundary of the quarks is known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "chroma_xml.h"
 #include "hdf5.h"
 #include "quarks.h"
 
@@ -36,6 +40,7 @@ typedef struct search {
     char names[LAT_HDF5_NAME]; /* with commas between */
     lat_hdf5_set set;          /* the first one */
     lat_hdf5_set bad;          /* one that may have been it */
+    char *xml;                 /* the record of the first one, or NULL; owned */
 } search;
 
 static int on_set(void *context, const lat_hdf5_set *set)
@@ -47,8 +52,10 @@ static int on_set(void *context, const lat_hdf5_set *set)
         return 0;
     }
     const size_t n = strlen(s->names);
-    if (!s->found)
+    if (!s->found) {
         s->set = *set;
+        s->xml = set->xml ? strdup(set->xml) : NULL;
+    }
     snprintf(s->names + n, sizeof s->names - n, "%s%s", s->found++ ? ", " : "", set->name);
     return 0;
 }
@@ -168,6 +175,8 @@ static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
         rc = choose(&h, hints->dataset, s) < 0 || read_set(&h, f, hints, &s->set) < 0 ? -1 : 0;
         rc = lat_hdf5_close(&h) < 0 ? -1 : rc;
     }
+    if (rc == 0 && s->xml)
+        rc = lat_chroma_fermion(s->xml, &f->head);
     if (rc == 0)
         rc = lat_set_source(&f->head, "HDF5%s, dataset %s",
                             s->set.kind[0]      ? " of Qlua"
@@ -175,6 +184,8 @@ static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
                             : s->set.rank == 4  ? " of QDP++"
                                                 : "",
                             s->set.name);
+    if (s)
+        free(s->xml);
     free(s);
     return rc;
 }
@@ -182,11 +193,19 @@ static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Where things are in the file. */
-enum { ROOT = 0x60, TREE = 0x88, HEAP = 0x2a8, NAMES = 0x2c8, SET = 0x320, DATA = 0x800 };
+enum {
+    ROOT = 0x60,
+    TREE = 0x88,
+    HEAP = 0x2a8,
+    NAMES = 0x2c8,
+    SET = 0x320,
+    DATA = 0x800,
+    MOST = 0x1800
+};
 
 typedef struct writer {
-    unsigned char b[DATA];
-    size_t at;
+    unsigned char b[MOST];
+    size_t at, data; /* data: where the numbers are */
 } writer;
 
 static void put(writer *w, size_t bytes, uint64_t v)
@@ -251,7 +270,7 @@ static void put_group(writer *w, uint64_t bytes, uint64_t symbols)
     put(w, 8, 0x00100004);         /* sizes of groups */
     put(w, 8, 0);
     put(w, 8, UINT64_MAX);
-    put(w, 8, DATA + bytes);
+    put(w, 8, w->data + bytes);
     put(w, 8, UINT64_MAX);
     put(w, 8, 0);
     put(w, 8, ROOT);
@@ -281,17 +300,39 @@ static void put_group(writer *w, uint64_t bytes, uint64_t symbols)
     put(w, 8, SET - NAMES - 24);
 }
 
+/* Bytes of a message with the attribute record_xml. */
+static size_t record_bytes(const char *xml) { return 8 + 16 + 8 + 8 + (strlen(xml) + 7) / 8 * 8; }
+
+static void put_record(writer *w, const char *xml)
+{
+    static const char name[] = "record_xml";
+    put_message(w, 12, record_bytes(xml), 0);
+    put(w, 2, 1); /* version 1, sizes of name, type and extents */
+    put(w, 2, sizeof name);
+    put(w, 2, 8);
+    put(w, 2, 8);
+    put_text(w, 16, name);
+    put(w, 4, 0x13); /* a text, with zeros after it */
+    put(w, 4, strlen(xml));
+    put(w, 8, 1); /* one of it */
+    put_text(w, (strlen(xml) + 7) / 8 * 8, xml);
+}
+
 static int write_hdf5(lat_output *out, const lat_field *f)
 {
     const lat_header *head = &f->head;
     const lat_quark_array a = {.axes = head->kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci"};
     const size_t rank = head->kind == LAT_PROPAGATOR ? 2 : 1, type = 152 + 16 * rank,
-                 messages = type + 136;
+                 plain = type + 136;
     const uint64_t bytes = lat_quark_array_bytes(head, &a);
-    writer w = {.at = 0};
+    char *xml = lat_fermion_bounded(&head->quark.fermion) ? lat_chroma_record(head) : NULL;
+    const size_t messages = plain + (xml ? 8 + record_bytes(xml) : 0);
+    writer w = {.at = 0, .data = xml ? MOST : DATA};
+    if (lat_fermion_bounded(&head->quark.fermion) && !xml)
+        return -1;
     put_group(&w, bytes, SET + 16 + messages);
     w.at = SET;
-    put(&w, 8, 0x0000000100040001); /* an object of four messages */
+    put(&w, 8, xml ? 0x0000000100050001 : 0x0000000100040001); /* an object of so many messages */
     put(&w, 8, messages);
     put_message(&w, 1, 72, 0);
     put(&w, 8, 0x00010401); /* version 1, four extents, and as many at most */
@@ -303,14 +344,17 @@ static int write_hdf5(lat_output *out, const lat_field *f)
     put(&w, 8, 0x01020202); /* no value before it is written */
     put_message(&w, 8, 24, 0);
     put(&w, 2, 0x0103); /* version 3, in one piece */
-    put(&w, 8, DATA);
+    put(&w, 8, w.data);
     put(&w, 8, bytes);
     w.at += 6;
+    if (xml)
+        put_record(&w, xml);
+    free(xml);
     put_text(&w, 4, "SNOD");
     put(&w, 4, 0x00010001);
     put(&w, 8, 8);
     put(&w, 8, SET);
-    return lat_output_write(out, w.b, sizeof w.b) < 0 ? -1 : lat_quark_array_write(out, f, &a);
+    return lat_output_write(out, w.b, w.data) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 
 const lat_format lat_format_hdf5_prop = {

@@ -287,6 +287,14 @@ static int write_data(lat_output *out, const lat_field *f, const char *axes, siz
     return lat_lime_write_checksum(out, &sum);
 }
 
+static int write_record(lat_output *out, const lat_header *h)
+{
+    char *xml = lat_chroma_record(h);
+    const int rc = xml ? lat_lime_write_text(out, 0, "scidac-record-xml", "%s", xml) : -1;
+    free(xml);
+    return rc;
+}
+
 static int write_chroma(lat_output *out, const lat_field *f)
 {
     const lat_header *h = &f->head;
@@ -295,7 +303,7 @@ static int write_chroma(lat_output *out, const lat_field *f)
                                XML "<propagator><id>0</id></propagator>")
                < 0
         || lat_lime_write_scidac_record(out, h, "3_DiracPropagator", PROPAGATOR_REALS, 1) < 0
-        || lat_chroma_write_fermion(out, h) < 0)
+        || write_record(out, h) < 0)
         return -1;
     return write_data(out, f, "tzyxsScCi", 0, PROPAGATOR_REALS);
 }

@@ -12,6 +12,7 @@
 #define DEPTH 16                   /* most groups in each other, and most types */
 #define BLOCKS 64                  /* most parts of an object header */
 #define HEADER ((uint64_t)1 << 20) /* most bytes of one */
+#define XML (1 << 18)              /* most bytes of a record */
 
 /* ---- bytes of the file ----------------------------------------------------------------------- */
 
@@ -54,6 +55,7 @@ typedef struct object {
     unsigned char type[512]; /* the message about it; types come before or after extents */
     size_t type_size;
     char lattice[64];
+    char *xml; /* owned */
 } object;
 
 /* One thing in a group. */
@@ -120,6 +122,7 @@ static void take_shared_type(const traversal *w, reader r)
     } else {
         lat_error_clear();
     }
+    free(other.xml);
 }
 
 enum {
@@ -161,6 +164,16 @@ static void take_group(object *o, int type, reader r)
     }
 }
 
+static void take_attribute(const traversal *w, reader r)
+{
+    object *o = w->o;
+    lat_hdf5_attribute(w->h, r, ".kind", o->set.kind, sizeof o->set.kind);
+    lat_hdf5_attribute(w->h, r, "Lattice", o->lattice, sizeof o->lattice);
+    const size_t n = o->xml ? 0 : lat_hdf5_attribute(w->h, r, "record_xml", NULL, 0);
+    if (n && n < XML && (o->xml = calloc(n + 1, 1)))
+        lat_hdf5_attribute(w->h, r, "record_xml", o->xml, n + 1);
+}
+
 static int take_message(traversal *w, int type, bool shared, reader r)
 {
     object *o = w->o;
@@ -173,10 +186,7 @@ static int take_message(traversal *w, int type, bool shared, reader r)
         lat_hdf5_layout(&o->set, &r);
         break;
     case FILTERS: lat_hdf5_filters(&o->set, &r); break;
-    case ATTRIBUTE:
-        lat_hdf5_attribute(w->h, r, ".kind", o->set.kind, sizeof o->set.kind);
-        lat_hdf5_attribute(w->h, r, "Lattice", o->lattice, sizeof o->lattice);
-        break;
+    case ATTRIBUTE: take_attribute(w, r); break;
     case LINKS:
     case SYMBOLS: take_group(o, type, r); break;
     case LINK: return w->each ? take_link(w, r) : 0;
@@ -301,20 +311,30 @@ static int take_tree(const traversal *w, uint64_t heap, uint64_t address, int le
     return rc;
 }
 
+/* Hands it over, if it is a dataset. */
+static int take_dataset(const traversal *from, object *o, const char *path, const char *lattice)
+{
+    reader r = {o->type, o->type_size};
+    lat_hdf5_type(&o->set, &r);
+    snprintf(o->set.name, sizeof o->set.name, "%s", path);
+    snprintf(o->set.lattice, sizeof o->set.lattice, "%s", lattice);
+    o->set.xml = o->xml;
+    return from->each(from->context, &o->set);
+}
+
 static int search_object(const traversal *from, uint64_t address, const char *path,
                          const char *lattice)
 {
     object o = {.dataset = false};
     traversal w = {.h = from->h, .o = &o};
-    if (from->depth >= DEPTH || read_object(&w, address) < 0)
-        return from->depth >= DEPTH ? damaged(from->h) : -1;
-    if (o.dataset) {
-        reader r = {o.type, o.type_size};
-        lat_hdf5_type(&o.set, &r);
-        snprintf(o.set.name, sizeof o.set.name, "%s", path);
-        snprintf(o.set.lattice, sizeof o.set.lattice, "%s", lattice);
-        return from->each(from->context, &o.set);
-    }
+    int rc = from->depth >= DEPTH ? damaged(from->h) : read_object(&w, address);
+    const bool dataset = rc == 0 && o.dataset;
+    if (dataset)
+        rc = take_dataset(from, &o, path, lattice);
+    free(o.xml);
+    o.xml = NULL;
+    if (rc || dataset)
+        return rc;
     if (o.indexed)
         return lat_fail("%s: group /%s has an index of its links, which is not read (write it "
                         "without libver='latest')",
@@ -323,7 +343,9 @@ static int search_object(const traversal *from, uint64_t address, const char *pa
     w.context = from->context;
     w.path = path;
     w.depth = from->depth + 1;
-    return o.symbols ? take_tree(&w, o.heap, o.tree, -1) : o.group ? read_object(&w, address) : 0;
+    rc = o.symbols ? take_tree(&w, o.heap, o.tree, -1) : o.group ? read_object(&w, address) : 0;
+    free(o.xml); /* of a group, once more */
+    return rc;
 }
 
 static int follow(const traversal *w, const link_text *link)

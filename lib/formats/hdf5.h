@@ -42,6 +42,7 @@ typedef struct lat_hdf5_set {
 
     char kind[64];    /* its attribute .kind, of Qlua, "" where there is none */
     char lattice[64]; /* attribute Lattice of the group, of PyQUDA */
+    const char *xml;  /* attribute record_xml, of QDP++, while lat_hdf5_each has the set; or NULL */
 
     /* of hdf5.c */
     enum { LAT_HDF5_NONE, LAT_HDF5_INSIDE, LAT_HDF5_PIECE, LAT_HDF5_CHUNKS } layout;

@@ -34,7 +34,9 @@ void lat_hdf5_type(lat_hdf5_set *s, lat_hdf5_reader *r);
 void lat_hdf5_layout(lat_hdf5_set *s, lat_hdf5_reader *r);
 void lat_hdf5_filters(lat_hdf5_set *s, lat_hdf5_reader *r);
 
-/* The text of an attribute, if it has this name and is shorter than `size`. */
-void lat_hdf5_attribute(lat_hdf5 *h, lat_hdf5_reader r, const char *name, char *text, size_t size);
+/* The text of an attribute, if it has this name and is shorter than `size`. Returns its length; 0:
+ * it has another name, or is no text. */
+size_t lat_hdf5_attribute(lat_hdf5 *h, lat_hdf5_reader r, const char *name, char *text,
+                          size_t size);
 
 #endif

@@ -216,25 +216,31 @@ static void heap_text(lat_hdf5 *h, uint64_t heap, uint64_t index, char *text, ui
     }
 }
 
-void lat_hdf5_attribute(lat_hdf5 *h, lat_hdf5_reader r, const char *name, char *text, size_t size)
+size_t lat_hdf5_attribute(lat_hdf5 *h, lat_hdf5_reader r, const char *name, char *text, size_t size)
 {
     const unsigned char *b = take(&r, 8);
     const int version = b ? b[0] : 0;
     const size_t pad = version == 1 ? 7 : 0;
     if (version < 1 || version > 3 || (version == 3 && !take(&r, 1)))
-        return;
+        return 0;
     const size_t of_name = (number(b + 2, 2) + pad) & ~pad,
                  of_type = (number(b + 4, 2) + pad) & ~pad,
                  of_space = (number(b + 6, 2) + pad) & ~pad;
     const unsigned char *at = take(&r, of_name), *type = take(&r, of_type);
     if (!at || !type || of_type < 8 || !take(&r, of_space)
         || strnlen((const char *)at, of_name) == of_name || strcmp((const char *)at, name) != 0)
-        return;
+        return 0;
     const uint64_t n = number(type + 4, 4);
-    if ((type[0] & 15) == TEXT && n < size && n <= r.left) {
-        memcpy(text, r.b, (size_t)n);
-        text[n] = '\0';
-    } else if ((type[0] & 15) == VARIABLE && n == 16 && r.left >= 16 && number(r.b, 4) < size) {
-        heap_text(h, number(r.b + 4, 8), number(r.b + 12, 4), text, number(r.b, 4));
+    if ((type[0] & 15) == TEXT && n <= r.left) {
+        if (n < size) {
+            memcpy(text, r.b, (size_t)n);
+            text[n] = '\0';
+        }
+        return (size_t)n;
     }
+    if ((type[0] & 15) != VARIABLE || n != 16 || r.left < 16)
+        return 0;
+    if (number(r.b, 4) < size)
+        heap_text(h, number(r.b + 4, 8), number(r.b + 12, 4), text, number(r.b, 4));
+    return (size_t)number(r.b, 4);
 }
