@@ -18,6 +18,7 @@ const char *lat_solver_name(lat_solver solver)
     case LAT_SOLVER_BICGSTABL: return "bicgstabl";
     case LAT_SOLVER_GCR: return "gcr";
     case LAT_SOLVER_MR: return "mr";
+    case LAT_SOLVER_MG: return "mg";
     }
     return "?";
 }
@@ -364,10 +365,11 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
     const lat_method mr = {.solver = LAT_SOLVER_MR, .system = p->inner, .steps = 6};
     lat_equation own = *p;
     lat_run w;
-    if (solver == LAT_SOLVER_GCR) {
+    if (solver == LAT_SOLVER_GCR || solver == LAT_SOLVER_MG) {
         if (!own.preconditioner && p->inner != p->outer)
             own.preconditioner = &mr;
-        own.inner = p->outer;
+        const lat_method *k = own.preconditioner;
+        own.inner = k && k->precondition && k->system ? k->system : p->outer;
     }
     int rc = lat_run_begin(&w, &own, solver, window_of(solver, own.inner), columns, column, report);
     if (rc == 0 && w.active.columns > 0)
@@ -376,7 +378,8 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
         case LAT_SOLVER_CG: rc = lat_cg(&w); break;
         case LAT_SOLVER_BICGSTAB: rc = lat_bicgstab(&w); break;
         case LAT_SOLVER_BICGSTABL: rc = lat_bicgstabl(&w); break;
-        case LAT_SOLVER_GCR: rc = lat_gcr(&w); break;
+        case LAT_SOLVER_GCR:
+        case LAT_SOLVER_MG: rc = lat_gcr(&w); break;
         case LAT_SOLVER_MR: rc = lat_mr(&w); break;
         }
     lat_run_end(&w);
@@ -386,13 +389,17 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
 int lat_solve(const lat_equation *p, lat_solver solver, int columns, const int *column,
               lat_solve_report *report)
 {
-    static const lat_solver chain[] = {LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL, LAT_SOLVER_CG};
+    static const lat_solver usual[] = {LAT_SOLVER_BICGSTAB, LAT_SOLVER_BICGSTABL, LAT_SOLVER_CG},
+                            light[] = {LAT_SOLVER_MG, LAT_SOLVER_CG};
+    const bool mg = solver == LAT_SOLVER_MG;
+    const lat_solver *const chain = mg ? light : usual;
+    const int methods = mg ? 2 : 3;
     lat_equation now = *p;
     int list[LAT_VECTOR_COLUMNS], left = columns;
     memcpy(list, column, sizeof(int) * (size_t)columns);
-    if (solver != LAT_SOLVER_AUTO)
+    if (solver != LAT_SOLVER_AUTO && !mg)
         return solve_by(p, solver, columns, column, report);
-    for (int s = 0; s < 3 && left > 0; s++) {
+    for (int s = 0; s < methods && left > 0; s++) {
         int count = 0;
         if (solve_by(&now, chain[s], left, list, report))
             return -1;

@@ -8,6 +8,7 @@
  *   - gcr: generalised conjugate residuals, restarted, with a preconditioner (lat_method); a few
  *     steps of minimal residual in the inner precision, unless told
  *   - mr: minimal residual, for preconditioners
+ *   - mg: gcr, whose preconditioner, a multigrid, is given; where it stagnates, cg goes on
  *   - auto: bicgstab; where it breaks down or stagnates, bicgstab(l), then cg, each from where the
  *     one before got to
  *
@@ -49,9 +50,10 @@ typedef enum {
     LAT_SOLVER_BICGSTAB,
     LAT_SOLVER_BICGSTABL,
     LAT_SOLVER_GCR,
-    LAT_SOLVER_MR
+    LAT_SOLVER_MR,
+    LAT_SOLVER_MG /* GCR, with a multigrid for the preconditioner, which the equation has */
 } lat_solver;
-#define LAT_SOLVERS "auto|cg|bicgstab|bicgstabl|gcr" /* that users choose from */
+#define LAT_SOLVERS "auto|cg|bicgstab|bicgstabl|gcr|mg" /* that users choose from */
 
 const char *lat_solver_name(lat_solver solver);
 
@@ -65,8 +67,9 @@ typedef struct lat_method {
     double tolerance;         /* a column ends where |r| has fallen by it; 0: after `steps` */
     const struct lat_method *preconditioner; /* of GCR; NULL: none */
 
-    /* If not NULL, this takes the place of all that: e and s = A e from r, in the system that is
-     * solved, on these columns. r is not changed but for ghosts. 0, or -1 with lat_error set. */
+    /* If not NULL, this takes the place of all that: e and s = A e from r, on these columns. GCR
+     * then runs in `system`, which is the inner or the outer one of the equation (NULL: the outer
+     * one). r is not changed but for ghosts. 0, or -1 with lat_error set. */
     int (*precondition)(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r);
     void *with;
 } lat_method;

@@ -52,6 +52,7 @@ static int method(const count *k, bool spare)
     case LAT_SOLVER_BICGSTABL: return 10;
     case LAT_SOLVER_GCR: return 3; /* of its preconditioner */
     case LAT_SOLVER_MR: return 1;
+    case LAT_SOLVER_MG: return 18;
     }
     return 10;
 }

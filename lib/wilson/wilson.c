@@ -35,6 +35,7 @@ struct lat_wilson {
     long promoted;       /* columns that needed it */
     lat_dfield *b, *x;
     lat_deflation *deflation;  /* or NULL */
+    lat_multigrid *multigrid;  /* or NULL */
     const lat_wilson_job *job; /* while it runs */
 };
 
@@ -90,9 +91,11 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
     lat_device *device = w->device;
     const lat_grid_spec spec = {.lattice = links->head.geom, .storage = storage, .across = -1};
     const double volume = (double)lat_volume(&links->head.geom);
+    const bool wide = o->multigrid && storage == o->inner && o->columns < LAT_MULTIGRID_COLUMNS;
+    const int columns = wide ? LAT_MULTIGRID_COLUMNS : o->columns;
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))
-        || !(l->space = lat_space_open_in(l->grid, links->head.nc, o->columns, w->gauge))
+        || !(l->space = lat_space_open_in(l->grid, links->head.nc, columns, w->gauge))
         || !(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
         return -1;
     if (storage == LAT_STORAGE_HALF && l->space->ahead) {
@@ -161,6 +164,7 @@ void lat_wilson_close(lat_wilson *w)
 {
     if (!w)
         return;
+    lat_multigrid_close(w->multigrid);
     lat_deflation_close(w->deflation);
     release(NULL, w->b);
     release(NULL, w->x);
@@ -180,6 +184,18 @@ int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const
     lat_deflation_close(w->deflation);
     w->deflation = lat_deflation_open(&w->outer.system, modes, square, name);
     return w->deflation ? 0 : -1;
+}
+
+lat_multigrid *lat_wilson_multigrid(lat_wilson *w, const lat_multigrid_options *options)
+{
+    if (!w->multigrid && (w->options.form != LAT_ASYMMETRIC || !w->options.multigrid
+                          || w->options.inner != LAT_STORAGE_SINGLE)) {
+        lat_fail("multigrid: expected the asymmetric Schur complement, and iterations in single");
+        return NULL;
+    }
+    if (!w->multigrid)
+        w->multigrid = lat_multigrid_open(&w->inner.system, w->inner.d, w->links, options);
+    return w->multigrid;
 }
 
 long lat_wilson_promoted(const lat_wilson *w) { return w->promoted; }
@@ -288,6 +304,20 @@ static void begin(lat_wilson *w, const lat_wilson_job *job)
         w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
 }
 
+/* Updates of a multigrid's solve: each costs two applications, and what was orthogonal stays so. */
+#define MULTIGRID_DELTA 1e-5
+
+static int use_multigrid(lat_wilson *w, lat_equation *problem)
+{
+    const lat_multigrid_options usual = {0};
+    if (!lat_wilson_multigrid(w, &usual))
+        return -1;
+    problem->preconditioner = lat_multigrid_method(w->multigrid);
+    if (problem->delta == 0)
+        problem->delta = MULTIGRID_DELTA;
+    return 0;
+}
+
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost)
 {
@@ -304,6 +334,8 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
                             .done = job->done ? done : NULL,
                             .improve = w->deflation ? improve : NULL,
                             .with = w};
+    if (job->solver == LAT_SOLVER_MG && use_multigrid(w, &problem))
+        return -1;
     begin(w, job);
     if (load(w, norm) || (job->loaded && job->loaded(job->with)))
         return -1;

@@ -16,12 +16,14 @@
 
 #include "dirac/dirac.h"
 #include "grid/device.h"
+#include "multigrid/multigrid.h"
 #include "solve/krylov.h"
 
 typedef struct lat_wilson_options {
     int columns;         /* side by side, at most LAT_VECTOR_COLUMNS */
     lat_dirac_form form; /* LAT_FULL: no even-odd preconditioning */
     lat_storage inner;   /* of the iterations; the outer precision is double */
+    bool multigrid;      /* there may be one (LAT_SOLVER_MG): asymmetric, iterations in single */
     lat_dirac_options dirac;
 } lat_wilson_options;
 
@@ -39,6 +41,10 @@ lat_dirac *lat_wilson_operator(lat_wilson *w);
  * by conjugate gradients: modes of gamma5 M, or with even-odd preconditioning, which is asymmetric
  * then, of gamma5 S; `square`: of M^+ M, S^+ S. They are copied. Sentences begin with `name`. */
 int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const char *name);
+
+/* The multigrid of LAT_SOLVER_MG is made, if it is not there: without, the first solve makes it. NULL
+ * with lat_error set. */
+lat_multigrid *lat_wilson_multigrid(lat_wilson *w, const lat_multigrid_options *options);
 
 /* How many columns could not be solved in half precision, and went on in single. */
 long lat_wilson_promoted(const lat_wilson *w);

@@ -21,8 +21,7 @@ typedef struct builder {
     int real;     /* bytes of a real */
 } builder;
 
-/* exp(i pi theta), exact where theta is a multiple of 1/2. */
-static void boundary_phase(lat_phase boundary, bool backward, double *re, double *im)
+void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im)
 {
     const double quarter = fmod(fmod(2 * boundary.theta, 4) + 4, 4);
     static const double cosine[] = {1, 0, -1, 0};
@@ -53,7 +52,7 @@ static bool block_phases(const builder *p, int block, int d, lat_phase boundary,
         if (!lat_phase_hops(boundary, x[mu], geom->dims[mu], d & 1 ? -1 : 1))
             to->re[l] = 0;
         else if (x[mu] == (d & 1 ? 0 : geom->dims[mu] - 1))
-            boundary_phase(boundary, d & 1, &to->re[l], &to->im[l]);
+            lat_hop_phase(boundary, d & 1, &to->re[l], &to->im[l]);
         some = some || to->re[l] != 1 || to->im[l] != 0;
     }
     return some;

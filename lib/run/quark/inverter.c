@@ -280,6 +280,12 @@ int lat_inverter_open(lat_inverter *v)
         .inner = inner_precision(v, on),
         .dirac = {.reals = (int)v->o->reals},
     };
+    if (v->o->how.solver == LAT_SOLVER_MG) {
+        o.multigrid = true;
+        o.form = LAT_ASYMMETRIC;
+        if (lat_multigrid_takes(on, &links->head.geom, links->head.nc))
+            return -1;
+    }
     lat_device_threads(on, links, o.columns);
     if (v->s.overlap.fast && lat_inverter_overlap(v)) { /* of another mass */
         lat_overlap_pair_mass(&v->s.overlap, v->fermion.mass);

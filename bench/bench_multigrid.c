@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench_multigrid: a multigrid's setup and solves on one core.
+ *
+ *     bench_multigrid LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]
+ *
+ * Antiperiodic in t, random sources, to |b - M x| = 1e-10 |b|. A line for each solver (mg, bicgstab,
+ * cg; mg alone unless told): iterations, applications of S a column, processor seconds a column
+ * with and without the setup; the residual is computed by the plain operator of lib/certify. */
+#include "bench.h"
+#include "certify/plain.h"
+#include "common/io.h"
+#include "multigrid/multigrid_internal.h"
+#include "stream/stream.h"
+#include "wilson/wilson.h"
+#include "../tests/check/fields.h"
+
+enum { MOST = 16 };
+
+static lat_field read_links(const char *name)
+{
+    lat_field u = {.data = NULL};
+    lat_input *in = lat_input_open(name, &lat_comm_self);
+    need(in && lat_stream_read(in, &u) == 1 && lat_field_exchange(&u) == 0, name);
+    lat_input_close(in);
+    return u;
+}
+
+static lat_solver solver_of(const char *name)
+{
+    for (int s = LAT_SOLVER_AUTO; s <= LAT_SOLVER_MG; s++)
+        if (!strcmp(lat_solver_name((lat_solver)s), name))
+            return (lat_solver)s;
+    need(false, name);
+    return LAT_SOLVER_AUTO;
+}
+
+/* The largest |b - M x|/|b| of the columns. */
+static double residual(lat_plain *plain, const lat_field *b, const lat_field *x, int columns)
+{
+    int object[MOST];
+    double found[MOST], worst = 0;
+    for (int k = 0; k < columns; k++)
+        object[k] = k;
+    need(lat_plain_residual(plain, x, b, columns, object, found) == 0, "residuals");
+    for (int k = 0; k < columns; k++)
+        worst = fmax(worst, found[k]);
+    return worst;
+}
+
+static void print_levels(const lat_multigrid *m, double seconds)
+{
+    const lat_multigrid_report *r = lat_multigrid_told(m);
+    printf("setup %.2f s: %d levels, %d vectors, %d rounds, %.1f S a vector\n", seconds, r->levels,
+           r->vectors, r->rounds, r->applied);
+    for (const lat_level *l = m->coarse; l; l = l->next)
+        printf("  %d sites, %d rows%s: %.1f iterations, %.1f applications a solve\n",
+               l->coarse.sites.count, l->coarse.rows, l->dense ? ", dense" : "",
+               l->iterations / (double)l->solves, l->applied / (double)l->solves);
+}
+
+static void run(const lat_field *u, const lat_fermion *f, int columns, lat_solver solver)
+{
+    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
+    lat_device *dev = lat_device_open(&cpu, &lat_comm_self);
+    const bool mg = solver == LAT_SOLVER_MG;
+    const lat_wilson_options o = {.columns = columns,
+                                  .form = mg ? LAT_ASYMMETRIC : LAT_SYMMETRIC,
+                                  .inner = LAT_STORAGE_SINGLE,
+                                  .multigrid = mg};
+    const lat_multigrid_options usual = {0};
+    lat_field b = spinor_field(u, columns), x = spinor_field(u, columns);
+    lat_plain *plain = lat_plain_new(u, f);
+    lat_wilson *w = lat_wilson_open(dev, u, f, &o);
+    need(dev && plain && w, "an operator");
+    fill_spinors(&b, 11);
+    const double start = bench_time(1);
+    lat_multigrid *m = mg ? lat_wilson_multigrid(w, &usual) : NULL;
+    need(!mg || m, "a multigrid");
+    const double setup = bench_time(1) - start;
+    int object[MOST];
+    double target[MOST];
+    lat_solve_report report[MOST] = {{0}};
+    lat_wilson_cost cost[MOST] = {{0}};
+    for (int k = 0; k < columns; k++) {
+        object[k] = k;
+        target[k] = 1e-10;
+    }
+    const lat_wilson_job job = {.b = &b,
+                                .x = &x,
+                                .columns = columns,
+                                .object = object,
+                                .target = target,
+                                .solver = solver,
+                                .max_iterations = 10000};
+    for (lat_level *l = m ? m->coarse : NULL; l; l = l->next)
+        l->solves = l->iterations = l->applied = 0;
+    const double begin = bench_time(1);
+    need(lat_wilson_solve(w, &job, report, cost) == 0, "a solve");
+    const double seconds = bench_time(1) - begin;
+    long iterations = 0;
+    for (int k = 0; k < columns; k++)
+        iterations = report[k].iterations > iterations ? report[k].iterations : iterations;
+    if (m)
+        print_levels(m, setup);
+    printf("%-9s %5ld iterations, %d updates, %s by %s, residual %.2e, %.3f s a column, %.3f with "
+           "the setup\n",
+           lat_solver_name(solver), iterations, (int)report[0].updates,
+           lat_end_text(report[0].end), lat_solver_name(report[0].solver),
+           residual(plain, &b, &x, columns), seconds / columns, (seconds + setup) / columns);
+    fflush(stdout);
+    lat_wilson_close(w);
+    lat_plain_free(plain);
+    lat_field_free(&b);
+    lat_field_free(&x);
+    lat_device_close(dev);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: bench_multigrid LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]\n");
+        return 2;
+    }
+    bench_threads(1);
+    lat_field u = read_links(argv[1]);
+    lat_fermion f;
+    lat_fermion_init(&f);
+    strcpy(f.name, "wilson");
+    f.mass = lat_mass_of_kappa(atof(argv[2]));
+    f.csw = f.csw_t = atof(argv[3]);
+    f.boundary[3].theta = 1;
+    const int columns = atoi(argv[4]);
+    need(columns >= 1 && columns <= MOST, "1 to 16 columns");
+    for (int i = 5; i < argc || i == 5; i++)
+        run(&u, &f, columns, i < argc ? solver_of(argv[i]) : LAT_SOLVER_MG);
+    lat_field_free(&u);
+    return 0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* blocks.c: tables of sites. */
+#include "multigrid/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ---- extents --------------------------------------------------------------------------------- */
+
+/* The first of these that leaves an even extent, or 0; else the first that divides it. */
+static int choose(int extent, const int *of, int count, bool any)
+{
+    for (int i = 0; i < count; i++)
+        if (extent % of[i] == 0 && extent / of[i] % 2 == 0)
+            return of[i];
+    for (int i = 0; i < count && any; i++)
+        if (extent % of[i] == 0)
+            return of[i];
+    return 0;
+}
+
+int lat_mg_fine_blocks(const lat_geometry *lattice, int block[LAT_MAX_DIMS])
+{
+    static const int of[] = {4, 3, 5, 2, 6};
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        if (!(block[mu] = choose(lattice->dims[mu], of, 5, true)))
+            return lat_fail("multigrid: no block of 2 to 6 sites divides an extent of %d",
+                            lattice->dims[mu]);
+    return 0;
+}
+
+bool lat_mg_coarse_blocks(const lat_geometry *lattice, int block[LAT_MAX_DIMS])
+{
+    static const int of[] = {2, 3, 5};
+    bool some = false;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        const int b = choose(lattice->dims[mu], of, 3, false);
+        block[mu] = b ? b : 1;
+        some = some || b;
+    }
+    return some;
+}
+
+/* ---- coarse lattices ------------------------------------------------------------------------- */
+
+static bool is_odd(const lat_geometry *geom, size_t site)
+{
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(geom, site, x);
+    return (x[0] + x[1] + x[2] + x[3]) % 2;
+}
+
+static void number_sites(lat_mg_sites *s)
+{
+    int n[2] = {0, s->odd};
+    for (int i = 0; i < s->count; i++) {
+        const bool odd = !s->even_odd || is_odd(&s->geom, (size_t)i);
+        s->number[i] = n[odd]++;
+    }
+    for (int i = 0; i < s->count; i++)
+        for (int d = 0; d < 8; d++)
+            s->next[8 * s->number[i] + d] = s->number[lat_neighbour(&s->geom, (size_t)i, d % 4,
+                                                                    d < 4 ? 1 : -1)];
+}
+
+int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm *comm, bool ranks)
+{
+    const lat_slab slab = lat_slab_of(comm, comm->rank, geom->dims[3]);
+    const int count = (int)lat_volume(geom), slice = count / geom->dims[3];
+    memset(s, 0, sizeof *s);
+    s->geom = *geom;
+    s->count = count;
+    s->even_odd = true;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        s->even_odd = s->even_odd && geom->dims[mu] % 2 == 0;
+    s->odd = s->even_odd ? count / 2 : 0;
+    const int each = s->even_odd ? slice / 2 : slice;
+    for (int p = s->even_odd ? 0 : 1; p < 2; p++) {
+        const int first = p ? s->odd : 0;
+        s->from[p] = first + (ranks ? each * slab.first : 0);
+        s->to[p] = ranks ? s->from[p] + each * slab.count : p ? count : s->odd;
+    }
+    if (!(s->number = lat_alloc((size_t)count, sizeof *s->number, "a coarse lattice"))
+        || !(s->next = lat_alloc((size_t)count * 8, sizeof *s->next, "a coarse lattice")))
+        return -1;
+    number_sites(s);
+    return 0;
+}
+
+void lat_mg_sites_close(lat_mg_sites *s)
+{
+    free(s->number);
+    free(s->next);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+int lat_block_of(const lat_blocks *b, int64_t own)
+{
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&b->own, (size_t)own, x);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        x[mu] /= b->block[mu];
+    return (int)lat_site(&b->coarse, x);
+}
+
+/* How many sites of each parity blocks have, then where they begin; and the list. `shift`: the
+ * parity of the first site. */
+static void fill_list(lat_blocks *b, int shift, int64_t *next[2])
+{
+    for (int64_t i = 0; i < b->sites; i++) {
+        const int p = (is_odd(&b->own, (size_t)i) + shift) % 2;
+        b->start[p][lat_block_of(b, i) + 1]++;
+    }
+    for (int p = 0; p < 2; p++) {
+        b->start[p][0] = p ? b->start[0][b->count] : 0;
+        for (int k = 0; k < b->count; k++) {
+            b->start[p][k + 1] += b->start[p][k];
+            next[p][k] = b->start[p][k];
+        }
+    }
+    for (int64_t i = 0; i < b->sites; i++) {
+        const int p = (is_odd(&b->own, (size_t)i) + shift) % 2;
+        b->position[i] = next[p][lat_block_of(b, i)]++;
+        b->list[b->position[i]] = i;
+    }
+}
+
+int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *slices,
+                    const int block[LAT_MAX_DIMS], const lat_mg_sites *coarse)
+{
+    int64_t *next[2] = {NULL, NULL};
+    memset(b, 0, sizeof *b);
+    memcpy(b->block, block, sizeof b->block);
+    b->own = b->coarse = *lattice;
+    b->own.dims[3] = slices->count;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        b->coarse.dims[mu] = b->own.dims[mu] / block[mu];
+    b->count = (int)lat_volume(&b->coarse);
+    b->sites = (int64_t)lat_volume(&b->own);
+    const size_t n = (size_t)b->count + 1, sites = (size_t)b->sites;
+    bool good = (b->list = lat_alloc(sites, sizeof *b->list, "blocks"))
+                && (b->position = lat_alloc(sites, sizeof *b->position, "blocks"))
+                && (b->site = lat_alloc(n, sizeof *b->site, "blocks"));
+    for (int p = 0; p < 2; p++)
+        good = good && (b->start[p] = lat_alloc_zero(n, sizeof(int64_t), "blocks"))
+               && (next[p] = lat_alloc(n, sizeof(int64_t), "blocks"));
+    if (good)
+        fill_list(b, slices->first % 2, next);
+    for (int k = 0; k < b->count && good; k++)
+        b->site[k] = coarse->number[k
+                                    + slices->first / block[3]
+                                          * (b->count / (slices->count / block[3]))];
+    free(next[0]);
+    free(next[1]);
+    return good ? 0 : -1;
+}
+
+void lat_blocks_close(lat_blocks *b)
+{
+    free(b->start[0]);
+    free(b->start[1]);
+    free(b->list);
+    free(b->position);
+    free(b->site);
+}

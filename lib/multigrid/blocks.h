@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* blocks.h: how a lattice is cut into blocks, which are the sites of a coarser lattice.
+ *
+ * Extents of blocks follow from the lattice alone. Sites of a coarse lattice are numbered: even
+ * ones first, then odd ones, each in natural order; where an extent is odd there are no even and
+ * odd sites, and all count as odd. Ranks have slabs of the coarse lattice as they have of the fine
+ * one. */
+#ifndef LAT_MULTIGRID_BLOCKS_H
+#define LAT_MULTIGRID_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "comm/comm.h"
+#include "common/geometry.h"
+
+/* A coarse lattice. */
+typedef struct lat_mg_sites {
+    lat_geometry geom;
+    bool even_odd;
+    int count, odd;  /* sites; the number of the first odd one */
+    int32_t *number; /* [natural index] */
+    int32_t *next;   /* [count][8]: +x, +y, +z, +t, -x .. */
+    int from[2], to[2]; /* even and odd sites of this rank: from .. to-1 */
+} lat_mg_sites;
+
+/* `ranks`: this rank has its slab alone; else all of the lattice. 0, or -1 with lat_error set. */
+int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm *comm, bool ranks);
+void lat_mg_sites_close(lat_mg_sites *s);
+
+/* Extents of blocks of a fine lattice: the first of 4, 3, 5, 2 and 6 that divides an extent such
+ * that the quotient is even, else the first that divides it. 0, or -1 with lat_error set: an extent
+ * that none divides. */
+int lat_mg_fine_blocks(const lat_geometry *lattice, int block[LAT_MAX_DIMS]);
+
+/* Of a coarse lattice: the first of 2, 3 and 5 that leaves an even extent, else 1. False where all
+ * are 1. */
+bool lat_mg_coarse_blocks(const lat_geometry *lattice, int block[LAT_MAX_DIMS]);
+
+/* The sites of this rank (of a lattice whose slab begins at slice `first` of t), block by block: a
+ * list of even sites, then of odd ones. Those of block b and parity p are list[start[p][b]] ..
+ * list[start[p][b + 1] - 1]. Blocks are those of this rank, in natural order; `site` says which
+ * sites of the coarse lattice they are. */
+typedef struct lat_blocks {
+    int block[LAT_MAX_DIMS];
+    lat_geometry own, coarse; /* of this rank's part; blocks in it */
+    int count;                /* blocks of this rank */
+    int64_t sites;
+    int64_t *start[2]; /* [count + 1] */
+    int64_t *list;     /* [sites]: natural index in this rank's part */
+    int64_t *position; /* [natural index]: where in the list */
+    int32_t *site;     /* [count] */
+} lat_blocks;
+
+/* slices: of this rank. 0, or -1 with lat_error set. */
+int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *slices,
+                    const int block[LAT_MAX_DIMS], const lat_mg_sites *coarse);
+void lat_blocks_close(lat_blocks *b);
+
+/* The block that a site of this rank is in, by its natural index there. */
+int lat_block_of(const lat_blocks *b, int64_t own);
+
+#endif

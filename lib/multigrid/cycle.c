@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cycle.c: the cycle on the finest level, and its smoother. */
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "multigrid/multigrid_internal.h"
+
+enum { DEGREE = LAT_MULTIGRID_DEGREE };
+
+static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfield *in)
+{
+    m->applied += p->columns;
+    return m->system.apply(m->system.with, false, p, out, in, NULL);
+}
+
+/* e = P (coarse solution for P^+ r). */
+static int correct(lat_multigrid *m, const lat_part *p, lat_dfield *e, const lat_dfield *r)
+{
+    for (int k = 0; k < p->columns; k += LAT_EIGHT) {
+        const int columns = p->columns - k < LAT_EIGHT ? p->columns - k : LAT_EIGHT;
+        lat_mg_fine_restrict(&m->fine, columns, p->column + k, r, m->z);
+        if (lat_level_solve(m->coarse, m->correction, m->z))
+            return -1;
+        lat_mg_fine_prolong(&m->fine, columns, p->column + k, e, m->correction);
+    }
+    return 0;
+}
+
+/* The same number of all columns. */
+static const lat_scalar *all_columns(double a, lat_scalar to[LAT_VECTOR_COLUMNS])
+{
+    for (int k = 0; k < LAT_VECTOR_COLUMNS; k++)
+        to[k] = (lat_scalar){a, 0};
+    return to;
+}
+
+/* power[0] = r - S e, s = S e, power[i] = S^i power[0]. */
+static int powers(lat_multigrid *m, const lat_part *p, lat_dfield *e, lat_dfield *s,
+                  const lat_dfield *r)
+{
+    const lat_vector_ops *ops = m->system.space->ops;
+    lat_scalar minus[LAT_VECTOR_COLUMNS];
+    if (apply(m, p, s, e) || ops->copy(m->system.space, p, r, m->power[0])
+        || ops->axpby(m->system.space, p, all_columns(-1, minus), s, NULL, m->power[0], NULL))
+        return -1;
+    for (int i = 0; i < DEGREE; i++)
+        if (apply(m, p, m->power[i + 1], m->power[i]))
+            return -1;
+    return 0;
+}
+
+int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r)
+{
+    lat_multigrid *m = with;
+    const lat_vector_ops *ops = m->system.space->ops;
+    lat_scalar number[DEGREE][LAT_VECTOR_COLUMNS];
+    const lat_scalar *by[DEGREE];
+    const lat_dfield *low[DEGREE], *high[DEGREE];
+    for (int i = 0; i < DEGREE; i++) {
+        by[i] = all_columns(m->smoother[i], number[i]);
+        low[i] = m->power[i];
+        high[i] = m->power[i + 1];
+    }
+    return correct(m, p, e, r) || powers(m, p, e, s, r)
+                   || ops->axpys(m->system.space, p, DEGREE, by, low, e, NULL)
+                   || ops->axpys(m->system.space, p, DEGREE, by, high, s, NULL)
+               ? -1
+               : 0;
+}
+
+/* ---- the smoother's coefficients ------------------------------------------------------------- */
+
+/* Solves g c = b by elimination; g is Hermitian and positive. */
+static bool solve_small(double complex g[DEGREE][DEGREE + 1], double complex *c)
+{
+    for (int i = 0; i < DEGREE; i++) {
+        if (!(creal(g[i][i]) > 0))
+            return false;
+        for (int k = i + 1; k < DEGREE; k++) {
+            const double complex f = g[k][i] / g[i][i];
+            for (int j = i; j <= DEGREE; j++)
+                g[k][j] -= f * g[i][j];
+        }
+    }
+    for (int i = DEGREE - 1; i >= 0; i--) {
+        c[i] = g[i][DEGREE];
+        for (int j = i + 1; j < DEGREE; j++)
+            c[i] -= g[i][j] * c[j];
+        c[i] /= g[i][i];
+    }
+    return true;
+}
+
+/* |q - sum_i c_i S^(i+1) q| is least where sum_j <S^i q, S^j q> c_j = <S^i q, q>. */
+int lat_multigrid_fit(lat_multigrid *m)
+{
+    lat_space *space = m->system.space;
+    const lat_part p = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    const lat_fermion *f = &m->d->fermion;
+    const double scale = 1 + 3 * f->nu / f->xi + f->mass;
+    lat_scalar dot[DEGREE][DEGREE + 1][LAT_VECTOR_COLUMNS];
+    double sum[DEGREE] = {0};
+    int fitted = 0;
+    if (space->ops->random(space, &p, UINT64_MAX, m->x[0])
+        || correct(m, &p, m->x[1], m->x[0])
+        || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0]))
+        return -1;
+    for (int j = 0; j <= DEGREE; j++) {
+        lat_scalar *to[DEGREE];
+        const lat_dfield *of[DEGREE];
+        for (int i = 0; i < DEGREE; i++) {
+            of[i] = m->power[i + 1];
+            to[i] = dot[i][j];
+        }
+        if (space->ops->dots(space, &p, DEGREE, of, m->power[j < DEGREE ? j + 1 : 0], to, NULL))
+            return -1;
+    }
+    for (int k = 0; k < p.columns; k++) {
+        double complex g[DEGREE][DEGREE + 1], c[DEGREE];
+        for (int i = 0; i < DEGREE; i++)
+            for (int j = 0; j <= DEGREE; j++)
+                g[i][j] = (dot[i][j][k].re + dot[i][j][k].im * I)
+                          * pow(scale, -(i + 1) - (j < DEGREE ? j + 1 : 0));
+        if (!solve_small(g, c))
+            continue;
+        for (int i = 0; i < DEGREE; i++)
+            sum[i] += creal(c[i]);
+        fitted++;
+    }
+    for (int i = 0; i < DEGREE; i++)
+        m->smoother[i] = fitted ? sum[i] / fitted * pow(scale, -(i + 1)) : 0;
+    return 0;
+}

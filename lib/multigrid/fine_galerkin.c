@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fine_galerkin.c: the matrices of the first coarse level from the Dirac operator. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "dirac/cpu/hop_table.h"
+#include "multigrid/fine.h"
+#include "multigrid/galerkin.h"
+#include "multigrid/hop.h"
+#include "site/sun.h"
+#include "vector/temporal.h"
+
+enum { REALS = 18, HOPS = LAT_COARSE_HOPS };
+
+/* P of the first slice of the rank above, in natural order; NULL on one rank. */
+typedef struct source {
+    const lat_mg_fine *f;
+    float *ghost;
+} source;
+
+static size_t site_numbers(const lat_transfer *t)
+{
+    return (size_t)t->components * 2 * (size_t)t->n;
+}
+
+/* ---- P of the rank above --------------------------------------------------------------------- */
+
+static int exchange_face(source *s)
+{
+    const lat_transfer *t = &s->f->down;
+    const size_t slice = lat_volume(&t->blocks.own) / (size_t)t->blocks.own.dims[3],
+                 bytes = slice * site_numbers(t) * sizeof(float);
+    if (!t->ranks)
+        return 0;
+    s->ghost = lat_alloc(1, bytes, "the prolongation's ghosts");
+    float *const face = lat_alloc(1, bytes, "the prolongation's ghosts");
+    for (size_t i = 0; i < slice && face; i++)
+        memcpy(face + i * site_numbers(t),
+               t->p + (size_t)t->blocks.position[i] * site_numbers(t),
+               site_numbers(t) * sizeof(float));
+    const lat_message m[] = {{3, LAT_DOWN, face, NULL, bytes, 0},
+                             {3, LAT_UP, NULL, s->ghost, 0, bytes}};
+    int rc = s->ghost && face ? 0 : -1;
+    if (lat_agree(t->comm, rc) == 0)
+        rc = t->comm->begin(t->comm, 2, m) || t->comm->finish(t->comm) ? -1 : 0;
+    else
+        rc = -1;
+    free(face);
+    return rc;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+/* G(x) U_mu(x) G(x+mu)^+ with the weight and the phase of the hop. own: a site of this rank. */
+static void link_at(const lat_mg_fine *f, int64_t own, int mu, float *to)
+{
+    const lat_field *u = f->links;
+    const lat_fermion *m = &f->d->fermion;
+    const lat_geometry *geom = &u->head.geom;
+    const size_t i = (size_t)own, next = lat_field_next(u, i, mu, 1);
+    const int nc = u->head.nc;
+    int x[LAT_MAX_DIMS];
+    double link[LAT_SUN_REALS], g[LAT_SUN_REALS], v[LAT_SUN_REALS], re = 1, im = 0;
+    lat_coordinates(geom, lat_field_site(u, i), x);
+    lat_field_get(u, i * LAT_MAX_DIMS + (size_t)mu, link);
+    if (f->space->temporal) {
+        lat_field_get(&f->space->temporal->g, i, g);
+        lat_sun_mul(nc, v, g, link);
+        lat_field_get(&f->space->temporal->g, next, g);
+        lat_sun_mul_dag(nc, link, v, g);
+    }
+    if (!lat_phase_hops(m->boundary[mu], x[mu], geom->dims[mu], 1))
+        re = 0;
+    else if (x[mu] == geom->dims[mu] - 1)
+        lat_hop_phase(m->boundary[mu], false, &re, &im);
+    const double w = mu < 3 ? m->nu / m->xi : 1;
+    for (int k = 0; k < nc * nc; k++) {
+        to[2 * k] = (float)(w * (re * link[2 * k] - im * link[2 * k + 1]));
+        to[2 * k + 1] = (float)(w * (re * link[2 * k + 1] + im * link[2 * k]));
+    }
+}
+
+/* ---- hops ------------------------------------------------------------------------------------ */
+
+/* P at the neighbour of an own site, and whether that is in the same block. */
+static const float *next_columns(const source *s, int64_t own, int mu, int block, bool *stays)
+{
+    const lat_transfer *t = &s->f->down;
+    const lat_blocks *b = &t->blocks;
+    int x[LAT_MAX_DIMS];
+    *stays = false;
+    lat_coordinates(&b->own, (size_t)own, x);
+    if (mu == 3 && t->ranks && x[3] == b->own.dims[3] - 1) {
+        x[3] = 0;
+        return s->ghost + lat_site(&b->own, x) * site_numbers(t);
+    }
+    const int64_t next = (int64_t)lat_neighbour(&b->own, (size_t)own, mu, 1);
+    *stays = lat_block_of(b, next) == block;
+    return t->p + (size_t)b->position[next] * site_numbers(t);
+}
+
+static void block_hops(const source *s, lat_galerkin *g, int block, int chirality, int first,
+                       const float *links)
+{
+    const lat_mg_kernels *k = lat_mg_kernels_widest();
+    const lat_transfer *t = g->t;
+    const size_t rows = (size_t)g->to->rows * sizeof *g->in, half = site_numbers(t) / 2;
+    const int column = chirality * t->n + first, nc = s->f->space->nc;
+    for (int mu = 0; mu < HOPS; mu++) {
+        const float *u = links + mu * REALS;
+        memset(g->in, 0, rows);
+        memset(g->out, 0, rows);
+        for (int p = 0; p < 2; p++)
+            for (int64_t i = t->blocks.start[p][block]; i < t->blocks.start[p][block + 1]; i++) {
+                bool stays;
+                const float *from = next_columns(s, t->blocks.list[i], mu, block, &stays);
+                lat_mg_hop(nc, mu, u, chirality, from + (size_t)chirality * half + 2 * first, t->n,
+                           g->site);
+                k->restrict_site(t->components, t->n, t->p + (size_t)i * site_numbers(t), g->site,
+                                 stays ? g->in : g->out);
+                u += HOPS * REALS;
+            }
+        lat_galerkin_inside(g, column);
+        lat_galerkin_put(g, block, mu, column, g->out);
+    }
+}
+
+/* All but P^+ A P, which is there already. */
+static void finish_block(const source *s, lat_galerkin *g, int block, float *links)
+{
+    const lat_blocks *b = &g->t->blocks;
+    float *u = links;
+    for (int p = 0; p < 2; p++)
+        for (int64_t i = b->start[p][block]; i < b->start[p][block + 1]; i++)
+            for (int mu = 0; mu < HOPS; mu++, u += REALS)
+                link_at(s->f, b->list[i], mu, u);
+    for (int c = 0; c < 2; c++)
+        for (int first = 0; first < g->t->n; first += LAT_EIGHT)
+            block_hops(s, g, block, c, first, links);
+    lat_galerkin_end(g, block);
+}
+
+static int all_hops(const source *s, lat_level *l)
+{
+    const lat_blocks *b = &s->f->down.blocks;
+    const int *e = b->block;
+    int rc = 0;
+#pragma omp parallel reduction(min : rc)
+    {
+        lat_galerkin g;
+        float *links = lat_alloc((size_t)(e[0] * e[1] * e[2] * e[3]), HOPS * REALS * sizeof *links,
+                                 "a coarse operator");
+        rc = lat_galerkin_open(&g, &s->f->down, &l->coarse) || !links ? -1 : 0;
+#pragma omp for schedule(static)
+        for (int block = 0; block < b->count; block++)
+            if (rc == 0) {
+                memset(g.inside, 0,
+                       2 * (size_t)l->coarse.rows * (size_t)l->coarse.rows * sizeof(float));
+                finish_block(s, &g, block, links);
+            }
+        lat_galerkin_close(&g);
+        free(links);
+    }
+    return rc;
+}
+
+/* ---- what is diagonal in sites --------------------------------------------------------------- */
+
+/* Columns of P^+ A P of all blocks, from z = P^+ (A P columns). */
+static void put_diagonal(const lat_mg_fine *f, lat_level *l, int chirality, int first,
+                         const lat_eight *z)
+{
+    const lat_blocks *b = &f->down.blocks;
+    const int rows = l->coarse.rows;
+    for (int k = 0; k < b->count; k++) {
+        float *m = lat_coarse_matrix(&l->coarse, b->site[k], HOPS);
+        const lat_eight *from = z + (size_t)b->site[k] * (size_t)rows;
+        for (int i = 0; i < rows; i++)
+            for (int c = 0; c < LAT_EIGHT; c++) {
+                const int64_t at = lat_tile_at(rows, i, chirality * f->down.n + first + c);
+                m[at] = from[i].re[c];
+                m[at + 1] = from[i].im[c];
+            }
+    }
+}
+
+static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+{
+    const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
+    for (int c = 0; c < 2; c++)
+        for (int first = 0; first < f->down.n; first += LAT_EIGHT) {
+            lat_mg_fine_columns(f, first, c, x[0]);
+            if (f->d->ops->diagonal(f->d, false, false, &both, x[1], x[0])
+                || lat_mg_fine_restrict_all(f, x[1], l->from))
+                return -1;
+            put_diagonal(f, l, c, first, l->from);
+        }
+    return 0;
+}
+
+int lat_mg_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+{
+    source s = {f, NULL};
+    const lat_blocks *b = &f->down.blocks;
+    const size_t each = 2 * (size_t)l->coarse.rows * (size_t)l->coarse.rows;
+    for (int k = 0; k < b->count; k++)
+        memset(lat_coarse_matrix(&l->coarse, b->site[k], 0), 0,
+               LAT_COARSE_MATRICES * each * sizeof(float));
+    int rc = exchange_face(&s);
+    if (rc == 0)
+        rc = all_diagonals(f, l, x) || all_hops(&s, l) ? -1 : 0;
+    free(s.ghost);
+    return lat_agree(f->down.comm, rc);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* multigrid.c: a multigrid from an operator. */
+#include <stdlib.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "multigrid/multigrid_internal.h"
+
+int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, int nc)
+{
+    int block[LAT_MAX_DIMS];
+    if (device->gpu)
+        return lat_fail("multigrid: expected the CPU, found a GPU");
+    if (lattice->nd != 4 || (nc != 2 && nc != 3))
+        return lat_fail("multigrid: expected SU(2) or SU(3) in four dimensions");
+    return lat_mg_fine_check(lattice, device->comm, block);
+}
+
+/* Applications in the setup are counted, too. */
+static int open_fields(lat_multigrid *m)
+{
+    for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++)
+        if (!(m->power[i] = lat_vector_new_of(m->system.space, LAT_ODD, "the smoother")))
+            return -1;
+    m->rhs = lat_vector_new_of(m->system.space, LAT_ODD, "test vectors");
+    m->x[0] = lat_vector_new(m->system.space, "test vectors");
+    m->x[1] = lat_vector_new(m->system.space, "test vectors");
+    m->z = lat_coarse_vector(&m->coarse->coarse);
+    m->correction = lat_coarse_vector(&m->coarse->coarse);
+    return m->rhs && m->x[0] && m->x[1] && m->z && m->correction ? 0 : -1;
+}
+
+static int open_levels(lat_multigrid *m, const lat_field *links)
+{
+    lat_geometry coarse = m->d->space->grid->spec.lattice;
+    const lat_comm *comm = m->d->space->grid->dev->comm;
+    int block[LAT_MAX_DIMS];
+    if (lat_mg_fine_check(&coarse, comm, block))
+        return -1;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        coarse.dims[mu] /= block[mu];
+    m->coarse = lat_level_open(&coarse, comm, true, m->report.vectors);
+    return m->coarse ? lat_mg_fine_open(&m->fine, m->d, links, &m->coarse->coarse.sites,
+                                        m->report.vectors)
+                     : -1;
+}
+
+lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,
+                                  const lat_multigrid_options *options)
+{
+    lat_multigrid *m = lat_alloc_zero(1, sizeof *m, "the multigrid");
+    if (!m)
+        return NULL;
+    m->system = *s;
+    m->d = d;
+    m->report.vectors = options->vectors ? options->vectors : 24;
+    m->report.rounds = options->rounds ? options->rounds : 2;
+    m->method = (lat_method){
+        .system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
+    int rc = open_levels(m, links) || open_fields(m) ? -1 : lat_multigrid_setup(m);
+    for (const lat_level *l = m->coarse; l; l = l->next)
+        m->report.levels++;
+    m->report.levels++;
+    if (rc > 0)
+        rc = lat_fail("multigrid: a matrix of a coarse level is singular");
+    if (rc == 0)
+        return m;
+    lat_multigrid_close(m);
+    return NULL;
+}
+
+void lat_multigrid_close(lat_multigrid *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++)
+        lat_dfield_free(m->power[i]);
+    lat_dfield_free(m->rhs);
+    lat_dfield_free(m->x[0]);
+    lat_dfield_free(m->x[1]);
+    free(m->z);
+    free(m->correction);
+    lat_mg_fine_close(&m->fine);
+    lat_level_close(m->coarse);
+    free(m);
+}
+
+const lat_method *lat_multigrid_method(const lat_multigrid *m) { return &m->method; }
+
+const lat_multigrid_report *lat_multigrid_told(const lat_multigrid *m) { return &m->report; }

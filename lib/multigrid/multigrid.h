@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* multigrid.h: adaptive multigrid for the Dirac operator: a preconditioner of GCR for light quarks.
+ *
+ * It works on the asymmetric Schur complement S of odd sites (dirac.h), whose residual r is that of
+ * M x = b, on even sites 0. A cycle is
+ *
+ *     z_c = P^+ r,  M_c z = z_c (coarse levels),  e = P z,  q = r - S e,
+ *     e += p(S) q,  s = S e
+ *
+ * with P of transfer.h and a polynomial p, the smoother, whose coefficients are those of a least
+ * squares problem in the setup. So nothing is summed over the finest level, and a column's result
+ * does not depend on those beside it.
+ *
+ * J. Brannick et al., arXiv:0707.4018; R. Babich et al., arXiv:1005.3043; A. Frommer et al.,
+ * arXiv:1303.1377. The even sites are left out, the setup is orthonormal on the whole lattice, and
+ * the smoother has no sums: docs/multigrid.md.
+ *
+ * A wrong multigrid makes a solve slow, never wrong: what is a solution is decided by GCR's residual
+ * in double, and by lib/certify. Functions return 0 or a pointer, or -1 or NULL with lat_error set;
+ * all ranks call them. On the CPU. */
+#ifndef LAT_MULTIGRID_MULTIGRID_H
+#define LAT_MULTIGRID_MULTIGRID_H
+
+#include "dirac/dirac.h"
+#include "solve/krylov.h"
+
+enum { LAT_MULTIGRID_COLUMNS = 8 }; /* of a space, at least */
+
+typedef struct lat_multigrid lat_multigrid;
+
+typedef struct lat_multigrid_options {
+    int vectors; /* of the finest level, a multiple of 8; 0: 24 */
+    int rounds;  /* of the setup, beside the first inverse iteration; 0: 2 */
+} lat_multigrid_options;
+
+/* What a setup has done. */
+typedef struct lat_multigrid_report {
+    int levels, vectors, rounds;
+    double applied; /* S a vector, in the setup */
+    double rate;    /* a cycle's, of a random column: |r| falls by it */
+} lat_multigrid_report;
+
+/* Is there a multigrid for links like these on this device? 0, or -1 with the reason in lat_error.
+ */
+int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, int nc);
+
+/* For s: S on odd sites of d, in single precision, on a space of LAT_MULTIGRID_COLUMNS or more.
+ * All is borrowed. */
+lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,
+                                  const lat_multigrid_options *options);
+void lat_multigrid_close(lat_multigrid *m); /* NULL is allowed */
+
+/* The preconditioner, in s. */
+const lat_method *lat_multigrid_method(const lat_multigrid *m);
+
+const lat_multigrid_report *lat_multigrid_told(const lat_multigrid *m);
+
+#endif

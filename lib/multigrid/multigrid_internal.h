@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* multigrid_internal.h: what the cycle and the setup share. */
+#ifndef LAT_MULTIGRID_INTERNAL_H
+#define LAT_MULTIGRID_INTERNAL_H
+
+#include "multigrid/fine.h"
+#include "multigrid/multigrid.h"
+
+enum { LAT_MULTIGRID_DEGREE = 4 }; /* of the smoother: applications of S */
+
+struct lat_multigrid {
+    lat_system system;
+    lat_dirac *d;
+    lat_mg_fine fine;
+    lat_level *coarse;
+    lat_eight *z, *correction;                         /* of `coarse` */
+    lat_dfield *power[LAT_MULTIGRID_DEGREE + 1];       /* S^i q */
+    lat_dfield *rhs, *x[2];                            /* of the setup: odd; both parities */
+    double smoother[LAT_MULTIGRID_DEGREE];             /* coefficients of S^i, i from 0 on */
+    lat_method method;
+    lat_multigrid_report report;
+    double applied; /* columns times applications of S, since it was set to 0 */
+};
+
+/* e, and s = S e, from r, of the part's columns. */
+int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r);
+
+/* The coefficients of the smoother, from what it meets after a coarse correction. */
+int lat_multigrid_fit(lat_multigrid *m);
+
+/* Test vectors, all levels, the smoother, the rate. 1: a matrix is singular. */
+int lat_multigrid_setup(lat_multigrid *m);
+
+#endif

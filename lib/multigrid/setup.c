@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* setup.c: test vectors from random ones, first by GCR on S, then by cycles. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "multigrid/multigrid_internal.h"
+
+enum { SEARCHES = 3, SEARCH = 8, CYCLES = 3 };
+
+/* ---- approximate inverses -------------------------------------------------------------------- */
+
+/* x <- M^-1 x, about, on all sites: so many iterations of GCR on S. b: to work with. */
+static int invert(lat_multigrid *m, lat_dfield *x, lat_dfield *b, const lat_method *method,
+                  int iterations)
+{
+    lat_space *s = m->system.space;
+    const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers},
+                   odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    double none[LAT_VECTOR_COLUMNS] = {0};
+    lat_solve_report report[LAT_VECTOR_COLUMNS] = {{0}};
+    const lat_equation q = {.outer = &m->system,
+                            .inner = &m->system,
+                            .b = m->rhs,
+                            .x = x,
+                            .from_zero = true,
+                            .target = none,
+                            .max_iterations = iterations,
+                            .preconditioner = method,
+                            .estimate = true};
+    if (s->ops->copy(s, &both, x, b)
+        || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
+        || s->ops->copy(s, &odd, b, m->rhs) || s->ops->zero(s, &odd, x)
+        || lat_solve(&q, LAT_SOLVER_GCR, odd.columns, lat_column_numbers, report))
+        return -1;
+    return m->d->ops->reconstruct(m->d, &odd, x, b);
+}
+
+/* All test vectors become M^-1 of themselves, about. */
+static int improve(lat_multigrid *m)
+{
+    for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
+        lat_mg_fine_give(&m->fine, k, LAT_EIGHT, m->x[0]);
+        if (invert(m, m->x[0], m->x[1], &m->method, CYCLES))
+            return -1;
+        lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
+    }
+    return 0;
+}
+
+static int search(lat_multigrid *m)
+{
+    lat_space *s = m->system.space;
+    const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
+        if (s->ops->random(s, &both, (uint64_t)k, m->x[0]))
+            return -1;
+        for (int i = 0; i < SEARCHES; i++)
+            if (invert(m, m->x[0], m->x[1], NULL, SEARCH))
+                return -1;
+        lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
+    }
+    return 0;
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+/* Test vectors as the first coarse level sees them; the caller frees them. */
+static int restricted(lat_multigrid *m, lat_eight **v)
+{
+    for (int k = 0; k < m->fine.down.n / LAT_EIGHT; k++) {
+        if (!(v[k] = lat_coarse_vector(&m->coarse->coarse)))
+            return -1;
+        lat_mg_fine_give(&m->fine, k * LAT_EIGHT, LAT_EIGHT, m->x[0]);
+        if (lat_mg_fine_restrict_all(&m->fine, m->x[0], v[k])
+            || lat_coarse_gather(&m->coarse->coarse, v[k]))
+            return -1;
+    }
+    return 0;
+}
+
+/* All levels from the test vectors. */
+static int make(lat_multigrid *m)
+{
+    enum { MOST = 8 };
+    lat_eight *v[MOST] = {NULL};
+    int dependent, rc = lat_transfer_make(&m->fine.down, &dependent)
+                        || lat_mg_fine_galerkin(&m->fine, m->coarse, m->x)
+                        || (m->coarse->next && restricted(m, v))
+                    ? -1
+                    : 0;
+    if (rc == 0)
+        rc = lat_level_setup(m->coarse, 0, 0, v, m->fine.down.n);
+    for (int k = 0; k < MOST; k++)
+        free(v[k]);
+    return rc ? rc : lat_multigrid_fit(m);
+}
+
+int lat_multigrid_setup(lat_multigrid *m)
+{
+    int rc;
+    m->applied = 0;
+    if (search(m) || (rc = make(m)) < 0)
+        return -1;
+    for (int round = 0; round < m->report.rounds && rc == 0; round++) {
+        if (improve(m))
+            return -1;
+        rc = make(m);
+    }
+    m->report.applied = m->applied / m->fine.down.n;
+    return rc;
+}
