@@ -50,8 +50,8 @@ static double residual(lat_plain *plain, const lat_field *b, const lat_field *x,
 static void print_levels(const lat_multigrid *m, double seconds)
 {
     const lat_multigrid_report *r = lat_multigrid_told(m);
-    printf("setup %.2f s: %d levels, %d vectors, %d rounds, %.1f S a vector\n", seconds, r->levels,
-           r->vectors, r->rounds, r->applied);
+    printf("setup %.2f s: %d levels, %d vectors, %d rounds, %.1f S a vector, rate %.3f\n", seconds,
+           r->levels, r->vectors, r->rounds, r->applied, r->rate);
     for (const lat_level *l = m->coarse; l; l = l->next)
         printf("  %d sites, %d rows%s: %.1f iterations, %.1f applications a solve\n",
                l->coarse.sites.count, l->coarse.rows, l->dense ? ", dense" : "",
@@ -64,18 +64,17 @@ static void run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     lat_device *dev = lat_device_open(&cpu, &lat_comm_self);
     const bool mg = solver == LAT_SOLVER_MG;
     const lat_wilson_options o = {.columns = columns,
-                                  .form = mg ? LAT_ASYMMETRIC : LAT_SYMMETRIC,
+                                  .form = LAT_SYMMETRIC,
                                   .inner = LAT_STORAGE_SINGLE,
                                   .multigrid = mg};
-    const lat_multigrid_options usual = {0};
     lat_field b = spinor_field(u, columns), x = spinor_field(u, columns);
     lat_plain *plain = lat_plain_new(u, f);
     lat_wilson *w = lat_wilson_open(dev, u, f, &o);
     need(dev && plain && w, "an operator");
     fill_spinors(&b, 11);
     const double start = bench_time(1);
-    lat_multigrid *m = mg ? lat_wilson_multigrid(w, &usual) : NULL;
-    need(!mg || m, "a multigrid");
+    need(!mg || lat_wilson_make_multigrid(w) == 0, "a multigrid");
+    const lat_multigrid *m = lat_wilson_multigrid(w);
     const double setup = bench_time(1) - start;
     int object[MOST];
     double target[MOST];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multigrid.c: a multigrid from an operator. */
+#include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
@@ -15,7 +16,17 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
     return lat_mg_fine_check(lattice, device->comm, block);
 }
 
-/* Applications in the setup are counted, too. */
+/* A cycle of an ordinary setup: |r| falls by this. */
+#define GAIN .42
+
+double lat_multigrid_cost(double digits)
+{
+    const double vector = LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH
+                          + 2 * LAT_MULTIGRID_CYCLES * LAT_MULTIGRID_CYCLE;
+    return LAT_MULTIGRID_VECTORS * vector + 3 * LAT_MULTIGRID_MAKE
+           + LAT_MULTIGRID_CYCLE * digits / -log(GAIN);
+}
+
 static int open_fields(lat_multigrid *m)
 {
     for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++)
@@ -52,8 +63,8 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
         return NULL;
     m->system = *s;
     m->d = d;
-    m->report.vectors = options->vectors ? options->vectors : 24;
-    m->report.rounds = options->rounds ? options->rounds : 2;
+    m->report.vectors = options->vectors ? options->vectors : LAT_MULTIGRID_VECTORS;
+    m->columns = options->columns;
     m->method = (lat_method){
         .system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
     int rc = open_levels(m, links) || open_fields(m) ? -1 : lat_multigrid_setup(m);

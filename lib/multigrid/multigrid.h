@@ -29,8 +29,8 @@ enum { LAT_MULTIGRID_COLUMNS = 8 }; /* of a space, at least */
 typedef struct lat_multigrid lat_multigrid;
 
 typedef struct lat_multigrid_options {
-    int vectors; /* of the finest level, a multiple of 8; 0: 24 */
-    int rounds;  /* of the setup, beside the first inverse iteration; 0: 2 */
+    int vectors;    /* of the finest level, a multiple of 8; 0: 24 */
+    double columns; /* to come: a round of the setup is made where it pays for so many */
 } lat_multigrid_options;
 
 /* What a setup has done. */
@@ -39,6 +39,10 @@ typedef struct lat_multigrid_report {
     double applied; /* S a vector, in the setup */
     double rate;    /* a cycle's, of a random column: |r| falls by it */
 } lat_multigrid_report;
+
+/* The work of a setup, about, and of cycles until residuals have fallen by exp(digits), added up
+ * over columns: in applications of S to a column. */
+double lat_multigrid_cost(double digits);
 
 /* Is there a multigrid for links like these on this device? 0, or -1 with the reason in lat_error.
  */

@@ -19,6 +19,7 @@ struct lat_multigrid {
     double smoother[LAT_MULTIGRID_DEGREE];             /* coefficients of S^i, i from 0 on */
     lat_method method;
     lat_multigrid_report report;
+    double columns; /* to come */
     double applied; /* columns times applications of S, since it was set to 0 */
 };
 
@@ -27,6 +28,13 @@ int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield
 
 /* The coefficients of the smoother, from what it meets after a coarse correction. */
 int lat_multigrid_fit(lat_multigrid *m);
+
+/* In applications of S to a column, by operations: a cycle, and making the levels of test vectors.
+ * GCR, transfers and coarse levels are worth five applications beside the five of a cycle. */
+#define LAT_MULTIGRID_CYCLE 10.
+#define LAT_MULTIGRID_MAKE 300.
+enum { LAT_MULTIGRID_VECTORS = 24, LAT_MULTIGRID_SEARCHES = 3, LAT_MULTIGRID_SEARCH = 8,
+       LAT_MULTIGRID_CYCLES = 3, LAT_MULTIGRID_MOST_ROUNDS = 6 };
 
 /* Test vectors, all levels, the smoother, the rate. 1: a matrix is singular. */
 int lat_multigrid_setup(lat_multigrid *m);

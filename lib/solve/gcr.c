@@ -79,13 +79,35 @@ static int advance(lat_run *w, state *g, int at, double *norm)
            || lat_add(w->s, &w->active, minus, g->w[at], w->r, norm);
 }
 
+/* A multigrid that gains less than this in so many cycles is of a matrix that is near singular,
+ * where conjugate gradients are better: the column is given up. */
+enum { CYCLES = 20 };
+#define CYCLES_GAIN .12 /* .9^20 */
+
+static void give_up(lat_run *w, const double *norm, double *mark)
+{
+    for (int i = 0; i < w->active.columns; i++) {
+        const int k = w->list[i];
+        if (w->report[k].iterations % CYCLES != CYCLES - 1)
+            continue;
+        if (mark[k] > 0 && norm[k] > CYCLES_GAIN * CYCLES_GAIN * mark[k])
+            lat_run_break(w, k);
+        mark[k] = norm[k];
+    }
+}
+
 static int iterate(lat_run *w, state *g)
 {
-    double norm[LAT_VECTOR_COLUMNS];
-    for (int at = 0; w->active.columns > 0; at = (at + 1) % DEEP)
+    double norm[LAT_VECTOR_COLUMNS], mark[LAT_VECTOR_COLUMNS] = {0};
+    for (int at = 0; w->active.columns > 0; at = (at + 1) % DEEP) {
         if (direction(w, g, &g->k, &w->active, at) || direction_without(w, g, at)
-            || advance(w, g, at, norm) || lat_run_check(w, 1, norm))
+            || advance(w, g, at, norm))
             return -1;
+        if (w->solver == LAT_SOLVER_MG)
+            give_up(w, norm, mark);
+        if (lat_run_check(w, 1, norm))
+            return -1;
+    }
     return 0;
 }
 

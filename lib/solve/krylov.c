@@ -262,7 +262,12 @@ int lat_run_check(lat_run *w, int iterations, const double *norm)
         if (now <= w->p->target[k] || now < delta * w->peak[k])
             list[due.columns++] = k;
     }
-    return update(w, &due) || judge(w) || tell(w);
+    if (update(w, &due) || judge(w))
+        return -1;
+    const int told = tell(w);
+    for (int i = 0; i < w->active.columns && told > 0; i++)
+        w->report[w->list[i]].end = LAT_END_ITERATIONS;
+    return told > 0 ? judge(w) : told;
 }
 
 const lat_part *lat_run_look(lat_run *w, int *ago)

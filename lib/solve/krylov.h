@@ -50,8 +50,8 @@ typedef enum {
     LAT_SOLVER_BICGSTAB,
     LAT_SOLVER_BICGSTABL,
     LAT_SOLVER_GCR,
-    LAT_SOLVER_MR,
-    LAT_SOLVER_MG /* GCR, with a multigrid for the preconditioner, which the equation has */
+    LAT_SOLVER_MG, /* GCR, with a multigrid for the preconditioner, which the equation has */
+    LAT_SOLVER_MR
 } lat_solver;
 #define LAT_SOLVERS "auto|cg|bicgstab|bicgstabl|gcr|mg" /* that users choose from */
 
@@ -116,7 +116,7 @@ typedef struct lat_equation {
 
     /* Called now and then, with the number of active columns and the largest residual / target of
      * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
-     */
+     * 1 of `progress` ends the method that is at work: its columns are out of iterations. */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
 

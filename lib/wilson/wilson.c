@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wilson.c: grids, spaces and operators in two precisions; one job. */
-#include "wilson/wilson.h"
+#include "wilson/wilson_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,38 +12,11 @@
 #include "vector/mirror.h"
 #include "vector/temporal.h"
 
-/* One precision. */
-typedef struct level {
-    lat_grid *grid, *grid_of_x;
-    lat_space *space, *of_x; /* of_x: NULL, or of solutions of half, in single */
-    lat_dirac *d;
-    lat_system system;
-    lat_dirac_form form;
-    double flops, sites;                /* of an application; sites that it goes over */
-    double applied[LAT_VECTOR_COLUMNS]; /* applications a column */
-    double bytes;                       /* of all */
-} level;
-
-struct lat_wilson {
-    lat_wilson_options options;
-    level outer, inner; /* of inner only the form is set if it is the outer one */
-    level spare;        /* in single, where half does not do; made when needed */
-    lat_device *device;
-    const lat_field *links;
-    lat_fermion fermion;
-    lat_temporal *gauge; /* of all spaces; NULL: that of the links */
-    long promoted;       /* columns that needed it */
-    lat_dfield *b, *x;
-    lat_deflation *deflation;  /* or NULL */
-    lat_multigrid *multigrid;  /* or NULL */
-    const lat_wilson_job *job; /* while it runs */
-};
-
 /* ---- one precision --------------------------------------------------------------------------- */
 
 /* Traffic if each link that is not 1 is read once a hop, and each spinor read once and written
  * once. */
-static void count(level *l, const lat_part *p)
+static void count(lat_wilson_level *l, const lat_part *p)
 {
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
     const double hops = l->form == LAT_FULL ? 1 : 2,
@@ -56,7 +29,7 @@ static void count(level *l, const lat_part *p)
 static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
                  const lat_apply_end *end)
 {
-    level *l = with;
+    lat_wilson_level *l = with;
     count(l, p);
     return l->d->ops->apply(l->d, (lat_dirac_matrix){l->form, dagger ? LAT_DAGGER : LAT_PLAIN}, p,
                             out, in, end);
@@ -64,7 +37,7 @@ static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, la
 
 static lat_dfield *vector(void *with, const char *what)
 {
-    level *l = with;
+    lat_wilson_level *l = with;
     return lat_vector_new_of(l->space, l->system.parity, what);
 }
 
@@ -84,7 +57,7 @@ static double epsilon_of(lat_storage storage)
     return 1;
 }
 
-static int level_open(level *l, const lat_wilson *w, lat_storage storage)
+static int level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage)
 {
     const lat_wilson_options *o = &w->options;
     const lat_field *links = w->links;
@@ -115,10 +88,11 @@ static int level_open(level *l, const lat_wilson *w, lat_storage storage)
                              .release = release,
                              .sums = l->of_x,
                              .with = l};
+    lat_wilson_light_open(l);
     return 0;
 }
 
-static void level_close(level *l)
+static void level_close(lat_wilson_level *l)
 {
     lat_dirac_close(l->d);
     lat_space_close(l->space);
@@ -186,18 +160,6 @@ int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const
     return w->deflation ? 0 : -1;
 }
 
-lat_multigrid *lat_wilson_multigrid(lat_wilson *w, const lat_multigrid_options *options)
-{
-    if (!w->multigrid && (w->options.form != LAT_ASYMMETRIC || !w->options.multigrid
-                          || w->options.inner != LAT_STORAGE_SINGLE)) {
-        lat_fail("multigrid: expected the asymmetric Schur complement, and iterations in single");
-        return NULL;
-    }
-    if (!w->multigrid)
-        w->multigrid = lat_multigrid_open(&w->inner.system, w->inner.d, w->links, options);
-    return w->multigrid;
-}
-
 long lat_wilson_promoted(const lat_wilson *w) { return w->promoted; }
 
 /* ---- a job ----------------------------------------------------------------------------------- */
@@ -229,8 +191,10 @@ static int done(void *with, int column)
 
 static int progress(void *with, long iterations, int active, double ratio)
 {
-    const lat_wilson *w = with;
-    return w->job->progress(w->job->with, iterations, active, ratio);
+    lat_wilson *w = with;
+    if (w->job->progress && w->job->progress(w->job->with, iterations, active, ratio))
+        return -1;
+    return lat_wilson_look(w, iterations, ratio);
 }
 
 static int improve(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r)
@@ -270,8 +234,7 @@ static void add_costs(lat_wilson *w, double seconds, lat_wilson_cost *cost)
     }
 }
 
-/* The order of |A_oo|, by which residuals of the symmetric complement are smaller. */
-static double scale(const lat_wilson *w)
+double lat_wilson_scale(const lat_wilson *w)
 {
     const lat_fermion *f = &w->outer.d->fermion;
     const double diagonal = 1 + 3 * f->nu / f->xi + f->mass;
@@ -304,20 +267,6 @@ static void begin(lat_wilson *w, const lat_wilson_job *job)
         w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
 }
 
-/* Updates of a multigrid's solve: each costs two applications, and what was orthogonal stays so. */
-#define MULTIGRID_DELTA 1e-5
-
-static int use_multigrid(lat_wilson *w, lat_equation *problem)
-{
-    const lat_multigrid_options usual = {0};
-    if (!lat_wilson_multigrid(w, &usual))
-        return -1;
-    problem->preconditioner = lat_multigrid_method(w->multigrid);
-    if (problem->delta == 0)
-        problem->delta = MULTIGRID_DELTA;
-    return 0;
-}
-
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,
                      lat_wilson_cost *cost)
 {
@@ -330,25 +279,28 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
                             .target = target,
                             .max_iterations = job->max_iterations,
                             .delta = job->delta,
-                            .progress = job->progress ? progress : NULL,
+                            .progress = progress,
                             .done = job->done ? done : NULL,
                             .improve = w->deflation ? improve : NULL,
                             .with = w};
-    if (job->solver == LAT_SOLVER_MG && use_multigrid(w, &problem))
-        return -1;
     begin(w, job);
     if (load(w, norm) || (job->loaded && job->loaded(job->with)))
         return -1;
     for (int k = 0; k < job->columns; k++)
-        target[k] = job->target[k] * norm[k] / scale(w);
+        target[k] = job->target[k] * norm[k] / lat_wilson_scale(w);
     const double start = lat_seconds();
-    if (lat_solve(&problem, job->solver, job->columns, lat_column_numbers, report)
-        || promote(w, &problem, report))
+    const bool light = job->solver == LAT_SOLVER_MG
+                       || (job->solver == LAT_SOLVER_AUTO && w->watch.chosen);
+    if (!light
+        && (lat_solve(&problem, job->solver, job->columns, lat_column_numbers, report)
+            || promote(w, &problem, report)))
+        return -1;
+    if ((light || w->watch.chosen) && lat_wilson_light(w, &problem, norm, report))
         return -1;
     const double seconds = lat_seconds() - start;
     int left[LAT_VECTOR_COLUMNS], count = 0;
     for (int k = 0; k < job->columns; k++) {
-        report[k].residual *= norm[k] > 0 ? scale(w) / norm[k] : 1;
+        report[k].residual *= norm[k] > 0 ? lat_wilson_scale(w) / norm[k] : 1;
         if (!job->done || report[k].end != LAT_END_CONVERGED) /* not fetched yet */
             left[count++] = k;
     }

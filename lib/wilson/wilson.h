@@ -23,7 +23,9 @@ typedef struct lat_wilson_options {
     int columns;         /* side by side, at most LAT_VECTOR_COLUMNS */
     lat_dirac_form form; /* LAT_FULL: no even-odd preconditioning */
     lat_storage inner;   /* of the iterations; the outer precision is double */
-    bool multigrid;      /* there may be one (LAT_SOLVER_MG): asymmetric, iterations in single */
+    bool multigrid;      /* LAT_SOLVER_MG is wanted, or AUTO may take it (multigrid.h says where
+                          * it can be); iterations are in single */
+    double to_come;      /* columns for which a multigrid would be made; 0: `columns` */
     lat_dirac_options dirac;
 } lat_wilson_options;
 
@@ -42,9 +44,11 @@ lat_dirac *lat_wilson_operator(lat_wilson *w);
  * then, of gamma5 S; `square`: of M^+ M, S^+ S. They are copied. Sentences begin with `name`. */
 int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const char *name);
 
-/* The multigrid of LAT_SOLVER_MG is made, if it is not there: without, the first solve makes it. NULL
- * with lat_error set. */
-lat_multigrid *lat_wilson_multigrid(lat_wilson *w, const lat_multigrid_options *options);
+/* The multigrid, which LAT_SOLVER_MG makes with its first job; NULL: there is none. */
+const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w);
+
+/* It is made, if it is not there. 0, or -1. */
+int lat_wilson_make_multigrid(lat_wilson *w);
 
 /* How many columns could not be solved in half precision, and went on in single. */
 long lat_wilson_promoted(const lat_wilson *w);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/threads.h"
 #include "check.h"
 #include "devices.h"
 #include "fields.h"
@@ -165,14 +166,26 @@ static void check_levels(setting *s)
     }
 }
 
-/* Iterations of GCR to 1e-5, in single. */
-static long solve(setting *s, const lat_method *method)
+/* ---- solves ---------------------------------------------------------------------------------- */
+
+/* A random source, and what came of it. */
+typedef struct outcome {
+    lat_dfield *x;
+    long iterations;
+    lat_solver solver; /* that ended column 0 */
+} outcome;
+
+/* |b - S x| of all columns is 1e-5 |b|, by its definition. `solver`: MG with the multigrid, or GCR
+ * without. */
+static outcome solve(setting *s, lat_solver solver, int columns, const int *column)
 {
-    double target[LAT_EIGHT], norm[LAT_EIGHT];
-    const lat_part odd = {LAT_ODD, LAT_EIGHT, lat_column_numbers};
-    lat_solve_report report[LAT_EIGHT] = {{0}};
-    lat_dfield *b = vector(s->d, "b"), *x = vector(s->d, "x");
-    need(b && x && !s->space->ops->random(s->space, &odd, 5, b)
+    const lat_method *method = solver == LAT_SOLVER_MG ? lat_multigrid_method(s->m) : NULL;
+    double target[LAT_VECTOR_COLUMNS], norm[LAT_VECTOR_COLUMNS];
+    const lat_part odd = {LAT_ODD, LAT_EIGHT, lat_column_numbers}, part = {LAT_ODD, columns, column};
+    lat_solve_report report[LAT_VECTOR_COLUMNS] = {{0}};
+    lat_dfield *b = vector(s->d, "b"), *r = vector(s->d, "r");
+    outcome o = {vector(s->d, "x"), 0, solver};
+    need(b && r && o.x && !s->space->ops->random(s->space, &odd, 5, b)
              && !s->space->ops->dots(s->space, &odd, 0, NULL, b, NULL, norm),
          "a source");
     for (int k = 0; k < LAT_EIGHT; k++)
@@ -180,34 +193,208 @@ static long solve(setting *s, const lat_method *method)
     const lat_equation q = {.outer = &s->system,
                             .inner = &s->system,
                             .b = b,
-                            .x = x,
+                            .x = o.x,
                             .from_zero = true,
                             .target = target,
-                            .max_iterations = 500,
+                            .max_iterations = 4000,
                             .preconditioner = method};
-    need(lat_solve(&q, LAT_SOLVER_GCR, LAT_EIGHT, lat_column_numbers, report) == 0, "a solve");
-    long most = 0;
-    for (int k = 0; k < LAT_EIGHT; k++) {
+    need(lat_solve(&q, solver, columns, column, report) == 0, "a solve");
+    lat_scalar minus[LAT_VECTOR_COLUMNS];
+    for (int k = 0; k < LAT_EIGHT; k++)
+        minus[k] = (lat_scalar){-1, 0};
+    need(!apply(s->d, false, &part, r, o.x, NULL)
+             && !s->space->ops->axpby(s->space, &part, NULL, b, minus, r, norm),
+         "a residual");
+    for (int i = 0; i < columns; i++) {
+        const int k = column[i];
         CHECK(report[k].end == LAT_END_CONVERGED, "column %d %s", k, lat_end_text(report[k].end));
-        most = report[k].iterations > most ? report[k].iterations : most;
+        CHECK(sqrt(norm[k]) < 1.1 * target[k], "column %d: %g, target %g", k, sqrt(norm[k]),
+              target[k]);
+        o.iterations = report[k].iterations > o.iterations ? report[k].iterations : o.iterations;
     }
+    o.solver = report[column[0]].solver;
     release(NULL, b);
-    release(NULL, x);
-    return most;
+    release(NULL, r);
+    return o;
+}
+
+/* |x - y|^2 of a column; y is overwritten. */
+static double distance(const setting *s, int column, const lat_dfield *x, lat_dfield *y)
+{
+    const lat_part p = {LAT_ODD, 1, &column};
+    lat_scalar minus[LAT_VECTOR_COLUMNS];
+    double norm[LAT_VECTOR_COLUMNS];
+    for (int k = 0; k < LAT_EIGHT; k++)
+        minus[k] = (lat_scalar){-1, 0};
+    need(s->space->ops->axpby(s->space, &p, NULL, x, minus, y, norm) == 0, "a difference");
+    return norm[column];
+}
+
+static void check_solves(setting *s)
+{
+    static const int one = 3;
+    check_case("a solve takes few iterations, and a column alone the same bits");
+    const outcome with = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers),
+                  alone = solve(s, LAT_SOLVER_MG, 1, &one),
+                  without = solve(s, LAT_SOLVER_GCR, 1, &one);
+    printf("# %ld iterations, without %ld\n", with.iterations, without.iterations);
+    CHECK(with.solver == LAT_SOLVER_MG, "%s", lat_solver_name(with.solver));
+    CHECK(with.iterations * 4 < without.iterations, "%ld, without %ld", with.iterations,
+          without.iterations);
+    CHECK(distance(s, one, with.x, alone.x) == 0, "another column");
+    release(NULL, with.x);
+    release(NULL, alone.x);
+    release(NULL, without.x);
+}
+
+/* A cycle of 2^40 r is 2^40 times that of r, and the same on any threads. */
+static void check_cycle(setting *s)
+{
+    const lat_part odd = {LAT_ODD, LAT_EIGHT, lat_column_numbers};
+    lat_dfield *v[5];
+    lat_scalar by[LAT_VECTOR_COLUMNS];
+    for (int k = 0; k < LAT_EIGHT; k++)
+        by[k] = (lat_scalar){0x1p40, 0};
+    for (int i = 0; i < 5; i++)
+        need((v[i] = vector(s->d, "a vector")) != NULL, "a vector");
+    const int threads = lat_threads();
+    check_case("a cycle scales with its source, on any threads, to the last bit");
+    need(!s->space->ops->random(s->space, &odd, 6, v[3])
+             && !lat_multigrid_cycle(s->m, &odd, v[1], v[2], v[3])
+             && !s->space->ops->axpby(s->space, &odd, by, v[3], NULL, v[0], NULL),
+         "a cycle"); /* v[0] was 0 */
+    lat_threads_set(3);
+    need(!lat_multigrid_cycle(s->m, &odd, v[3], v[4], v[0]), "a cycle");
+    lat_threads_set(threads);
+    need(!s->space->ops->zero(s->space, &odd, v[0])
+             && !s->space->ops->axpby(s->space, &odd, by, v[1], NULL, v[0], NULL),
+         "a product");
+    for (int k = 0; k < LAT_EIGHT; k++)
+        CHECK(distance(s, k, v[3], v[0]) == 0, "column %d", k);
+    check_case("s of a cycle is S e");
+    need(!lat_multigrid_cycle(s->m, &odd, v[1], v[2], v[3])
+             && !apply(s->d, false, &odd, v[0], v[1], NULL),
+         "a cycle");
+    double norm[LAT_VECTOR_COLUMNS];
+    need(!s->space->ops->dots(s->space, &odd, 0, NULL, v[0], NULL, norm), "a norm");
+    for (int k = 0; k < LAT_EIGHT; k++) {
+        const double off = sqrt(distance(s, k, v[2], v[0]) / norm[k]);
+        CHECK(off < 64 * 0x1p-24, "column %d: %g", k, off);
+    }
+    for (int i = 0; i < 5; i++)
+        release(NULL, v[i]);
+}
+
+/* What is wrong in a multigrid makes a solve slow, or leaves it to conjugate gradients. */
+static void check_broken(setting *s)
+{
+    float *const numbers[] = {s->m->fine.down.p, s->m->coarse->coarse.dense
+                                                     ? s->m->coarse->coarse.dense
+                                                     : s->m->coarse->coarse.hop};
+    static const char *const what[] = {"P", "M_c"};
+    for (int i = 0; i < 2; i++) {
+        check_case(i ? "a broken M_c: slow, not wrong" : "a broken P: slow, not wrong");
+        const float before = numbers[i][6];
+        numbers[i][6] = 1e3f;
+        const outcome o = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers);
+        printf("# with a broken %s %ld iterations, the last by %s\n", what[i], o.iterations,
+               lat_solver_name(o.solver));
+        numbers[i][6] = before;
+        release(NULL, o.x);
+    }
+    check_case("a broken smoother: slow, not wrong");
+    const double before = s->m->smoother[0];
+    s->m->smoother[0] *= -3;
+    const outcome o = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers);
+    printf("# %ld iterations, the last by %s\n", o.iterations, lat_solver_name(o.solver));
+    s->m->smoother[0] = before;
+    release(NULL, o.x);
+}
+
+/* The setup has the same bits on any threads. */
+static void check_threads(setting *s, const char *dims, const lat_fermion *f)
+{
+    const lat_multigrid_options usual = {0};
+    const lat_transfer *t = &s->m->fine.down;
+    const int threads = lat_threads();
+    lat_threads_set(threads == 3 ? 2 : 3);
+    setting other = open_setting(dims, 3, .3, f, &usual);
+    lat_threads_set(threads);
+    check_case("a setup has the same bits on any threads");
+    CHECK(!memcmp(t->p, other.m->fine.down.p,
+                  (size_t)(t->blocks.sites * t->components * t->n) * 2 * sizeof *t->p),
+          "P differs");
+    close_setting(&other);
+}
+
+/* ---- lattices and operators ------------------------------------------------------------------ */
+
+/* Extents that want blocks of 2 to 6 sites, coarse ones of 1, 2, 4 and 7; all that an operator may
+ * have. */
+static const struct {
+    const char *dims;
+    int nc;
+    double csw, twist, xi, nu;
+    lat_phase t, x;
+} cases[] = {
+    {"4 4 4 8", 3, 0, 0, 1, 1, {.theta = 1}, {.theta = 0}},
+    {"6 4 10 4", 2, 0, 0, 1, 1, {.theta = .3}, {.theta = -.7}},
+    {"2 2 4 2", 3, 1.3, 0, 1, 1, {.theta = 1}, {.theta = .25}},
+    {"4 6 4 12", 3, 1.5, .1, 1, 1, {.theta = 1}, {.theta = 0}},
+    {"4 4 4 8", 3, 1.2, 0, 2.5, .9, {.dirichlet = true}, {.theta = 1}},
+    {"4 4 4 8", 2, 1.2, .2, 1, 1, {.dirichlet = true, .open = true}, {.theta = 0}},
+    {"14 4 4 4", 3, 0, 0, 1, 1, {.theta = 1}, {.theta = 0}},
+    {"12 12 12 12", 3, 0, 0, 1, 1, {.theta = 1}, {.theta = 0}},
+};
+
+static void check_operators(void)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool levels = !strcmp(cases[i].dims, "12 12 12 12"); /* two coarse ones with 16 */
+        const lat_multigrid_options few = {.vectors = levels ? 16 : 8};
+        lat_fermion f = action(-.2);
+        f.csw = f.csw_t = cases[i].csw;
+        f.twist = cases[i].twist;
+        f.xi = cases[i].xi;
+        f.nu = cases[i].nu;
+        f.boundary[3] = cases[i].t;
+        f.boundary[0] = cases[i].x;
+        printf("# %s, SU(%d)\n", cases[i].dims, cases[i].nc);
+        setting s = open_setting(cases[i].dims, cases[i].nc, .3, &f, &few);
+        check_transfer(&s);
+        check_levels(&s);
+        close_setting(&s);
+    }
+}
+
+static void check_refused(void)
+{
+    check_case("a lattice without blocks is refused with a sentence");
+    const lat_geometry geom = geometry_of("22 4 4 4");
+    lat_error_clear();
+    CHECK(lat_multigrid_takes(cpu_device(), &geom, 3) == 0, "22 4 4 4: %s", lat_error());
+    const lat_geometry prime = {.nd = 4, .dims = {49, 4, 4, 4}};
+    CHECK(lat_multigrid_takes(cpu_device(), &prime, 3) != 0
+              && strstr(lat_error(), "no block of 2 to 6 sites divides an extent of 49"),
+          "%s", lat_error());
+    lat_error_clear();
+    CHECK(lat_multigrid_takes(cpu_device(), &geom, 4) != 0, "SU(4)");
+    lat_error_clear();
 }
 
 int main(void)
 {
-    const lat_fermion f = action(-.75);
+    const lat_fermion light = action(-.7);
     const lat_multigrid_options usual = {0};
-    setting s = open_setting("8 8 8 8", 3, .3, &f, &usual);
+    setting s = open_setting("8 8 8 8", 3, .3, &light, &usual);
     check_transfer(&s);
     check_levels(&s);
-    check_case("GCR takes fewer iterations");
-    const long with = solve(&s, lat_multigrid_method(s.m)), without = solve(&s, NULL);
-    printf("# %ld iterations, without %ld; smoother %g %g %g %g\n", with, without,
-           s.m->smoother[0], s.m->smoother[1], s.m->smoother[2], s.m->smoother[3]);
-    CHECK(with * 4 < without, "%ld, without %ld", with, without);
+    check_cycle(&s);
+    check_solves(&s);
+    check_threads(&s, "8 8 8 8", &light);
+    check_broken(&s);
     close_setting(&s);
+    check_operators();
+    check_refused();
     return check_done();
 }

@@ -266,6 +266,24 @@ static int open_overlap(lat_inverter *v, lat_device *on, int columns)
     return rc;
 }
 
+/* Multigrid where it is asked for; and where it may be, if the solver is chosen by itself. */
+static int allow_multigrid(lat_inverter *v, lat_device *on, lat_wilson_options *o)
+{
+    const lat_geometry *lattice = &v->links.u.head.geom;
+    const bool asked = v->o->how.solver == LAT_SOLVER_MG;
+    if (!asked
+        && (v->o->how.solver != LAT_SOLVER_AUTO || v->modes || lat_inverter_overlap(v)
+            || o->form == LAT_FULL || o->inner != LAT_STORAGE_SINGLE))
+        return 0;
+    o->to_come = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
+    o->multigrid = lat_multigrid_takes(on, lattice, v->links.u.head.nc) == 0;
+    if (!o->multigrid && asked)
+        return -1;
+    if (!o->multigrid)
+        lat_error_clear();
+    return 0;
+}
+
 int lat_inverter_open(lat_inverter *v)
 {
     static const lat_dirac_form forms[] = {LAT_SYMMETRIC, LAT_ASYMMETRIC, LAT_FULL};
@@ -280,12 +298,8 @@ int lat_inverter_open(lat_inverter *v)
         .inner = inner_precision(v, on),
         .dirac = {.reals = (int)v->o->reals},
     };
-    if (v->o->how.solver == LAT_SOLVER_MG) {
-        o.multigrid = true;
-        o.form = LAT_ASYMMETRIC;
-        if (lat_multigrid_takes(on, &links->head.geom, links->head.nc))
-            return -1;
-    }
+    if (allow_multigrid(v, on, &o))
+        return -1;
     lat_device_threads(on, links, o.columns);
     if (v->s.overlap.fast && lat_inverter_overlap(v)) { /* of another mass */
         lat_overlap_pair_mass(&v->s.overlap, v->fermion.mass);

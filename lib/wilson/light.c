@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* light.c: multigrids for light quarks: when they pay, and a job that they solve. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/error.h"
+#include "common/options.h"
+#include "wilson/wilson_internal.h"
+
+/* ---- the asymmetric complement --------------------------------------------------------------- */
+
+static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_apply_end *end)
+{
+    lat_wilson_level *l = with;
+    const lat_dirac_form form = l->form;
+    l->form = LAT_ASYMMETRIC;
+    const int rc = l->system.apply(l, dagger, p, out, in, end);
+    l->form = form;
+    return rc;
+}
+
+void lat_wilson_light_open(lat_wilson_level *l)
+{
+    l->light = l->system;
+    l->light.apply = apply;
+}
+
+const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
+
+int lat_wilson_make_multigrid(lat_wilson *w)
+{
+    const lat_multigrid_options o = {
+        .columns = w->options.to_come > 0 ? w->options.to_come : w->options.columns};
+    if (w->multigrid)
+        return 0;
+    if (!w->options.multigrid || w->options.form == LAT_FULL
+        || w->options.inner != LAT_STORAGE_SINGLE)
+        return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single");
+    if (!(w->multigrid = lat_multigrid_open(&w->inner.light, w->inner.d, w->links, &o)))
+        return -1;
+    const lat_multigrid_report *r = lat_multigrid_told(w->multigrid);
+    lat_verbose("multigrid: %d levels, %d vectors, %d rounds of setup, |r| falls by %.2g a cycle",
+                r->levels, r->vectors, r->rounds, r->rate);
+    return 0;
+}
+
+/* ---- does it pay? ---------------------------------------------------------------------------- */
+
+enum { SOME = 10 }; /* iterations whose middle says where a solve is */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle of the numbers around iteration `at`. */
+static double middle(const double *digits, int at)
+{
+    double v[SOME];
+    for (int i = 0; i < SOME; i++)
+        v[i] = digits[at - SOME + 1 + i];
+    qsort(v, SOME, sizeof *v, by_size);
+    return v[SOME / 2];
+}
+
+/* In applications of S: an iteration of BiCGstab with its linear algebra. */
+#define BICGSTAB_COST 2.6
+
+int lat_wilson_look(lat_wilson *w, long iterations, double ratio)
+{
+    const lat_wilson_options *o = &w->options;
+    lat_wilson_watch *const v = &w->watch;
+    if (!o->multigrid || w->job->solver != LAT_SOLVER_AUTO || v->over || iterations < 1
+        || o->form == LAT_FULL)
+        return 0;
+    v->digits[iterations] = log(ratio);
+    if (iterations < LAT_WILSON_WATCHED)
+        return 0;
+    v->over = true;
+    const double to_come = fmax(o->to_come, w->job->columns), now = v->digits[LAT_WILSON_WATCHED],
+                 half = middle(v->digits, LAT_WILSON_WATCHED / 2),
+                 rate = (half - middle(v->digits, LAT_WILSON_WATCHED)) / (LAT_WILSON_WATCHED / 2),
+                 left = rate > 0 ? now / rate : INFINITY,
+                 later = to_come - w->job->columns;
+    const double as_now = BICGSTAB_COST
+                          * (left * w->job->columns + (LAT_WILSON_WATCHED + left) * later),
+                 with_one = lat_multigrid_cost(now * w->job->columns + v->digits[1] * later);
+    v->chosen = as_now > with_one;
+    if (left < INFINITY)
+        lat_verbose("BiCGstab promises %.0f iterations more, and for %.0f columns the work of %.0f "
+                    "applications of the operator; a multigrid would take %.0f: %s",
+                    left, to_come, as_now, with_one, v->chosen ? "it is made" : "there is none");
+    else
+        lat_verbose("BiCGstab stagnates: a multigrid is made");
+    return v->chosen;
+}
+
+/* ---- a job ----------------------------------------------------------------------------------- */
+
+/* Updates: each costs two applications in double. */
+#define DELTA 1e-5
+
+int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *norm,
+                     lat_solve_report *report)
+{
+    int list[LAT_VECTOR_COLUMNS], left = 0, stagnated = 0;
+    double target[LAT_VECTOR_COLUMNS];
+    lat_equation light = *problem;
+    const lat_part odd = {LAT_ODD, w->job->columns, lat_column_numbers};
+    if (lat_wilson_make_multigrid(w))
+        return -1;
+    for (int k = 0; k < w->job->columns; k++) {
+        target[k] = w->job->target[k] * norm[k];
+        if (report[k].end != LAT_END_CONVERGED)
+            list[left++] = k;
+    }
+    if (w->options.form == LAT_SYMMETRIC
+        && w->outer.d->ops->diagonal(w->outer.d, false, false, &odd, w->b, w->b))
+        return -1;
+    light.outer = &w->outer.light;
+    light.inner = &w->inner.light;
+    light.target = target;
+    light.from_zero = problem->from_zero && !w->job->from_x && report[list[0]].iterations == 0;
+    light.preconditioner = lat_multigrid_method(w->multigrid);
+    light.delta = w->job->delta > 0 ? w->job->delta : DELTA;
+    if (left && lat_solve(&light, LAT_SOLVER_MG, left, list, report))
+        return -1;
+    for (int i = 0; i < left; i++) {
+        stagnated += report[list[i]].solver != LAT_SOLVER_MG;
+        report[list[i]].residual /= lat_wilson_scale(w);
+    }
+    if (stagnated)
+        lat_warn("the multigrid stagnated in %d of %d columns, which went on by conjugate "
+                 "gradients: the operator is near singular",
+                 stagnated, left);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wilson_internal.h: the struct behind wilson.h, and what multigrids add to a job. */
+#ifndef LAT_WILSON_INTERNAL_H
+#define LAT_WILSON_INTERNAL_H
+
+#include "solve/deflation.h"
+#include "vector/temporal.h"
+#include "wilson/wilson.h"
+
+/* How BiCGstab goes, from which AUTO decides whether a multigrid pays. */
+enum { LAT_WILSON_WATCHED = 100 };
+typedef struct lat_wilson_watch {
+    double digits[LAT_WILSON_WATCHED + 1]; /* log of |r| over its target, after each iteration */
+    bool over, chosen;                     /* the decision is made; it is the multigrid */
+} lat_wilson_watch;
+
+/* One precision. */
+typedef struct lat_wilson_level {
+    lat_grid *grid, *grid_of_x;
+    lat_space *space, *of_x; /* of_x: NULL, or of solutions of half, in single */
+    lat_dirac *d;
+    lat_system system, light; /* of S for multigrids, where form is not that: the asymmetric one */
+    lat_dirac_form form;
+    double flops, sites;                /* of an application; sites that it goes over */
+    double applied[LAT_VECTOR_COLUMNS]; /* applications a column */
+    double bytes;                       /* of all */
+} lat_wilson_level;
+
+struct lat_wilson {
+    lat_wilson_options options;
+    lat_wilson_level outer, inner; /* of inner only the form is set if it is the outer one */
+    lat_wilson_level spare;        /* in single, where half does not do; made when needed */
+    lat_device *device;
+    const lat_field *links;
+    lat_fermion fermion;
+    lat_temporal *gauge; /* of all spaces; NULL: that of the links */
+    long promoted;       /* columns that needed it */
+    lat_dfield *b, *x;
+    lat_deflation *deflation;  /* or NULL */
+    lat_multigrid *multigrid;  /* or NULL */
+    lat_wilson_watch watch;
+    const lat_wilson_job *job; /* while it runs */
+};
+
+
+/* The system of the asymmetric complement of a level, for a multigrid. */
+void lat_wilson_light_open(lat_wilson_level *l);
+
+/* AUTO, while its first method is at work: 1 where a multigrid shall go on with what is left. */
+int lat_wilson_look(lat_wilson *w, long iterations, double ratio);
+
+/* Solves what has not converged by a multigrid, from where it is. norm: |b|. */
+int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *norm,
+                     lat_solve_report *report);
+
+/* Of the symmetric complement: the order of |A_oo|, by which its residuals are smaller; else 1. */
+double lat_wilson_scale(const lat_wilson *w);
+
+#endif
