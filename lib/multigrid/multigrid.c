@@ -19,11 +19,11 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
 /* A cycle of an ordinary setup: |r| falls by this. */
 #define GAIN .42
 
-double lat_multigrid_cost(double digits)
+double lat_multigrid_cost(double digits, bool setup)
 {
     const double vector = LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH
                           + 2 * LAT_MULTIGRID_CYCLES * LAT_MULTIGRID_CYCLE;
-    return LAT_MULTIGRID_VECTORS * vector + 3 * LAT_MULTIGRID_MAKE
+    return (setup ? LAT_MULTIGRID_VECTORS * vector + 3 * LAT_MULTIGRID_MAKE : 0)
            + LAT_MULTIGRID_CYCLE * digits / -log(GAIN);
 }
 
@@ -35,9 +35,36 @@ static int open_fields(lat_multigrid *m)
     m->rhs = lat_vector_new_of(m->system.space, LAT_ODD, "test vectors");
     m->x[0] = lat_vector_new(m->system.space, "test vectors");
     m->x[1] = lat_vector_new(m->system.space, "test vectors");
-    m->z = lat_coarse_vector(&m->coarse->coarse);
-    m->correction = lat_coarse_vector(&m->coarse->coarse);
-    return m->rhs && m->x[0] && m->x[1] && m->z && m->correction ? 0 : -1;
+    return m->rhs && m->x[0] && m->x[1] ? 0 : -1;
+}
+
+void lat_multigrid_leave(lat_multigrid *m)
+{
+    lat_dfield **const field[] = {&m->rhs, &m->x[0], &m->x[1]};
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+        lat_dfield_free(*field[i]);
+        *field[i] = NULL;
+    }
+    for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++) {
+        lat_dfield_free(m->power[i]);
+        m->power[i] = NULL;
+    }
+}
+
+int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
+{
+    const double mass = d->fermion.mass - m->mass, twist = d->fermion.twist - m->twist;
+    m->system = *s;
+    m->d = m->fine.d = d;
+    m->fine.space = d->space;
+    if (open_fields(m))
+        return -1;
+    for (lat_level *l = m->coarse; l; l = l->next) {
+        const int rc = lat_coarse_finish(&l->coarse, mass, twist, l->dense);
+        if (rc)
+            return rc;
+    }
+    return lat_multigrid_fit(m);
 }
 
 static int open_levels(lat_multigrid *m, const lat_field *links)
@@ -50,9 +77,10 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         coarse.dims[mu] /= block[mu];
     m->coarse = lat_level_open(&coarse, comm, true, m->report.vectors);
-    return m->coarse ? lat_mg_fine_open(&m->fine, m->d, links, &m->coarse->coarse.sites,
-                                        m->report.vectors)
-                     : -1;
+    if (!m->coarse || !(m->z = lat_coarse_vector(&m->coarse->coarse))
+        || !(m->correction = lat_coarse_vector(&m->coarse->coarse)))
+        return -1;
+    return lat_mg_fine_open(&m->fine, m->d, links, &m->coarse->coarse.sites, m->report.vectors);
 }
 
 lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,
@@ -65,6 +93,8 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
     m->d = d;
     m->report.vectors = options->vectors ? options->vectors : LAT_MULTIGRID_VECTORS;
     m->columns = options->columns;
+    m->mass = d->fermion.mass;
+    m->twist = d->fermion.twist;
     m->method = (lat_method){
         .system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
     int rc = open_levels(m, links) || open_fields(m) ? -1 : lat_multigrid_setup(m);
@@ -83,11 +113,7 @@ void lat_multigrid_close(lat_multigrid *m)
 {
     if (!m)
         return;
-    for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++)
-        lat_dfield_free(m->power[i]);
-    lat_dfield_free(m->rhs);
-    lat_dfield_free(m->x[0]);
-    lat_dfield_free(m->x[1]);
+    lat_multigrid_leave(m);
     free(m->z);
     free(m->correction);
     lat_mg_fine_close(&m->fine);

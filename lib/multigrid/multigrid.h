@@ -40,9 +40,9 @@ typedef struct lat_multigrid_report {
     double rate;    /* a cycle's, of a random column: |r| falls by it */
 } lat_multigrid_report;
 
-/* The work of a setup, about, and of cycles until residuals have fallen by exp(digits), added up
- * over columns: in applications of S to a column. */
-double lat_multigrid_cost(double digits);
+/* The work of cycles until residuals have fallen by exp(digits), added up over columns, and that of
+ * a setup, about: in applications of S to a column. */
+double lat_multigrid_cost(double digits, bool setup);
 
 /* Is there a multigrid for links like these on this device? 0, or -1 with the reason in lat_error.
  */
@@ -53,6 +53,13 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
 lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,
                                   const lat_multigrid_options *options);
 void lat_multigrid_close(lat_multigrid *m); /* NULL is allowed */
+
+/* For another operator of the same links, which differs in mass and twist alone, and its S: test
+ * vectors and P stay, as P^+ P = 1 and P^+ gamma5 P = Gamma5; smoother and inverses are made anew.
+ * In between, `leave` gives back what the space has of it, so that the space can be closed. 1: a
+ * matrix is singular. */
+void lat_multigrid_leave(lat_multigrid *m);
+int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d);
 
 /* The preconditioner, in s. */
 const lat_method *lat_multigrid_method(const lat_multigrid *m);

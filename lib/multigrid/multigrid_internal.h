@@ -19,7 +19,8 @@ struct lat_multigrid {
     double smoother[LAT_MULTIGRID_DEGREE];             /* coefficients of S^i, i from 0 on */
     lat_method method;
     lat_multigrid_report report;
-    double columns; /* to come */
+    double columns;      /* to come */
+    double mass, twist;  /* of Galerkin's product */
     double applied; /* columns times applications of S, since it was set to 0 */
 };
 

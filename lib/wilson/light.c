@@ -44,6 +44,24 @@ int lat_wilson_make_multigrid(lat_wilson *w)
     return 0;
 }
 
+lat_multigrid *lat_wilson_give_multigrid(lat_wilson *w)
+{
+    lat_multigrid *const m = w->multigrid;
+    if (m)
+        lat_multigrid_leave(m);
+    w->multigrid = NULL;
+    return m;
+}
+
+int lat_wilson_take_multigrid(lat_wilson *w, lat_multigrid *m)
+{
+    w->multigrid = m;
+    const int rc = lat_multigrid_move(m, &w->inner.light, w->inner.d);
+    return rc > 0 ? lat_fail("multigrid: a matrix of a coarse level is singular at mass %g",
+                             w->fermion.mass)
+                  : rc;
+}
+
 /* ---- does it pay? ---------------------------------------------------------------------------- */
 
 enum { SOME = 10 }; /* iterations whose middle says where a solve is */
@@ -85,7 +103,8 @@ int lat_wilson_look(lat_wilson *w, long iterations, double ratio)
                  later = to_come - w->job->columns;
     const double as_now = BICGSTAB_COST
                           * (left * w->job->columns + (LAT_WILSON_WATCHED + left) * later),
-                 with_one = lat_multigrid_cost(now * w->job->columns + v->digits[1] * later);
+                 with_one = lat_multigrid_cost(now * w->job->columns + v->digits[1] * later,
+                                                     !w->multigrid);
     v->chosen = as_now > with_one;
     if (left < INFINITY)
         lat_verbose("BiCGstab promises %.0f iterations more, and for %.0f columns the work of %.0f "

@@ -52,7 +52,7 @@ static int method(const count *k, bool spare)
     case LAT_SOLVER_BICGSTABL: return 10;
     case LAT_SOLVER_GCR: return 3; /* of its preconditioner */
     case LAT_SOLVER_MR: return 1;
-    case LAT_SOLVER_MG: return 18;
+    case LAT_SOLVER_MG: return 3; /* of CG; others are counted apart */
     }
     return 10;
 }
@@ -78,6 +78,15 @@ static double iterated(const count *k, lat_storage storage, bool spare)
            + vectors(k, storage, 1 + method(k, spare));
 }
 
+/* A multigrid: P and its test vectors, columns side by side, matrices of 48 rows for each 256 sites
+ * (lib/multigrid); and what it has of the space. */
+static double multigrid(const count *k)
+{
+    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of;
+    return k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
+           + vectors(k, LAT_STORAGE_SINGLE, 24);
+}
+
 static double in_all(const count *k, bool spare)
 {
     const lat_storage storage = k->o->inner;
@@ -91,6 +100,8 @@ static double in_all(const count *k, bool spare)
     if (solver == LAT_SOLVER_GCR)
         bytes += vectors(k, LAT_STORAGE_DOUBLE, 16);
     bytes += k->sites * 8 * k->nc * 8 * k->use->modes;
+    if (k->o->multigrid && (solver == LAT_SOLVER_MG || spare))
+        bytes += multigrid(k);
     if (!mixed)
         return bytes + inner_operator(k, LAT_STORAGE_DOUBLE, spare)
                + iterated(k, LAT_STORAGE_DOUBLE, spare)

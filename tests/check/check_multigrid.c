@@ -367,6 +367,27 @@ static void check_operators(void)
     }
 }
 
+/* A multigrid goes from a mass to another one, with a twist, and back. */
+static void check_moved(void)
+{
+    const lat_multigrid_options few = {.vectors = 8};
+    const lat_dirac_options none = {0};
+    lat_fermion f = action(-.2);
+    f.csw = f.csw_t = 1.2;
+    setting s = open_setting("4 4 4 8", 3, .3, &f, &few);
+    lat_multigrid_leave(s.m);
+    lat_dirac_close(s.d);
+    f.mass = .1;
+    f.twist = .3;
+    need((s.d = lat_dirac_open(s.space, &s.u, &f, &none)) != NULL, "an operator");
+    s.system.with = s.d;
+    need(lat_multigrid_move(s.m, &s.system, s.d) == 0, "another mass");
+    printf("# at another mass and twist\n");
+    check_transfer(&s);
+    check_levels(&s);
+    close_setting(&s);
+}
+
 static void check_refused(void)
 {
     check_case("a lattice without blocks is refused with a sentence");
@@ -395,6 +416,7 @@ int main(void)
     check_broken(&s);
     close_setting(&s);
     check_operators();
+    check_moved();
     check_refused();
     return check_done();
 }

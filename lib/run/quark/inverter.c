@@ -215,7 +215,8 @@ static int open_mirror(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
     return 0;
 }
 
-static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o)
+/* m: a multigrid of these links for another mass; or NULL. */
+static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o, lat_multigrid *m)
 {
     const lat_field *links = lat_inverter_links(v);
     lat_field modes = {.data = NULL};
@@ -234,7 +235,11 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o)
         rc = lat_wilson_deflate(v->s.wilson, &modes, matrix == LAT_MODES_OF_NORMAL,
                                 lat_input_name(v->modes));
     lat_field_free(&modes);
-    return rc;
+    if (rc || !m || !o->multigrid) {
+        lat_multigrid_close(m);
+        return rc;
+    }
+    return lat_wilson_take_multigrid(v->s.wilson, m);
 }
 
 int lat_inverter_wide(lat_inverter *v, int columns)
@@ -305,9 +310,10 @@ int lat_inverter_open(lat_inverter *v)
         lat_overlap_pair_mass(&v->s.overlap, v->fermion.mass);
         return 0;
     }
+    lat_multigrid *const m = v->s.wilson ? lat_wilson_give_multigrid(v->s.wilson) : NULL;
     lat_inverter_close(v);
     v->wide = columns;
     if (lat_inverter_overlap(v))
         return open_overlap(v, on, o.columns);
-    return open_wilson(v, on, &o);
+    return open_wilson(v, on, &o, m);
 }
