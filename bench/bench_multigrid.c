@@ -3,9 +3,10 @@
  *
  *     bench_multigrid LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]
  *
- * Antiperiodic in t, random sources, to |b - M x| = 1e-10 |b|. A line for each solver (mg, bicgstab,
- * cg; mg alone unless told): iterations, applications of S a column, processor seconds a column
- * with and without the setup; the residual is computed by the plain operator of lib/certify. */
+ * Antiperiodic in t, random sources, to |b - M x| = 1e-10 |b|. A line for each solver (mg,
+ * bicgstab, cg; mg alone unless told): iterations, applications of S a column, processor seconds a
+ * column with and without the setup; the residual is computed by the plain operator of lib/certify.
+ */
 #include "bench.h"
 #include "certify/plain.h"
 #include "common/io.h"
@@ -63,10 +64,8 @@ static void run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
     lat_device *dev = lat_device_open(&cpu, &lat_comm_self);
     const bool mg = solver == LAT_SOLVER_MG;
-    const lat_wilson_options o = {.columns = columns,
-                                  .form = LAT_SYMMETRIC,
-                                  .inner = LAT_STORAGE_SINGLE,
-                                  .multigrid = mg};
+    const lat_wilson_options o = {
+        .columns = columns, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_SINGLE, .multigrid = mg};
     lat_field b = spinor_field(u, columns), x = spinor_field(u, columns);
     lat_plain *plain = lat_plain_new(u, f);
     lat_wilson *w = lat_wilson_open(dev, u, f, &o);
@@ -103,9 +102,9 @@ static void run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
         print_levels(m, setup);
     printf("%-9s %5ld iterations, %d updates, %s by %s, residual %.2e, %.3f s a column, %.3f with "
            "the setup\n",
-           lat_solver_name(solver), iterations, (int)report[0].updates,
-           lat_end_text(report[0].end), lat_solver_name(report[0].solver),
-           residual(plain, &b, &x, columns), seconds / columns, (seconds + setup) / columns);
+           lat_solver_name(solver), iterations, (int)report[0].updates, lat_end_text(report[0].end),
+           lat_solver_name(report[0].solver), residual(plain, &b, &x, columns), seconds / columns,
+           (seconds + setup) / columns);
     fflush(stdout);
     lat_wilson_close(w);
     lat_plain_free(plain);

@@ -113,7 +113,7 @@ links() { lat-start --start weak --epsilon .4 --dims 4,4,2,6 --seed "${2:-1}" -o
         diff x.lat.says s.lat.says
         lat-corr --channels nucleon,pion s.lat | cut -f 1-6 | cmp - <(lat-corr --channels nucleon,pion x.lat | cut -f 1-6)
     }
-    solve=(lat-solve --kappa .117 --csw 1.3 --residual 1e-11 --source point:1,2,0,3 u.lat -o x.lat)
+    solve=(lat-solve --kappa .117 --csw 1.3 --residual 1e-11 --source "point:1,2,0,3" u.lat -o x.lat)
     "${solve[@]}"
     lat-convert --basis ukqcd --to npy-prop x.lat -o x.npy
     saved x.npy
@@ -148,7 +148,7 @@ END
     lat-solve --kappa .117 --residual 1e-11 --source wall:2 u.lat -o x.lat
     run -0 --separate-stderr lat-dirac --identify --save s.lat --force -U u.lat x.lat
     [ "$stderr" = "lat-dirac: x.lat: field 0: its source is no point with the unit vectors of a basis: s.lat has the operator, and no source" ]
-    ! lat-info s.lat | grep '^source'
+    [ "$(lat-info s.lat | grep -c '^source')" -eq 0 ]
     refuses 2 '--save is for --identify' lat-dirac --check --save no.lat -U u.lat x.lat
     lat-source noise:z4 u.lat -o x.lat
     refuses 1 'found none' lat-dirac --identify --save no.lat -U u.lat x.lat

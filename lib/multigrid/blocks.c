@@ -61,8 +61,8 @@ static void number_sites(lat_mg_sites *s)
     }
     for (int i = 0; i < s->count; i++)
         for (int d = 0; d < 8; d++)
-            s->next[8 * s->number[i] + d] = s->number[lat_neighbour(&s->geom, (size_t)i, d % 4,
-                                                                    d < 4 ? 1 : -1)];
+            s->next[8 * s->number[i] + d] =
+                s->number[lat_neighbour(&s->geom, (size_t)i, d % 4, d < 4 ? 1 : -1)];
 }
 
 int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm *comm, bool ranks)
@@ -150,9 +150,8 @@ int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *
     if (good)
         fill_list(b, slices->first % 2, next);
     for (int k = 0; k < b->count && good; k++)
-        b->site[k] = coarse->number[k
-                                    + slices->first / block[3]
-                                          * (b->count / (slices->count / block[3]))];
+        b->site[k] =
+            coarse->number[k + slices->first / block[3] * (b->count / (slices->count / block[3]))];
     free(next[0]);
     free(next[1]);
     return good ? 0 : -1;

@@ -17,9 +17,9 @@
 typedef struct lat_mg_sites {
     lat_geometry geom;
     bool even_odd;
-    int count, odd;  /* sites; the number of the first odd one */
-    int32_t *number; /* [natural index] */
-    int32_t *next;   /* [count][8]: +x, +y, +z, +t, -x .. */
+    int count, odd;     /* sites; the number of the first odd one */
+    int32_t *number;    /* [natural index] */
+    int32_t *next;      /* [count][8]: +x, +y, +z, +t, -x .. */
     int from[2], to[2]; /* even and odd sites of this rank: from .. to-1 */
 } lat_mg_sites;
 

@@ -18,8 +18,7 @@ static int own_sites(const lat_coarse *c)
 static size_t own_number(const lat_coarse *c, int site)
 {
     const int even = c->sites.to[0] - c->sites.from[0];
-    return (size_t)(site < c->sites.odd ? site - c->sites.from[0]
-                                        : even + site - c->sites.from[1]);
+    return (size_t)(site < c->sites.odd ? site - c->sites.from[0] : even + site - c->sites.from[1]);
 }
 
 lat_eight *lat_coarse_vector(const lat_coarse *c)
@@ -199,7 +198,8 @@ int lat_coarse_reconstruct(const lat_coarse *c, lat_eight *x, const lat_eight *b
     return c->sites.even_odd ? hop(c, 0, x, b_e, -1, x) : 0;
 }
 
-/* ---- linear algebra, by pieces that do not depend on the threads ------------------------------ */
+/* ---- linear algebra, by pieces that do not depend on the threads ------------------------------
+ */
 
 typedef struct piece {
     int64_t from, count;

@@ -102,7 +102,8 @@ static int finish_sites(const lat_coarse *c)
     int low = 0, high = 0;
 #pragma omp parallel reduction(min : low) reduction(max : high)
     {
-        double *a = lat_alloc(2 * (size_t)c->rows, (size_t)c->rows * sizeof *a, "a coarse operator");
+        double *a = lat_alloc(2 * (size_t)c->rows, (size_t)c->rows * sizeof *a,
+                              "a coarse operator");
         lat_eight *scratch = lat_alloc(2 * (size_t)c->rows, sizeof *scratch, "a coarse operator");
         if (!a || !scratch)
             low = -1;

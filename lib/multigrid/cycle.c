@@ -102,8 +102,7 @@ int lat_multigrid_fit(lat_multigrid *m)
     lat_scalar dot[DEGREE][DEGREE + 1][LAT_VECTOR_COLUMNS];
     double sum[DEGREE] = {0};
     int fitted = 0;
-    if (space->ops->random(space, &p, UINT64_MAX, m->x[0])
-        || correct(m, &p, m->x[1], m->x[0])
+    if (space->ops->random(space, &p, UINT64_MAX, m->x[0]) || correct(m, &p, m->x[1], m->x[0])
         || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0]))
         return -1;
     for (int j = 0; j <= DEGREE; j++) {

@@ -247,7 +247,8 @@ static void give(const lat_mg_fine *f, const float *v, int first, int count, int
             for (int l = 0; l < side; l++) {
                 const int64_t site = f->at[g * side + l];
                 float reals[MOST_REALS] = {0};
-                const float *from = v + 2 * ((site < 0 ? 0 : site) * f->down.components * n + first + k);
+                const float *from =
+                    v + 2 * ((site < 0 ? 0 : site) * f->down.components * n + first + k);
                 for (int c = 0; c < f->down.components && site >= 0; c++)
                     if (chirality < 0 || c / (half / 2) == chirality) {
                         reals[2 * c] = from[2 * n * c];

@@ -2,9 +2,9 @@
 /* fine.h: the finest level: batches of lib/vector, whose vectors have sites in their lanes, and the
  * columns that transfers want.
  *
- * Components of a site are those of gamma5 = + and - of the host's basis, [chirality][spin][colour]:
- * (upper + lower)/sqrt 2 and (upper - lower)/sqrt 2 of a batch (vector/space.h). On the CPU, in
- * single precision. */
+ * Components of a site are those of gamma5 = + and - of the host's basis,
+ * [chirality][spin][colour]: (upper + lower)/sqrt 2 and (upper - lower)/sqrt 2 of a batch
+ * (vector/space.h). On the CPU, in single precision. */
 #ifndef LAT_MULTIGRID_FINE_H
 #define LAT_MULTIGRID_FINE_H
 
@@ -16,14 +16,13 @@ typedef struct lat_mg_fine {
     lat_dirac *d;
     const lat_field *links; /* ghosts are up to date */
     lat_transfer down;
-    int32_t *at;           /* [positions]: number in the blocks' list; -1: idle */
-    int64_t group[2][2];   /* groups of even and odd sites: from, to */
-    lat_eight *column;     /* [odd sites][components] */
+    int32_t *at;         /* [positions]: number in the blocks' list; -1: idle */
+    int64_t group[2][2]; /* groups of even and odd sites: from, to */
+    lat_eight *column;   /* [odd sites][components] */
 } lat_mg_fine;
 
 /* Blocks for the lattice, which must fit ranks: 0, or -1 with lat_error set. */
-int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm,
-                      int block[LAT_MAX_DIMS]);
+int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int block[LAT_MAX_DIMS]);
 
 /* Above `coarse`. n vectors. 0, or -1 with lat_error set; lat_mg_fine_close in either case. */
 int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,

@@ -35,8 +35,7 @@ static int exchange_face(source *s)
     s->ghost = lat_alloc(1, bytes, "the prolongation's ghosts");
     float *const face = lat_alloc(1, bytes, "the prolongation's ghosts");
     for (size_t i = 0; i < slice && face; i++)
-        memcpy(face + i * site_numbers(t),
-               t->p + (size_t)t->blocks.position[i] * site_numbers(t),
+        memcpy(face + i * site_numbers(t), t->p + (size_t)t->blocks.position[i] * site_numbers(t),
                site_numbers(t) * sizeof(float));
     const lat_message m[] = {{3, LAT_DOWN, face, NULL, bytes, 0},
                              {3, LAT_UP, NULL, s->ghost, 0, bytes}};

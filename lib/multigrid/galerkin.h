@@ -3,8 +3,8 @@
  *
  *     X = P^+ A P + F + Gamma5 F^+ Gamma5,     Y_mu = P^+ (forward hops out of the block) P
  *
- * for A that is diagonal in sites. The rest follows from gamma5 M gamma5 = M^+ (without twist, which
- * is in A). */
+ * for A that is diagonal in sites. The rest follows from gamma5 M gamma5 = M^+ (without twist,
+ * which is in A). */
 #ifndef LAT_MULTIGRID_GALERKIN_H
 #define LAT_MULTIGRID_GALERKIN_H
 

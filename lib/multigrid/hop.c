@@ -93,10 +93,9 @@ LAT_ISA_CLONES(hop_lanes, LAT_FMA,
                 lat_eight *to),
                hop(nc, mu, u, chirality, p, n, to))
 
-void lat_mg_hop(int nc, int mu, const float *u, int chirality, const float *p, int n,
-                lat_eight *to)
+void lat_mg_hop(int nc, int mu, const float *u, int chirality, const float *p, int n, lat_eight *to)
 {
-    static void (*const hops[])(int, int, const float *, int, const float *, int, lat_eight *)
-        = LAT_ISA_EACH(hop_lanes_, );
+    static void (*const hops[])(int, int, const float *, int, const float *, int,
+                                lat_eight *) = LAT_ISA_EACH(hop_lanes_, );
     hops[lat_isa_widest()](nc, mu, u, chirality, p, n, to);
 }

@@ -36,7 +36,8 @@ enum { TILE = 4 };
 INLINE void tile_of(const lat_products *p, int t, lat_eight sum[TILE])
 {
     for (int k = 0; k < p->count; k++) {
-        const float *m = p->matrix[k] + 2 * TILE * ((size_t)t * (size_t)p->pitch + (size_t)p->first);
+        const float *m = p->matrix[k]
+                         + 2 * TILE * ((size_t)t * (size_t)p->pitch + (size_t)p->first);
         const lat_eight *from = p->from[k];
         for (int j = 0; j < p->columns; j++, m += 2 * TILE) {
             const lat_eight z = from[j];
@@ -258,15 +259,14 @@ LAT_ISA_CLONES(triangular, LAT_FMA,
                (int components, int n, const double *t, const float *v, float *to),
                triangular_of(components, n, t, v, to))
 LAT_ISA_CLONES(eliminate, LAT_FMA,
-               (int rows, int columns, int depth, int64_t pitch, const double *c,
-                const double *r, double *a),
+               (int rows, int columns, int depth, int64_t pitch, const double *c, const double *r,
+                double *a),
                eliminate_of(rows, columns, depth, pitch, c, r, a))
 
 #define TABLE(isa, attribute) \
-    static const lat_mg_kernels kernels_##isa = {products_##isa,   restrict_site_##isa, \
-                                                 prolong_site_##isa, add_##isa,         \
-                                                 dot_##isa,        gram_##isa,          \
-                                                 triangular_##isa, eliminate_##isa};
+    static const lat_mg_kernels kernels_##isa = { \
+        products_##isa, restrict_site_##isa, prolong_site_##isa, add_##isa, \
+        dot_##isa,      gram_##isa,          triangular_##isa,   eliminate_##isa};
 LAT_ISA_EXPAND(TABLE, )
 
 const lat_mg_kernels *lat_mg_kernels_widest(void)

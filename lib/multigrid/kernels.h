@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define LAT_EIGHT 8 /* columns of a batch */
+#define LAT_EIGHT 8                      /* columns of a batch */
 #define LAT_PITCH(n) (((n) + 3) / 4 * 4) /* of rows of n numbers, in vectors of doubles */
 
 typedef float lat_eight_floats __attribute__((vector_size(4 * LAT_EIGHT), may_alias));

@@ -63,7 +63,8 @@ lat_level *lat_level_open(const lat_geometry *geom, const lat_comm *comm, bool r
     if (rc == 0) {
         const lat_mg_sites *s = &l->coarse.sites;
         l->dense = (s->count - s->odd) * l->coarse.rows <= LAT_DENSE_MOST;
-        rc = open_vectors(l) || (!l->dense && lat_mg_coarse_blocks(geom, block) && open_next(l, block));
+        rc = open_vectors(l)
+             || (!l->dense && lat_mg_coarse_blocks(geom, block) && open_next(l, block));
         if (!l->next)
             l->most = 60;
     }
@@ -80,8 +81,7 @@ void lat_level_close(lat_level *l)
     lat_level_close(l->next);
     lat_transfer_close(&l->down);
     lat_coarse_close(&l->coarse);
-    lat_eight *const v[] = {l->b,  l->r,    l->q,  l->t,
-                            l->from, l->to, l->next_r, l->next_x};
+    lat_eight *const v[] = {l->b, l->r, l->q, l->t, l->from, l->to, l->next_r, l->next_x};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         free(v[i]);
     for (int k = 0; k < LAT_LEVEL_DEPTH; k++) {

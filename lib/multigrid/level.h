@@ -22,10 +22,10 @@ typedef struct lat_level {
     double tolerance;
     int most, smooth; /* iterations, steps of the smoother */
     lat_eight *e[LAT_LEVEL_DEPTH], *s[LAT_LEVEL_DEPTH];
-    lat_eight *b, *r, *q, *t;            /* work */
-    lat_eight *next_r, *next_x;          /* of next */
-    lat_eight *from, *to;                /* of the setup: a source and a solution */
-    long solves, iterations, applied;    /* since they were set to 0: of eight columns each */
+    lat_eight *b, *r, *q, *t;         /* work */
+    lat_eight *next_r, *next_x;       /* of next */
+    lat_eight *from, *to;             /* of the setup: a source and a solution */
+    long solves, iterations, applied; /* since they were set to 0: of eight columns each */
 } lat_level;
 
 /* A level of this lattice with n vectors, and of those that follow from it, until at most

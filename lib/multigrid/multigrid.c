@@ -95,8 +95,7 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
     m->columns = options->columns;
     m->mass = d->fermion.mass;
     m->twist = d->fermion.twist;
-    m->method = (lat_method){
-        .system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
+    m->method = (lat_method){.system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
     int rc = open_levels(m, links) || open_fields(m) ? -1 : lat_multigrid_setup(m);
     for (const lat_level *l = m->coarse; l; l = l->next)
         m->report.levels++;

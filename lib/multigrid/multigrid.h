@@ -15,9 +15,9 @@
  * arXiv:1303.1377. The even sites are left out, the setup is orthonormal on the whole lattice, and
  * the smoother has no sums: docs/multigrid.md.
  *
- * A wrong multigrid makes a solve slow, never wrong: what is a solution is decided by GCR's residual
- * in double, and by lib/certify. Functions return 0 or a pointer, or -1 or NULL with lat_error set;
- * all ranks call them. On the CPU. */
+ * A wrong multigrid makes a solve slow, never wrong: what is a solution is decided by GCR's
+ * residual in double, and by lib/certify. Functions return 0 or a pointer, or -1 or NULL with
+ * lat_error set; all ranks call them. On the CPU. */
 #ifndef LAT_MULTIGRID_MULTIGRID_H
 #define LAT_MULTIGRID_MULTIGRID_H
 

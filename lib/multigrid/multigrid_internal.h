@@ -13,15 +13,15 @@ struct lat_multigrid {
     lat_dirac *d;
     lat_mg_fine fine;
     lat_level *coarse;
-    lat_eight *z, *correction;                         /* of `coarse` */
-    lat_dfield *power[LAT_MULTIGRID_DEGREE + 1];       /* S^i q */
-    lat_dfield *rhs, *x[2];                            /* of the setup: odd; both parities */
-    double smoother[LAT_MULTIGRID_DEGREE];             /* coefficients of S^i, i from 0 on */
+    lat_eight *z, *correction;                   /* of `coarse` */
+    lat_dfield *power[LAT_MULTIGRID_DEGREE + 1]; /* S^i q */
+    lat_dfield *rhs, *x[2];                      /* of the setup: odd; both parities */
+    double smoother[LAT_MULTIGRID_DEGREE];       /* coefficients of S^i, i from 0 on */
     lat_method method;
     lat_multigrid_report report;
-    double columns;      /* to come */
-    double mass, twist;  /* of Galerkin's product */
-    double applied; /* columns times applications of S, since it was set to 0 */
+    double columns;     /* to come */
+    double mass, twist; /* of Galerkin's product */
+    double applied;     /* columns times applications of S, since it was set to 0 */
 };
 
 /* e, and s = S e, from r, of the part's columns. */
@@ -34,8 +34,13 @@ int lat_multigrid_fit(lat_multigrid *m);
  * GCR, transfers and coarse levels are worth five applications beside the five of a cycle. */
 #define LAT_MULTIGRID_CYCLE 10.
 #define LAT_MULTIGRID_MAKE 300.
-enum { LAT_MULTIGRID_VECTORS = 24, LAT_MULTIGRID_SEARCHES = 3, LAT_MULTIGRID_SEARCH = 8,
-       LAT_MULTIGRID_CYCLES = 3, LAT_MULTIGRID_MOST_ROUNDS = 6 };
+enum {
+    LAT_MULTIGRID_VECTORS = 24,
+    LAT_MULTIGRID_SEARCHES = 3,
+    LAT_MULTIGRID_SEARCH = 8,
+    LAT_MULTIGRID_CYCLES = 3,
+    LAT_MULTIGRID_MOST_ROUNDS = 6
+};
 
 /* Test vectors, all levels, the smoother, the rate. 1: a matrix is singular. */
 int lat_multigrid_setup(lat_multigrid *m);

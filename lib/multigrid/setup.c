@@ -25,8 +25,7 @@ static int invert(lat_multigrid *m, lat_dfield *x, lat_dfield *b, const lat_meth
                             .max_iterations = iterations,
                             .preconditioner = method,
                             .estimate = true};
-    if (s->ops->copy(s, &both, x, b)
-        || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
+    if (s->ops->copy(s, &both, x, b) || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
         || s->ops->copy(s, &odd, b, m->rhs) || s->ops->zero(s, &odd, x)
         || lat_solve(&q, LAT_SOLVER_GCR, odd.columns, lat_column_numbers, report))
         return -1;
@@ -82,10 +81,10 @@ static int make(lat_multigrid *m)
     enum { MOST = 8 };
     lat_eight *v[MOST] = {NULL};
     int dependent, rc = lat_transfer_make(&m->fine.down, &dependent)
-                        || lat_mg_fine_galerkin(&m->fine, m->coarse, m->x)
-                        || (m->coarse->next && restricted(m, v))
-                    ? -1
-                    : 0;
+                                || lat_mg_fine_galerkin(&m->fine, m->coarse, m->x)
+                                || (m->coarse->next && restricted(m, v))
+                            ? -1
+                            : 0;
     if (rc == 0)
         rc = lat_level_setup(m->coarse, 0, 0, v, m->fine.down.n);
     for (int k = 0; k < MOST; k++)
@@ -93,7 +92,8 @@ static int make(lat_multigrid *m)
     return rc ? rc : lat_multigrid_fit(m);
 }
 
-/* ---- the rate, and how many rounds pay -------------------------------------------------------- */
+/* ---- the rate, and how many rounds pay --------------------------------------------------------
+ */
 
 enum { MOST = 60 }; /* cycles of a solve for the rate */
 #define FALL 1e-4   /* of its residual */
@@ -140,8 +140,9 @@ static int measure(lat_multigrid *m)
     if (lat_solve(&q, LAT_SOLVER_GCR, 1, lat_column_numbers, report))
         return -1;
     const long half = c.cycles / 2;
-    m->report.rate = half > 0 ? pow(c.ratio[c.cycles] / c.ratio[half], 1. / (double)(c.cycles - half))
-                              : FALL;
+    m->report.rate = half > 0
+                         ? pow(c.ratio[c.cycles] / c.ratio[half], 1. / (double)(c.cycles - half))
+                         : FALL;
     return 0;
 }
 
@@ -174,7 +175,6 @@ int lat_multigrid_setup(lat_multigrid *m)
             return -1;
         m->report.rounds++;
     }
-    m->report.applied = m->applied / m->fine.down.n
-                        + LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH;
+    m->report.applied = m->applied / m->fine.down.n + LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH;
     return rc;
 }

@@ -146,8 +146,8 @@ static void block_gram(const lat_transfer *t, int block, int chirality, double *
     const int half = t->components / 2;
     for (int p = 0; p < 2; p++)
         for (int64_t i = t->blocks.start[p][block]; i < t->blocks.start[p][block + 1]; i++)
-            k->gram(half, t->n,
-                    t->v + (i * t->components + chirality * half) * 2 * (int64_t)t->n, g);
+            k->gram(half, t->n, t->v + (i * t->components + chirality * half) * 2 * (int64_t)t->n,
+                    g);
 }
 
 /* Their sum over all blocks of all ranks, in natural order. */

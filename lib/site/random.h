@@ -13,13 +13,13 @@
 
 /* The registry of random streams: what numbers are for. One of these is added to `step`, which is
  * below 2^28, so that tools with the same seed never draw the same numbers. */
-#define LAT_FOR_START UINT32_C(0x10000000)   /* links of lat-start */
-#define LAT_FOR_GAUGE UINT32_C(0x20000000)   /* transformations of lat-gauge */
-#define LAT_FOR_ANNEAL UINT32_C(0x30000000)  /* sweeps of lat-anneal */
-#define LAT_FOR_RELAX UINT32_C(0x40000000)   /* sweeps of lat-orelax */
-#define LAT_FOR_LINKS UINT32_C(0x50000000)   /* sweeps of lat-heatbath */
-#define LAT_FOR_SOURCE UINT32_C(0x60000000)  /* noise sources of quarks */
-#define LAT_FOR_SPINORS UINT32_C(0x70000000) /* random vectors of lib/dirac */
+#define LAT_FOR_START UINT32_C(0x10000000)     /* links of lat-start */
+#define LAT_FOR_GAUGE UINT32_C(0x20000000)     /* transformations of lat-gauge */
+#define LAT_FOR_ANNEAL UINT32_C(0x30000000)    /* sweeps of lat-anneal */
+#define LAT_FOR_RELAX UINT32_C(0x40000000)     /* sweeps of lat-orelax */
+#define LAT_FOR_LINKS UINT32_C(0x50000000)     /* sweeps of lat-heatbath */
+#define LAT_FOR_SOURCE UINT32_C(0x60000000)    /* noise sources of quarks */
+#define LAT_FOR_SPINORS UINT32_C(0x70000000)   /* random vectors of lib/dirac */
 #define LAT_FOR_MULTIGRID UINT32_C(0x80000000) /* those of coarse levels of lib/multigrid */
 
 /* Four independent 32-bit words. site < 2^40, config < 2^24. */

@@ -29,8 +29,8 @@ const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multi
 
 int lat_wilson_make_multigrid(lat_wilson *w)
 {
-    const lat_multigrid_options o = {
-        .columns = w->options.to_come > 0 ? w->options.to_come : w->options.columns};
+    const lat_multigrid_options o = {.columns = w->options.to_come > 0 ? w->options.to_come
+                                                                       : w->options.columns};
     if (w->multigrid)
         return 0;
     if (!w->options.multigrid || w->options.form == LAT_FULL
@@ -99,12 +99,11 @@ int lat_wilson_look(lat_wilson *w, long iterations, double ratio)
     const double to_come = fmax(o->to_come, w->job->columns), now = v->digits[LAT_WILSON_WATCHED],
                  half = middle(v->digits, LAT_WILSON_WATCHED / 2),
                  rate = (half - middle(v->digits, LAT_WILSON_WATCHED)) / (LAT_WILSON_WATCHED / 2),
-                 left = rate > 0 ? now / rate : INFINITY,
-                 later = to_come - w->job->columns;
+                 left = rate > 0 ? now / rate : INFINITY, later = to_come - w->job->columns;
     const double as_now = BICGSTAB_COST
                           * (left * w->job->columns + (LAT_WILSON_WATCHED + left) * later),
                  with_one = lat_multigrid_cost(now * w->job->columns + v->digits[1] * later,
-                                                     !w->multigrid);
+                                               !w->multigrid);
     v->chosen = as_now > with_one;
     if (left < INFINITY)
         lat_verbose("BiCGstab promises %.0f iterations more, and for %.0f columns the work of %.0f "

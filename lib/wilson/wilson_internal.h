@@ -36,8 +36,8 @@ struct lat_wilson {
     lat_temporal *gauge; /* of all spaces; NULL: that of the links */
     long promoted;       /* columns that needed it */
     lat_dfield *b, *x;
-    lat_deflation *deflation;  /* or NULL */
-    lat_multigrid *multigrid;  /* or NULL */
+    lat_deflation *deflation; /* or NULL */
+    lat_multigrid *multigrid; /* or NULL */
     lat_wilson_watch watch;
     const lat_wilson_job *job; /* while it runs */
 };

@@ -111,13 +111,15 @@ static double differ(const lat_coarse *c, const lat_eight *a, const lat_eight *b
     return sqrt(difference / norm);
 }
 
-/* A sum of n numbers of size 1 in single precision, relative to them: roundings add up at random. */
+/* A sum of n numbers of size 1 in single precision, relative to them: roundings add up at random.
+ */
 static double bound(double n) { return 8 * 0x1p-24 * sqrt(n); }
 
 static void check_transfer(setting *s)
 {
     const lat_coarse *c = &s->m->coarse->coarse;
-    lat_eight *z = lat_coarse_vector(c), *back = lat_coarse_vector(c), *image = lat_coarse_vector(c);
+    lat_eight *z = lat_coarse_vector(c), *back = lat_coarse_vector(c),
+              *image = lat_coarse_vector(c);
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     randomise(c, z, 3);
     need(!lat_mg_fine_prolong_all(&s->m->fine, s->m->x[0], z)
@@ -181,7 +183,8 @@ static outcome solve(setting *s, lat_solver solver, int columns, const int *colu
 {
     const lat_method *method = solver == LAT_SOLVER_MG ? lat_multigrid_method(s->m) : NULL;
     double target[LAT_VECTOR_COLUMNS], norm[LAT_VECTOR_COLUMNS];
-    const lat_part odd = {LAT_ODD, LAT_EIGHT, lat_column_numbers}, part = {LAT_ODD, columns, column};
+    const lat_part odd = {LAT_ODD, LAT_EIGHT, lat_column_numbers},
+                   part = {LAT_ODD, columns, column};
     lat_solve_report report[LAT_VECTOR_COLUMNS] = {{0}};
     lat_dfield *b = vector(s->d, "b"), *r = vector(s->d, "r");
     outcome o = {vector(s->d, "x"), 0, solver};

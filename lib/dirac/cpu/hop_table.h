@@ -12,8 +12,8 @@
 /* Directions in the order of the hop: forward and backward of t, x, y, z. */
 static inline int lat_hop_axis(int d) { return (d / 2 + 3) % 4; }
 
-/* exp(i pi theta) of a hop across this boundary, or its conjugate; exact where theta is a multiple of
- * 1/2. */
+/* exp(i pi theta) of a hop across this boundary, or its conjugate; exact where theta is a multiple
+ * of 1/2. */
 void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im);
 
 /* 0, or -1 with lat_error set; lat_hop_table_free in either case. */
