@@ -74,7 +74,7 @@ point=(--source "point:1,0,2,3")
     refuses_after 'expected residuals of time slices below 1e-08, found ' lat-dirac --check --residual-slices 1e-8 -U c.lat noise.lat
     # rounded numbers have other residuals
     lat-convert --precision single 1e-8.lat -o single.lat
-    [ "$(lat-info single.lat | grep -c residual)" -eq 0 ]
+    [ "$(lat-info single.lat | grep -c "^residual")" -eq 0 ]
     refuses 2 '--residual-slices is for --operator wilson' lat-solve --operator overlap --mu .1 --residual-slices 1e-8 --source point:0,0,0,0 c.lat
     refuses 2 '--residual-slices is for --check' lat-dirac --apply M --kappa .1 --residual-slices 1e-8 -U c.lat 1e-8.lat
     lat-start cold --dims 2,2,2,512 -o long.lat

@@ -24,7 +24,7 @@ typedef struct fit {
 } fit;
 
 /* psi times exp(i angle). */
-static void turn(double *psi, size_t n, double angle)
+static void phase_spinors(double *psi, size_t n, double angle)
 {
     const double c = cos(angle), s = sin(angle);
     for (size_t k = 0; angle != 0 && k < n; k += 2) {
@@ -35,7 +35,7 @@ static void turn(double *psi, size_t n, double angle)
 }
 
 /* All columns of a term times exp(i sign phase.x). */
-static void turn_field(lat_field *to, const double phase[LAT_MAX_DIMS], double sign)
+static void phase_field(lat_field *to, const double phase[LAT_MAX_DIMS], double sign)
 {
     const size_t n = lat_header_objects(&to->head) * lat_header_full_reals(&to->head);
 #pragma omp parallel for schedule(static)
@@ -45,7 +45,7 @@ static void turn_field(lat_field *to, const double phase[LAT_MAX_DIMS], double s
         lat_coordinates(&to->head.geom, i, at);
         for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
             angle += sign * phase[mu] * at[mu];
-        turn((double *)to->data + i * n, n, angle);
+        phase_spinors((double *)to->data + i * n, n, angle);
     }
 }
 
@@ -62,7 +62,7 @@ static void take_columns(const fit *f, const lat_field *x, const lat_basis *basi
             lat_field_get(x, i * objects + c * each, psi);
             lat_basis_spinor(basis, false, x->head.nc, psi);
         }
-    turn_field(to, f->phase, 1);
+    phase_field(to, f->phase, 1);
 }
 
 /* An operator without diagonal, clover term and hops across boundaries. */
@@ -107,18 +107,18 @@ static void make_twist(fit *f)
 
 /* term[k] = e^-1 H e x, e = exp(i angle x_mu), of all hops within the lattice, in time alone where
  * mu is time: hops along mu have exp(i angle) forward, its conjugate back. */
-static int make_turned(fit *f, int mu, double angle, int k)
+static int make_phased(fit *f, int mu, double angle, int k)
 {
     static const int columns[COLUMNS] = {0, 1, 2, 3};
     const lat_fermion fermion = bare(mu < LAT_MAX_DIMS - 1);
     double phase[LAT_MAX_DIMS] = {0};
     lat_plain *m = lat_plain_new(f->u, &fermion);
     phase[mu] = angle;
-    turn_field(&f->term[0], phase, 1);
+    phase_field(&f->term[0], phase, 1);
     const int rc = m ? lat_plain_apply(m, false, &f->term[0], f->columns, columns, &f->term[k])
                      : -1;
-    turn_field(&f->term[0], phase, -1);
-    turn_field(&f->term[k], phase, -1);
+    phase_field(&f->term[0], phase, -1);
+    phase_field(&f->term[k], phase, -1);
     lat_plain_free(m);
     return rc;
 }
@@ -129,13 +129,13 @@ static int make_spread(fit *f, int mu)
 {
     const int k = SPREAD + mu;
     const size_t n = lat_field_reals(&f->term[k]);
-    if (make_turned(f, mu, M_PI, k))
+    if (make_phased(f, mu, M_PI, k))
         return -1;
     double *minus = lat_alloc(n, sizeof *minus, "a fit");
     if (!minus)
         return -1;
     memcpy(minus, f->term[k].data, n * sizeof *minus);
-    const int rc = make_turned(f, mu, M_PI / 2, k);
+    const int rc = make_phased(f, mu, M_PI / 2, k);
     const double *space = f->term[LAT_FIT_SPACE].data, *time = f->term[TIME].data;
     double *to = f->term[k].data;
     for (size_t i = 0; mu < LAT_MAX_DIMS - 1 && i < n; i++)

@@ -26,7 +26,7 @@ typedef struct lat_transfer {
 int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);
 
-/* The test vectors become orthonormal on the whole lattice (without which they all turn to the
+/* The test vectors become orthonormal on the whole lattice (without which they all become the
  * lowest modes), and P is made of them. *dependent: how many directions of a block were no longer
  * there to rounding, at most; they are replaced by zero. The same bits on any ranks and threads.
  */
