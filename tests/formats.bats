@@ -204,6 +204,109 @@ END
     refused "of that group" --rows 2 --to hirep small.lat
 }
 
+# hdf5 KIND STREAM FILE: links in HDF5 by an independent writer.
+hdf5() { "$PYTHON" "$ROOT/tests/make_links.py" "$@"; }
+
+@test "links in HDF5 of PyQUDA, Qlua and others, by an independent writer: the same links, the order by who wrote them" {
+    local n p kind
+    need_numpy
+    for n in 2 3 4; do
+        for p in single double; do
+            small $n $p 2,4,3,6
+            for kind in pyquda qlua first last; do
+                hdf5 $kind small.lat x.h5
+                lat-convert x.h5 -o read.lat 2>err
+                same small.lat read.lat
+                # shellcheck disable=SC2002
+                cat x.h5 | lat-convert --from hdf5 2>/dev/null >read.lat
+                same small.lat read.lat
+                [ "$(grep -c 'nothing in a hdf5 file vouches for extents and order' err)" = "$([ $kind = first ] && echo 1 || echo 0)" ] || { cat err; return 1; }
+            done
+        done
+    done
+    hdf5 first small.lat x.h5
+    lat-convert --order links,x,y,z,t x.h5 -o read.lat
+    lat-info read.lat | grep -q '^lattice *6 3 4 2'
+    lat-theta x.h5 2>/dev/null | head -n 1 >said
+    grep -q '2 4 3 6' said
+    for kind in three five; do
+        hdf5 $kind small.lat x.h5
+        refused "x.h5: expected one dataset of links, or four of matrices whose names end with 0 to 3, 1 to 4 or x to t, found $([ $kind = three ] && echo 3 || echo 5) (the first one: LatticeColorMatrix/" x.h5
+    done
+    hdf5 lattice small.lat x.h5
+    refused "expected the extents 2 4 3 6, which the shape of dataset LatticeColorMatrix/X has, as the attribute Lattice, found '6 3 4 2'" x.h5
+    # cut in the numbers, and links that leave the group
+    hdf5 pyquda small.lat x.h5
+    head -c $(($(wc -c <x.h5) - 2000)) x.h5 >y.h5
+    refused "y.h5: expected an HDF5 file, found a damaged or truncated one" y.h5
+    # shellcheck disable=SC2002
+    cat x.h5 | refuses 1 '(links on a pipe: lat-convert --from hdf5)' lat-convert
+}
+
+@test "links written to HDF5 and NumPy come back with gauge, history and checked means; NumPy reads them" {
+    local e
+    need_numpy
+    for p in single double; do
+        rough a.lat --dims 2,4,6,4 --precision $p
+        lat-orelax --theta 1e-3 a.lat -o small.lat
+        for e in h5 npy; do
+            lat-convert small.lat -o x.$e
+            lat-convert x.$e -o read.lat 2>err
+            same small.lat read.lat
+            lat-convert x.$e -o y.$e 2>err
+        done
+        cmp x.npy y.npy
+        lat-convert x.h5 -o read.lat
+        diff <(lat-info small.lat | sed -n '/^gauge/p; /^plaq/p') <(lat-info read.lat | sed -n '/^gauge/p; /^plaq/p')
+        lat-info read.lat | grep -q 'lat-orelax.*--theta 1e-3'
+        "$PYTHON" - <<'END'
+import lat
+import numpy as np
+u = next(lat.read("small.lat")).links
+v = np.load("x.npy")
+assert v.dtype == u.dtype and (v == np.moveaxis(u, 4, 0)).all()
+np.save("last.npy", u)
+np.save("big.npy", v.astype(v.dtype.newbyteorder(">")))
+np.save("xyzt.npy", np.ascontiguousarray(v.transpose(0, 4, 3, 2, 1, 5, 6)))
+np.save("fortran.npy", np.asfortranarray(v))
+np.save("three.npy", v[:3])
+END
+        refused "last.npy: axes 0 and 4 of the array have 4 values each: expected --order links,t,z,y,x or --order t,z,y,x,links" last.npy
+        lat-convert --order t,z,y,x,links last.npy -o read.lat 2>err
+        same small.lat read.lat
+        lat-convert big.npy -o read.lat 2>err
+        same small.lat read.lat
+        grep -q 'big.npy: nothing in a npy file vouches for extents and order: as 2 4 6 4 SU(3)' err
+        lat-convert --order links,x,y,z,t xyzt.npy -o read.lat
+        same small.lat read.lat
+    done
+    refused "expected an array in C's order, found Fortran's" fortran.npy
+    refused "three.npy: is a NumPy array: expected complex numbers of shape" three.npy
+    lat-start hot -d 4,4,4,4 -o four.lat
+    hdf5 first four.lat four.h5
+    refused "four.h5: axes 0 and 4 of dataset u have 4 values each: expected --order" four.h5
+    lat-convert --order links,t,z,y,x four.h5 -o read.lat
+    same four.lat read.lat
+    refused "expected 4 directions as axis 4 of the array (--order), found 2" --order x,y,z,t x.npy
+    refused "expected an order of the axes of an array, found one by parity" --order parity x.npy
+    # the record of these links beside others
+    lat-gauge --random small.lat -o other.lat
+    "$PYTHON" - <<'END'
+import lat
+a, b = open("x.h5", "rb").read(), next(lat.read("other.lat")).links
+import numpy as np
+data = np.moveaxis(b, 4, 0).tobytes()
+open("other.h5", "wb").write(a[:-len(data)] + data)
+END
+    refused "other.h5: link trace " other.h5
+    # spinors go to the other format of the extension
+    lat-source point:0,0,0,0 small.lat -o s.lat
+    for e in h5 npy; do
+        lat-convert s.lat -o s.$e
+        lat-convert s.$e 2>/dev/null | lat-info - | grep -q 'quark propagator'
+    done
+}
+
 @test "VOGT: any SU(N), both precisions, both byte orders" {
     local n p order
     for n in 2 3 4; do
@@ -594,8 +697,8 @@ END
 @test "--list says what is read and what is written" {
     lat-convert --list > list
     [ "$(awk 'NR > 1 && NF == 0 { exit } NR > 1 && $4 == "yes" { printf "%s ", $1 }' list)" = \
-        "lat nersc ildg scidac milc mdp vogt hirep openqcd ddalphaamg raw " ]
-    [ "$(awk 'NR > 1 && NF == 0 { exit } NR > 1 && $3 == "yes" { n++ } END { print n }' list)" -eq 22 ]
+        "lat nersc ildg scidac milc mdp vogt hirep openqcd ddalphaamg npy hdf5 raw " ]
+    [ "$(awk 'NR > 1 && NF == 0 { exit } NR > 1 && $3 == "yes" { n++ } END { print n }' list)" -eq 24 ]
     for f in milcold milc1996 fnal bmw cppacs szin fortran bridgetext bridge kyu headeronly; do
         grep -Eq "^$f +\.[a-z0-9]+ +yes +no " list
         run -2 lat-convert --to $f small.lat

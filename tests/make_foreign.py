@@ -110,7 +110,8 @@ def milc(f, order="little", list="0", sum29=None):
     e = ">" if order == "big" else "<"
     g = cf.Field()
     g.dims, g.real, g.big = f.dims, 4, order == "big"
-    raw, n = payload(f, g.big, 3), 4 * 72
+    raw, n = payload(f, g.big, f.nc), 4 * 4 * 2 * f.nc * f.nc
+    g.nc = g.rows = f.nc
     sites = [i for i in range(cf.volume(f))]
     if list == "1":
         random.Random(1).shuffle(sites)

@@ -182,4 +182,5 @@ def main():
         out.write(made(kind, next(lat.read(stream))))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -354,6 +354,32 @@ END
     done <<<$'up 0.12195\ndn 0.11904'
 }
 
+@test "a USQCD file that MILC wrote wants its basis and norm said, and then is the same propagator" {
+    # the propagator as MILC has it: in its basis, over 2 kappa
+    lat-convert --to usqcd-prop --basis milc --normalisation kappa --force s.lat -o plain.uprop
+    "$PYTHON" - <<'END'
+import struct
+out, at, file = b"", 0, open("plain.uprop", "rb").read()
+info = b"gauge.fix.description No gauge fixing\nquark.description Clover\nquark.kappa 0.120000\n"
+while at < len(file):
+    length = struct.unpack(">Q", file[at + 8:at + 16])[0]
+    head, data = file[at:at + 144], file[at + 144:at + 144 + length]
+    at += 144 + length + -length % 8
+    if head[16:].startswith(b"scidac-file-xml\0"):
+        data = data.replace(b"</usqcdPropFile>", b"<info>" + info + b"</info></usqcdPropFile>")
+        assert info in data
+    out += head[:8] + struct.pack(">Q", len(data)) + head[16:] + data + bytes(-len(data) % 8)
+open("milc.uprop", "wb").write(out)
+END
+    refuses 1 "milc.uprop: its file record is MILC's, whose propagators are in the basis milc and divided by 2 kappa: expected --basis milc --normalisation kappa" \
+        lat-convert milc.uprop -o x.lat
+    lat-convert --basis milc --normalisation kappa --kappa "$(awk 'BEGIN { printf "%.17g", 1 / 9.4 }')" milc.uprop -o x.lat
+    lat-diff --tolerance 1e-14 s.lat x.lat >difference
+    lat-convert --force milc.uprop -o forced.lat 2>err
+    grep -q 'found neither' err
+    run -3 lat-diff --tolerance 1e-3 s.lat forced.lat
+}
+
 @test "the operator of Chroma's XML comes into the header, and goes back" {
     quarks make chroma-prop s.lat file
     lat-convert file -o back.lat

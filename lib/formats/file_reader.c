@@ -37,11 +37,12 @@ static int open_foreign(lat_file_reader *s, bool whole)
     if (s->format->source && lat_set_source(&s->f.head, "%s", s->format->source) < 0)
         return -1;
     /* The length of a text was checked by begin. The slices are those that a measurement keeps. */
-    if (lat_expect_bytes(s->in, s->p.read_reals ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
-                         (uint64_t)lat_slice_bytes(&s->f.head)
-                             * ((uint64_t)lat_slices(&s->f.head) + 2),
-                         "a configuration of that size")
-        < 0)
+    if (!s->p.found
+        && lat_expect_bytes(s->in, s->p.read_reals ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
+                            (uint64_t)lat_slice_bytes(&s->f.head)
+                                * ((uint64_t)lat_slices(&s->f.head) + 2),
+                            "a configuration of that size")
+               < 0)
         return -1;
     s->at = lat_input_offset(s->in);
     s->whole = whole || lat_input_size(s->in) < 0 || !lat_payload_sliced(&s->p, &s->f.head);
@@ -62,6 +63,8 @@ int lat_file_reader_open(lat_file_reader *s, lat_input *in, const lat_format *fo
 void lat_file_reader_close(lat_file_reader *s)
 {
     free(s->p.sites);
+    if (s->r.state && s->format->drop)
+        s->format->drop(s->r.state);
     free(s->r.state);
     lat_field_free(&s->f);
     *s = (lat_file_reader){0};

@@ -6,6 +6,9 @@
  * of the file), u32 sum29, u32 sum31, and the links as f32, 18 reals, directions x, y, z, t.
  * Written little endian and in natural order.
  *
+ * LargeN-YM writes the same of SU(N), 2 N^2 reals a link. The header does not say N: the length of
+ * the file does, or --group.
+ *
  * GLU writes 20104 and f64, and sums over reals what MILC sums over words: of each the sum of its
  * two halves.
  *
@@ -86,17 +89,22 @@ static int set_source(lat_header *h, bool big, const stated *sums)
                           (unsigned long)sums->sum31);
 }
 
-/* MILC's header does not say N, and MILC is of SU(3): -1 where the length is that of another N. */
-static int expect_su3(lat_input *in, const lat_header *h, uint64_t listed)
+/* The group: SU(3), or what the length says of another N, as LargeN-YM writes it, or --group. */
+static int take_group(lat_input *in, lat_header *h, uint64_t listed, int given)
 {
     const int64_t size = lat_input_size(in);
     const uint64_t links = 4 * (uint64_t)lat_volume(&h->geom),
                    rest = size < 0 ? 0 : (uint64_t)size - lat_input_offset(in);
-    for (uint64_t n = 2; n <= LAT_MAX_COLOURS; n++)
-        if (n != 3 && rest == 8 + 4 * listed + links * 2 * n * n * (uint64_t)h->real)
-            return lat_fail("%s: has the length of links of SU(%d), and MILC files hold SU(3)",
-                            lat_input_name(in), (int)n);
-    return 0;
+    int found = 0;
+    for (int n = 2; n <= LAT_MAX_COLOURS; n++)
+        if (rest == 8 + 4 * listed + links * 2 * (uint64_t)(n * n) * (uint64_t)h->real)
+            found = n;
+    if (given && found && found != given)
+        return lat_fail("%s: has the length of links of SU(%d): expected that of --group %d",
+                        lat_input_name(in), found, given);
+    h->nc = given ? given : found ? found : 3;
+    h->reals = 2 * h->nc * h->nc;
+    return lat_header_check(h, lat_input_name(in));
 }
 
 static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context *r)
@@ -106,14 +114,15 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
     bool big = false, listed = false;
     if (!s || read_head(in, h, &big, &listed) < 0)
         return -1;
-    *p = (lat_payload){.big = big, .rows = 3, .digest = lat_milc_digest};
+    const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
+    if (take_group(in, h, sites, r->hints.nc) < 0)
+        return -1;
+    *p = (lat_payload){.big = big, .rows = h->nc, .digest = lat_milc_digest};
     if (h->real == LAT_F64)
         p->digest = big ? lat_glu_digest_big : lat_glu_digest_little;
-    const uint64_t sites = listed ? lat_volume(&h->geom) : 0;
-    if (expect_su3(in, h, sites) < 0
-        || lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, 3), 5 * sites,
-                            "a configuration of that size")
-               < 0
+    if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, h->nc), 5 * sites,
+                         "a configuration of that size")
+            < 0
         || (listed && read_order(in, sites, big, &p->sites) < 0)
         || lat_input_read(in, b, sizeof b) < 0)
         return -1;
@@ -246,9 +255,9 @@ const lat_format lat_format_fnal = {
 const lat_format lat_format_milc = {
     .name = "milc",
     .extension = ".milc",
-    .about = "MILC version 5, SU(3) single precision; reads GLU's double, too",
+    .about = "MILC 5 and LargeN-YM, single precision; reads GLU's double, too",
     .only = LAT_F32,
-    .nc = 3,
+    .takes = LAT_TAKES_GROUP,
     .magic = {MAGIC, GLU},
     .begin = begin,
     .end = end,

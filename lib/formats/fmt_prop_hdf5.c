@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "chroma_xml.h"
 #include "hdf5.h"
+#include "hdf5_fill.h"
+#include "hdf5_write.h"
 #include "quarks.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -75,49 +76,19 @@ static int choose(lat_hdf5 *h, const char *wanted, search *s)
                ? 0
                : lat_fail("%s: expected one dataset of spinors or propagators, found %d%s%.400s%s",
                           h->name, s->found, s->found ? " (" : "", s->names,
-                          s->found ? "): lat-convert --dataset names one" : "");
-}
-
-/* On the way from elements of a set to the numbers of a field. */
-typedef struct filler {
-    lat_field *f;
-    const lat_hdf5_set *set;
-    size_t stride[8], inside[2 * 144]; /* of its axes; of the reals of an element */
-    size_t reals;
-} filler;
-
-static void put_element(void *context, const uint64_t *index, const unsigned char *element)
-{
-    const filler *w = context;
-    const bool swap = w->set->big != lat_big_endian();
-    size_t at = 0;
-    for (int k = 0; k < w->set->rank; k++)
-        at += (size_t)index[k] * w->stride[k];
-    for (size_t k = 0; k < w->reals; k++)
-        if (w->set->real == LAT_F64) {
-            const uint64_t v = lat_load64(element + 8 * k, swap);
-            memcpy((double *)w->f->data + at + w->inside[k], &v, sizeof v);
-        } else {
-            const uint32_t v = lat_load32(element + 4 * k, swap);
-            memcpy((float *)w->f->data + at + w->inside[k], &v, sizeof v);
-        }
+                          s->found ? "): lat-convert --dataset names one"
+                          : lat_input_size(h->in) < 0
+                              ? " (links on a pipe: lat-convert --from hdf5)"
+                              : "");
 }
 
 /* `axes`: letters of all axes of the set, slowest first, and i. */
-static void plan(filler *w, const char *axes)
+static void plan(lat_hdf5_filler *w, const lat_hdf5_set *set, lat_field *f, const char *axes)
 {
-    const int rank = w->set->rank;
-    size_t extent, stride;
-    for (int k = 0; k < rank; k++)
-        lat_quark_axis(axes[k], &w->f->head, &extent, &w->stride[k]);
-    w->inside[0] = 0;
-    w->reals = 1;
-    for (int k = w->set->axes; k >= rank; k--) {
-        lat_quark_axis(axes[k], &w->f->head, &extent, &stride);
-        for (size_t i = w->reals; i < w->reals * extent; i++)
-            w->inside[i] = w->inside[i % w->reals] + i / w->reals * stride;
-        w->reals *= extent;
-    }
+    size_t extent, stride[LAT_HDF5_RANK + 1];
+    for (int k = 0; k <= set->axes; k++)
+        lat_quark_axis(axes[k], &f->head, &extent, &stride[k]);
+    lat_hdf5_fill_plan(w, set, f->data, stride);
 }
 
 /* The order of the sites: as the options say, or the program that wrote them; false if neither
@@ -157,21 +128,20 @@ static int read_set(lat_hdf5 *h, lat_field *f, lat_quark_hints *hints, const lat
     hints->unvouched = !order_of(s, hints, order);
     f->head.real = s->real;
     lat_quark_take_order(&f->head.geom, axes, order, (lat_kind)kind, s->extent);
-    filler w = {.f = f, .set = s};
+    lat_hdf5_filler w;
     if (lat_geometry_check(&f->head.geom, h->name) < 0 || check_lattice(h, s, &f->head.geom) < 0
         || lat_hdf5_complete(h, s) < 0 || lat_quark_alloc(h->in, f, (lat_kind)kind, 0) < 0)
         return -1;
-    plan(&w, axes);
-    return lat_hdf5_read(h, s, put_element, &w);
+    plan(&w, s, f, axes);
+    return lat_hdf5_read(h, s, lat_hdf5_fill, &w);
 }
 
 static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
 {
     lat_hdf5 h;
-    search *s = lat_alloc(1, sizeof *s, "a search for datasets");
+    search *s = lat_alloc_zero(1, sizeof *s, "a search for datasets");
     int rc = s && lat_hdf5_open(&h, in) == 0 ? 0 : -1;
     if (rc == 0) {
-        memset(s, 0, sizeof *s);
         rc = choose(&h, hints->dataset, s) < 0 || read_set(&h, f, hints, &s->set) < 0 ? -1 : 0;
         rc = lat_hdf5_close(&h) < 0 ? -1 : rc;
     }
@@ -203,44 +173,11 @@ enum {
     MOST = 0x1800
 };
 
-typedef struct writer {
-    unsigned char b[MOST];
-    size_t at, data; /* data: where the numbers are */
-} writer;
+#define put lat_hdf5_put_number
+#define put_text lat_hdf5_put_text
+#define put_message lat_hdf5_put_message
 
-static void put(writer *w, size_t bytes, uint64_t v)
-{
-    for (size_t i = 0; i < bytes; i++, v >>= 8)
-        w->b[w->at++] = (unsigned char)v;
-}
-
-/* A text of as many bytes, with zeros after it. */
-static void put_text(writer *w, size_t bytes, const char *text)
-{
-    memcpy(w->b + w->at, text, strlen(text));
-    w->at += bytes;
-}
-
-/* Type, size and flags of a message. */
-static void put_message(writer *w, unsigned type, size_t size, unsigned flags)
-{
-    put(w, 2, type);
-    put(w, 2, size);
-    put(w, 4, flags);
-}
-
-static void put_member(writer *w, const char *name, size_t offset, lat_real real)
-{
-    const bool f64 = real == LAT_F64;
-    put_text(w, 8, name);
-    put(w, 4, offset);
-    w->at += 28;                              /* no array */
-    put(w, 4, f64 ? 0x003f2011 : 0x001f2011); /* IEEE, little endian, its sign at this bit */
-    put(w, 4, real);                          /* bytes */
-    put(w, 4, f64 ? 64 << 16 : 32 << 16);     /* bits, from bit 0 on */
-    put(w, 4, f64 ? 0x34000b34 : 0x17000817); /* places and sizes of exponent and mantissa */
-    put(w, 4, f64 ? 1023 : 127);              /* bias */
-}
+typedef lat_hdf5_writer writer;
 
 /* An array of arrays of complex numbers. */
 static void put_type(writer *w, size_t rank, lat_real real)
@@ -256,27 +193,13 @@ static void put_type(writer *w, size_t rank, lat_real real)
             put(w, 4, i);
         elements /= rank == 2 ? 16 : 4;
     }
-    put(w, 4, 0x216); /* version 1, a compound of two */
-    put(w, 4, 2 * (size_t)real);
-    put_member(w, "r", 0, real);
-    put_member(w, "i", (size_t)real, real);
+    lat_hdf5_put_complex(w, real);
 }
 
 /* The superblock, and the group with one name. */
-static void put_group(writer *w, uint64_t bytes, uint64_t symbols)
+static void put_group(writer *w, uint64_t end, uint64_t symbols)
 {
-    put_text(w, 8, LAT_HDF5_MAGIC);
-    put(w, 8, 0x0008080000000000); /* version 0, addresses of 8 bytes */
-    put(w, 8, 0x00100004);         /* sizes of groups */
-    put(w, 8, 0);
-    put(w, 8, UINT64_MAX);
-    put(w, 8, w->data + bytes);
-    put(w, 8, UINT64_MAX);
-    put(w, 8, 0);
-    put(w, 8, ROOT);
-    put(w, 8, 1);
-    put(w, 8, TREE);
-    put(w, 8, HEAP);
+    lat_hdf5_put_superblock(w, end, ROOT, TREE, HEAP);
     put(w, 8, 0x0000000100010001); /* an object of one message */
     put(w, 8, 24);
     put_message(w, 17, 16, 0);
@@ -300,24 +223,6 @@ static void put_group(writer *w, uint64_t bytes, uint64_t symbols)
     put(w, 8, SET - NAMES - 24);
 }
 
-/* Bytes of a message with the attribute record_xml. */
-static size_t record_bytes(const char *xml) { return 8 + 16 + 8 + 8 + (strlen(xml) + 7) / 8 * 8; }
-
-static void put_record(writer *w, const char *xml)
-{
-    static const char name[] = "record_xml";
-    put_message(w, 12, record_bytes(xml), 0);
-    put(w, 2, 1); /* version 1, sizes of name, type and extents */
-    put(w, 2, sizeof name);
-    put(w, 2, 8);
-    put(w, 2, 8);
-    put_text(w, 16, name);
-    put(w, 4, 0x13); /* a text, with zeros after it */
-    put(w, 4, strlen(xml));
-    put(w, 8, 1); /* one of it */
-    put_text(w, (strlen(xml) + 7) / 8 * 8, xml);
-}
-
 static int write_hdf5(lat_output *out, const lat_field *f)
 {
     const lat_header *head = &f->head;
@@ -326,11 +231,13 @@ static int write_hdf5(lat_output *out, const lat_field *f)
                  plain = type + 136;
     const uint64_t bytes = lat_quark_array_bytes(head, &a);
     char *xml = lat_fermion_bounded(&head->quark.fermion) ? lat_chroma_record(head) : NULL;
-    const size_t messages = plain + (xml ? 8 + record_bytes(xml) : 0);
-    writer w = {.at = 0, .data = xml ? MOST : DATA};
+    const size_t messages = plain + (xml ? lat_hdf5_text_bytes("record_xml", xml) : 0);
+    const uint64_t data = xml ? MOST : DATA;
+    unsigned char b[MOST] = {0};
+    writer w = {.b = b};
     if (lat_fermion_bounded(&head->quark.fermion) && !xml)
         return -1;
-    put_group(&w, bytes, SET + 16 + messages);
+    put_group(&w, data + bytes, SET + 16 + messages);
     w.at = SET;
     put(&w, 8, xml ? 0x0000000100050001 : 0x0000000100040001); /* an object of so many messages */
     put(&w, 8, messages);
@@ -344,17 +251,17 @@ static int write_hdf5(lat_output *out, const lat_field *f)
     put(&w, 8, 0x01020202); /* no value before it is written */
     put_message(&w, 8, 24, 0);
     put(&w, 2, 0x0103); /* version 3, in one piece */
-    put(&w, 8, w.data);
+    put(&w, 8, data);
     put(&w, 8, bytes);
     w.at += 6;
     if (xml)
-        put_record(&w, xml);
+        lat_hdf5_put_attribute(&w, "record_xml", xml);
     free(xml);
     put_text(&w, 4, "SNOD");
     put(&w, 4, 0x00010001);
     put(&w, 8, 8);
     put(&w, 8, SET);
-    return lat_output_write(out, w.b, w.data) < 0 ? -1 : lat_quark_array_write(out, f, &a);
+    return lat_output_write(out, w.b, data) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 
 const lat_format lat_format_hdf5_prop = {
@@ -363,6 +270,7 @@ const lat_format lat_format_hdf5_prop = {
     .about = "HDF5 of QDP++, lalibe, Qlua and PyQUDA; --dataset",
     .takes = LAT_TAKES_ORDER,
     .begins = {LAT_HDF5_MAGIC},
+    .leaves = lat_hdf5_has_links,
     .quarks = LAT_HOLDS_PROPAGATORS | LAT_HOLDS_SPINORS,
     .proven = true,
     .read = read_hdf5,

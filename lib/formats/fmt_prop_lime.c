@@ -34,6 +34,7 @@ typedef struct reader {
     lat_geometry geom; /* nd = 0 until a record says */
     bool etmc;         /* of tmLQCD: geom.dims[2] may be wrong */
     bool pairs;        /* sinks are every second spinor */
+    bool milc;         /* MILC wrote it */
     long spin, colour; /* of the sink that comes, -1: not stated */
     int spinors;       /* spinor records so far */
     unsigned seen;     /* bit for each column that was read */
@@ -98,6 +99,9 @@ static int take_pairs(reader *r, const lat_lime_xml *x)
 {
     r->pairs = r->pairs || strstr(x->text, "DiracFermion_Source_Sink_Pairs")
                || strstr(x->text, "DiracFermion_ScalarSource_Sink_Pairs");
+    /* keywords of MILC's info, which it has as the text of the file */
+    r->milc = r->milc || strstr(x->text, "quark.description") || strstr(x->text, "gauge.filename")
+              || strstr(x->text, "gauge.fix.description");
     return 0;
 }
 
@@ -254,6 +258,18 @@ static int finish(reader *r, const char *what)
                           r->stated ? "checksums verified" : "no checksums stated");
 }
 
+/* USQCD's files state neither basis nor norm, and what MILC writes is not as others agreed on. */
+static int check_milc(const reader *r)
+{
+    return !r->milc || r->h->basis || r->h->norm != LAT_NORM_FORMAT
+               ? 0
+               : lat_mismatch(r->h->force,
+                              "%s: its file record is MILC's, whose propagators are in the basis "
+                              "milc and divided by 2 kappa: expected --basis milc --normalisation "
+                              "kappa of lat-convert, or what else they are, found neither",
+                              r->name);
+}
+
 static int read_lime(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     reader r = {.in = in, .name = lat_input_name(in), .f = f, .h = h, .spin = -1, .colour = -1};
@@ -262,7 +278,7 @@ static int read_lime(lat_input *in, lat_field *f, lat_quark_hints *h)
     while (!bad && (more = lat_lime_next(in, &rec)) > 0)
         bad = take_record(&r, &rec) < 0 || lat_lime_skip_padding(in, &rec) < 0;
     if (!bad)
-        bad = more < 0 || finish(&r, h->format->program) < 0;
+        bad = more < 0 || finish(&r, h->format->program) < 0 || check_milc(&r) < 0;
     free(r.record_xml);
     return bad ? -1 : 0;
 }

@@ -9,7 +9,6 @@
  * 2.0 and later i32 0 (1: only even points), f64 square norm, then f64
  * [t][x][y][z][spin][colour][re, im], little endian. ddalphaamg-vector: text between <header> and
  * </header>, or none; little-endian f64 [t][z][y][x][spin][colour][re, im]. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "npy.h"
 #include "quarks.h"
 
 /* ---- DDalphaAMG ------------------------------------------------------------------------------ */
@@ -124,71 +124,41 @@ static int write_sfld(lat_output *out, const lat_field *f)
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
 
-#define NPY_HEAD 128 /* as numpy pads the head of such an array */
-
-typedef struct npy {
-    uint64_t extent[8]; /* those of the sites are the first four */
-    lat_kind kind;
-    lat_real real;
-    bool big, fortran; /* fortran: the first index is the fastest */
-} npy;
-
-/* The head of version 1.0: `n` bytes from the sixth on are its length and a dict of Python. Its
- * length in bytes; 0: not one of ours. */
-static size_t parse_npy(const unsigned char *b, size_t n, npy *array)
+/* Has it the shape of a propagator or a spinor? */
+static bool has_spinors(const lat_npy *a, lat_kind *kind)
 {
-    char text[NPY_HEAD * 4], *shape;
-    int bytes, used = 0, rank = 0;
-    if (n < 10 || memcmp(b, "\x93NUMPY\x01\x00", 8) != 0)
-        return 0;
-    const size_t length = (size_t)b[8] | (size_t)b[9] << 8;
-    if (length >= sizeof text || n < 10 + length)
-        return 0;
-    memcpy(text, b + 10, length);
-    text[length] = '\0';
-    const char *descr = strstr(text, "'descr': '");
-    if (!descr || sscanf(descr, "'descr': '%1[<>]c%d'", (char[2]){0}, &bytes) != 2
-        || !(shape = strstr(text, "'shape': (")))
-        return 0;
-    *array = (npy){.real = bytes == 16 ? LAT_F64 : LAT_F32,
-                   .big = descr[strlen("'descr': '")] == '>',
-                   .fortran = strstr(text, "'fortran_order': True") != NULL};
-    uint64_t *d = array->extent;
-    shape += strlen("'shape': (");
-    while (rank < 8 && sscanf(shape, "%5" SCNu64 "%n", &d[rank], &used) == 1) {
-        rank++;
-        shape += used + strspn(shape + used, ", ");
-    }
-    const bool propagator = rank == 8 && d[4] == 4 && d[5] == 4 && d[6] == 3 && d[7] == 3,
-               spinor = rank == 6 && d[4] == 4 && d[5] == 3;
-    array->kind = propagator ? LAT_PROPAGATOR : LAT_SPINOR;
-    return *shape == ')' && (propagator || spinor) && (bytes == 8 || bytes == 16) ? 10 + length : 0;
+    const uint64_t *d = a->extent;
+    const bool propagator = a->rank == 8 && d[4] == 4 && d[5] == 4 && d[6] == 3 && d[7] == 3,
+               spinor = a->rank == 6 && d[4] == 4 && d[5] == 3;
+    *kind = propagator ? LAT_PROPAGATOR : LAT_SPINOR;
+    return propagator || spinor;
 }
 
 static bool probe_npy(const unsigned char *b, size_t n, int64_t size)
 {
-    npy array;
+    lat_npy array;
+    lat_kind kind;
     (void)size;
-    return parse_npy(b, n, &array) > 0;
+    return lat_npy_parse(b, n, &array) > 0 && has_spinors(&array, &kind);
 }
 
 static int read_npy(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
-    unsigned char b[NPY_HEAD * 4];
+    unsigned char b[LAT_NPY_MOST];
     char axes[LAT_QUARK_AXES];
-    npy array;
+    lat_npy array;
+    lat_kind kind;
     const char *name = lat_input_name(in);
     const ssize_t n = lat_input_peek(in, b, sizeof b);
-    const size_t head = n < 0 ? 0 : parse_npy(b, (size_t)n, &array);
+    const size_t head = n < 0 ? 0 : lat_npy_parse(b, (size_t)n, &array);
     if (n < 0)
         return -1;
-    if (head == 0)
+    if (head == 0 || !has_spinors(&array, &kind))
         return lat_fail("%s: expected a NumPy array of complex numbers, version 1.0, of shape (T, "
                         "Z, Y, X, 4, 4, 3, 3) or (T, Z, Y, X, 4, 3), found another",
                         name);
     f->head.real = array.real;
-    lat_quark_take_order(&f->head.geom, axes, h->order[0] ? h->order : "tzyx", array.kind,
-                         array.extent);
+    lat_quark_take_order(&f->head.geom, axes, h->order[0] ? h->order : "tzyx", kind, array.extent);
     if (array.fortran)
         for (size_t i = 0, last = strlen(axes) - 2; i < last;
              i++, last--) { /* i stays the fastest */
@@ -198,22 +168,18 @@ static int read_npy(lat_input *in, lat_field *f, lat_quark_hints *h)
         }
     const lat_quark_array a = {.axes = axes, .big = array.big};
     h->unvouched = !h->order[0];
-    return lat_input_skip(in, head) < 0 ? -1 : lat_quark_read_whole(in, f, array.kind, &a);
+    return lat_input_skip(in, head) < 0 ? -1 : lat_quark_read_whole(in, f, kind, &a);
 }
 
 static int write_npy(lat_output *out, const lat_field *f)
 {
-    char b[NPY_HEAD + 1];
+    char b[LAT_NPY_HEAD + 1], shape[64];
     const int *d = f->head.geom.dims;
-    const int n = snprintf(b, sizeof b,
-                           "\x93NUMPY%c%c%c%c{'descr': '<c%d', 'fortran_order': False, 'shape': "
-                           "(%d, %d, %d, %d, %s), }",
-                           1, 0, NPY_HEAD - 10, 0, 2 * (int)f->head.real, d[3], d[2], d[1], d[0],
-                           f->head.kind == LAT_PROPAGATOR ? "4, 4, 3, 3" : "4, 3");
     const lat_quark_array a = {.axes = f->head.kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci"};
-    memset(b + n, ' ', (size_t)(NPY_HEAD - n));
-    b[NPY_HEAD - 1] = '\n';
-    return lat_output_write(out, b, NPY_HEAD) < 0 ? -1 : lat_quark_array_write(out, f, &a);
+    snprintf(shape, sizeof shape, "%d, %d, %d, %d, %s", d[3], d[2], d[1], d[0],
+             f->head.kind == LAT_PROPAGATOR ? "4, 4, 3, 3" : "4, 3");
+    lat_npy_print(b, f->head.real, shape);
+    return lat_output_write(out, b, LAT_NPY_HEAD) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */

@@ -41,6 +41,8 @@ typedef struct lat_read_context {
 
     double largest; /* out, of our stream: largest modulus of a real */
 
+    bool vouched; /* out, of a format that is unvouched: this file says extents and order */
+
     bool ambiguous; /* out: byte order or order of the links is known only after they are read (end)
                      */
 
@@ -104,12 +106,17 @@ typedef struct lat_format {
     uint32_t magic[2];
     const char *lime[2]; /* or they are LIME, and have one of these texts in the first bytes */
     lat_probe *probe;
+    /* A file that is recognised, and is another format's that comes later in the list; NULL: none.
+     */
+    bool (*leaves)(lat_input *in);
 
     /* Reads up to the first byte of the links; fills in the header and how the links are stored:
      * *p is `stored` before, and rows is N after it where that is 0. NULL: our stream, or spinors.
      * A sentence in lat_error begins with lat_input_name; no memory is allocated before
      * lat_expect_bytes has succeeded. 0 or -1. */
     int (*begin)(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r);
+    /* Frees what the state points to; NULL: nothing. */
+    void (*drop)(void *state);
 
     /* Reads what follows the last byte of the links; compares stated checksums with p->sum
      * (lat_mismatch). f->head has the measured plaquette and link trace; f->data has the links, or

@@ -41,6 +41,8 @@
     FORMAT(hirep) \
     FORMAT(openqcd) \
     FORMAT(ddalphaamg) \
+    FORMAT(npy) \
+    FORMAT(hdf5) \
     FORMAT(fortran) \
     FORMAT(bridgetext) \
     FORMAT(bridge) \
@@ -68,7 +70,9 @@ static const struct refused {
     {"a file of xz", "\3757zXZ", "decompress it on the way: 'xz -dc FILE | lat-convert'"},
     {"a file of zstd", "\x28\xb5\x2f\xfd",
      "decompress it on the way: 'zstd -dc FILE | lat-convert'"},
-    {"a NumPy array", "\x93NUMPY", "write its links as plain numbers, by tofile(), for --from raw"},
+    {"a NumPy array", "\x93NUMPY",
+     "expected complex numbers of shape (4, T, Z, Y, X, N, N) or (T, Z, Y, X, 4, N, N), or of "
+     "spinors"},
     {NULL, NULL, NULL}};
 
 const char *lat_format_refused(size_t i)
@@ -134,7 +138,8 @@ const lat_format *lat_format_of(lat_input *in)
         return NULL;
     }
     for (const lat_format *const *f = lat_formats; *f; f++)
-        if (lat_format_fits(*f, b, (size_t)n, lat_input_size(in)))
+        if (lat_format_fits(*f, b, (size_t)n, lat_input_size(in))
+            && !((*f)->leaves && (*f)->leaves(in)))
             return *f;
     no_format(in, b, (size_t)n);
     return NULL;

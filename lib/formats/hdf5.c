@@ -423,6 +423,7 @@ int lat_hdf5_open(lat_hdf5 *h, lat_input *in)
     if ((size < 0 ? read_image(h) : 0) == 0 && take_superblock(h) == 0)
         return 0;
     free(h->image);
+    h->image = NULL;
     return -1;
 }
 

@@ -82,6 +82,12 @@ int lat_lime_take_ours(const lat_lime_xml *x, lat_header *head, lat_read_context
     return *why ? lat_fail("%s: record '%s' is not proper XML: %s", x->file, x->type, why) : -1;
 }
 
+bool lat_lime_is_ours(const char *text)
+{
+    static const char begin[] = LAT_LIME_XML ROOT;
+    return strncmp(text, begin, sizeof begin - 1) == 0;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void escaped(FILE *to, const char *text)
@@ -104,8 +110,7 @@ static void print_element(FILE *to, const char *tag, const char *text)
     fprintf(to, "</%s>", tag);
 }
 
-/* The record for gauge, info and history. */
-static char *record_xml(const lat_header *h)
+char *lat_lime_record_text(const lat_header *h)
 {
     char mean[LAT_MEAN_TEXT];
     lat_memory_stream m;
@@ -126,7 +131,7 @@ static char *record_xml(const lat_header *h)
 
 int lat_lime_write_ours(lat_output *out, const lat_header *h)
 {
-    char *text = record_xml(h);
+    char *text = lat_lime_record_text(h);
     const int bad = text ? lat_lime_write_text(out, 0, "scidac-record-xml", "%s", text) : -1;
     free(text);
     return bad;

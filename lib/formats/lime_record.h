@@ -14,6 +14,10 @@ int lat_lime_next_is_ours(lat_input *in, bool *ours);
 /* What it says, into the header and into *r. 0 or -1. */
 int lat_lime_take_ours(const lat_lime_xml *x, lat_header *head, lat_read_context *r);
 
+/* Is this text a record of ours? As it is for `head`: to be freed, or NULL with lat_error set. */
+bool lat_lime_is_ours(const char *text);
+char *lat_lime_record_text(const lat_header *head);
+
 int lat_lime_write_ours(lat_output *out, const lat_header *head);
 
 #endif

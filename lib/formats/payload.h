@@ -40,6 +40,8 @@ struct lat_payload {
     lat_read_reals *read_reals; /* NULL: the file has bytes */
     size_t reals_read;          /* so far */
     lat_read_links *read_links; /* NULL: the file has matrices */
+    void *with;                 /* for read_links */
+    bool found;                 /* begin has seen that all of them are in the file */
     lat_digest *digest;         /* the checksum; may be NULL */
     lat_sum sum;
 };

@@ -345,7 +345,7 @@ static int validate_unvouched(lat_file_reader *s, const lat_slice_sums *sums)
     const lat_header *h = &s->f.head;
     char here[64], there[64];
     trial t;
-    if (!s->format->unvouched)
+    if (!s->format->unvouched || s->r.vouched)
         return 0;
     if (find_extents(s, &t) < 0)
         return -1;
@@ -353,9 +353,9 @@ static int validate_unvouched(lat_file_reader *s, const lat_slice_sums *sums)
         return lat_mismatch(
             s->r.force,
             "%s: on %s the plaquette is %.6g, typical of random links, and on %s it "
-            "is %.6g: expected --dims for that lattice",
+            "is %.6g: expected %s for that lattice",
             s->name, lat_dims_text(&h->geom, here), h->plaquette, lat_dims_text(&t.geom, there),
-            t.plaquette);
+            t.plaquette, s->format->takes == LAT_TAKES_ORDER ? "--order" : "--dims");
     lat_warn(
         "%s: nothing in a %s file vouches for extents and order: as %s SU(%d) its plaquette is "
         "%.6g, and links are within %.2g of the group",

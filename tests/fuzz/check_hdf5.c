@@ -14,19 +14,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "formats/file_reader.h"
 #include "formats/quarks.h"
 #include "../check/check.h"
 #include "feed.h"
 
-#define FOLDER "tests/fuzz/corpus/hdf5-prop"
+#define CORPUS "tests/fuzz/corpus/"
 #define MOST 65536
 #define FIELD ((size_t)2 * 2 * 2 * 4 * 288 * 8) /* of the largest sample */
 #define BATCH 50                                /* files that a process reads */
 
-extern const lat_format lat_format_hdf5_prop;
+extern const lat_format lat_format_hdf5_prop, lat_format_hdf5;
 
-static unsigned char sample[16][MOST], bytes[MOST];
-static size_t size[16];
+static unsigned char sample[32][MOST], bytes[MOST];
+static size_t size[32];
+static bool of_links[32]; /* not of spinors */
 static int samples;
 
 static uint64_t state;
@@ -40,12 +42,13 @@ static uint64_t draw(uint64_t below)
 /* Descriptions are at the beginning and between the numbers. */
 static size_t place(size_t n) { return (size_t)draw(draw(3) && n > 3000 ? 3000 : n); }
 
-static size_t damage(uint64_t number)
+static size_t damage(uint64_t number, bool *links)
 {
     state = number * 2654435761u + 1;
     draw(2);
     const int which = (int)draw((uint64_t)samples);
     size_t n = size[which];
+    *links = of_links[which];
     memcpy(bytes, sample[which], n);
     for (uint64_t i = 1 + draw(4); i > 0; i--) {
         const size_t at = place(n), width = n - at < 8 ? n - at : 8;
@@ -61,22 +64,39 @@ static size_t damage(uint64_t number)
     return draw(20) ? n : (size_t)draw(n);
 }
 
-/* Reads it; true if it was taken. */
-static bool read_one(size_t n)
+static bool read_spinors(lat_input *in)
 {
     const lat_quark_hints h = {.kappa = NAN};
+    lat_field f;
+    if (lat_quarks_read(in, &f, &lat_format_hdf5_prop, &h, 0) < 0)
+        return false;
+    lat_field_free(&f);
+    return true;
+}
+
+static bool read_links(lat_input *in)
+{
+    const lat_read_context r = {.hints = {.big = -1}, .plaquette = NAN, .link_trace = NAN};
+    lat_file_reader s;
+    if (lat_file_reader_open(&s, in, &lat_format_hdf5, &r, false) <= 0)
+        return false;
+    const bool good = lat_file_reader_first(&s, false, NULL, NULL, NULL) == 0;
+    lat_file_reader_close(&s);
+    return good;
+}
+
+/* Reads it; true if it was taken. */
+static bool read_one(size_t n, bool links)
+{
     const int fd = memfd_create("damaged", MFD_CLOEXEC);
     char path[40];
-    lat_field f;
     if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
         feed_broken("no file in memory");
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     lat_error_clear();
     feed_memory(2 * FIELD + (8 << 20));
     lat_input *in = lat_input_open(path, &lat_comm_self);
-    const bool taken = in && lat_quarks_read(in, &f, &lat_format_hdf5_prop, &h, 0) == 0;
-    if (taken)
-        lat_field_free(&f);
+    const bool taken = in && (links ? read_links(in) : read_spinors(in));
     lat_input_close(in);
     feed_memory(0);
     if (!taken && (!*lat_error() || strchr(lat_error(), '\n')))
@@ -94,8 +114,11 @@ static int batch(uint64_t first)
         int taken = 0;
         alarm(60);
         feed_files(false);
-        for (uint64_t i = first; i < first + BATCH; i++)
-            taken += read_one(damage(i));
+        for (uint64_t i = first; i < first + BATCH; i++) {
+            bool links;
+            const size_t n = damage(i, &links);
+            taken += read_one(n, links);
+        }
         _exit(taken);
     }
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
@@ -104,16 +127,17 @@ static int batch(uint64_t first)
                : -1;
 }
 
-static void load(void)
+static void load(const char *folder, bool links)
 {
     struct dirent **list;
-    const int n = scandir(FOLDER, &list, NULL, alphasort);
+    const int n = scandir(folder, &list, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         char path[4096];
-        snprintf(path, sizeof path, FOLDER "/%s", list[i]->d_name);
-        FILE *file = strncmp(list[i]->d_name, "taken-", 6) == 0 && samples < 16 ? fopen(path, "rb")
+        snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
+        FILE *file = strncmp(list[i]->d_name, "taken-", 6) == 0 && samples < 32 ? fopen(path, "rb")
                                                                                 : NULL;
         if (file) {
+            of_links[samples] = links;
             size[samples] = fread(sample[samples], 1, MOST, file);
             samples += size[samples] > 64;
             fclose(file);
@@ -131,8 +155,10 @@ int main(void)
     int taken = 0;
     check_case("damaged HDF5 files end in numbers or a sentence, open no other file, and take no "
                "memory for what is not there");
-    load();
-    CHECK(samples >= 4, "%d samples in " FOLDER, samples);
+    load(CORPUS "hdf5-prop", false);
+    const int spinors = samples;
+    load(CORPUS "hdf5", true);
+    CHECK(spinors >= 4 && samples - spinors >= 4, "%d and %d samples", spinors, samples - spinors);
     for (uint64_t i = 0; samples && i < files; i += BATCH) {
         const int n = batch(i);
         CHECK(n >= 0, "a file from number %llu on breaks it", (unsigned long long)i);

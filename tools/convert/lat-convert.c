@@ -259,6 +259,33 @@ static bool of_quarks(const lat_format *format)
            || lat_formats[to]->quarks;
 }
 
+/* Does a file of this format have such an extension? */
+static bool extends(const lat_format *f, const char *dot)
+{
+    return !strcmp(dot, f->extension) || !strcmp(dot + 1, f->name)
+           || (f->also && !strcmp(dot, f->also));
+}
+
+/* Of two formats with one extension, npy and npy-prop, the one that holds what comes. */
+static void choose_again(lat_input *in, const lat_format *format)
+{
+    static const char links[] = "\nkind = gauge\n";
+    const char *dot = extension();
+    char b[LAT_PROBE];
+    if (lat_opt_given("to") || !dot || quarks.join)
+        return;
+    const ssize_t n = lat_input_peek(in, b, sizeof b);
+    const bool spinors = format->stream ? !(n > 0 && memmem(b, (size_t)n, links, strlen(links)))
+                                        : format->quarks != 0;
+    for (const lat_format *const *f = lat_formats; *f; f++)
+        if (extends(*f, dot) && lat_format_writes(*f) && !(*f)->stream
+            && extends(lat_formats[to], dot) && ((*f)->quarks != 0) == spinors) {
+            to = (int)(f - lat_formats);
+            quarks.target = *f;
+            return;
+        }
+}
+
 static int convert_file(const char *path, lat_output *out)
 {
     lat_input *in = lat_input_open(path, lat_opts.comm);
@@ -266,6 +293,8 @@ static int convert_file(const char *path, lat_output *out)
         return -1;
     const lat_format *format = from >= 0 ? lat_formats[from] : lat_format_of(in);
     int bad = format ? 0 : -1;
+    if (!bad)
+        choose_again(in, format);
     if (!bad && raw_options_misplaced(format))
         bad = lat_fail(
             "%s: is in format %s, and --order, --group, --type and --endian are for raw files",
@@ -295,13 +324,6 @@ static int convert_file(const char *path, lat_output *out)
 }
 
 /* ---- command line ---------------------------------------------------------------------------- */
-
-/* Does a file of this format have such an extension? */
-static bool extends(const lat_format *f, const char *dot)
-{
-    return !strcmp(dot, f->extension) || !strcmp(dot + 1, f->name)
-           || (f->also && !strcmp(dot, f->also));
-}
 
 /* --to, or what the extension says; refuses names that would mislead. */
 static void choose_target(void)

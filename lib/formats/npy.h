@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* npy.h: the head of a NumPy array of complex numbers, version 1.0. */
+#ifndef LAT_NPY_H
+#define LAT_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "lattice/header.h"
+
+#define LAT_NPY_HEAD 128 /* bytes, as numpy pads the head of such an array */
+#define LAT_NPY_MOST (4 * LAT_NPY_HEAD)
+#define LAT_NPY_RANK 8
+
+typedef struct lat_npy {
+    int rank;
+    uint64_t extent[LAT_NPY_RANK];
+    lat_real real;
+    bool big, fortran; /* fortran: the first index is the fastest */
+} lat_npy;
+
+/* Bytes of the head that b begins with; 0: it is none. */
+size_t lat_npy_parse(const unsigned char *b, size_t n, lat_npy *array);
+
+/* The head of an array in C's order and little endian, into b; `shape` as Python writes it. */
+void lat_npy_print(char b[LAT_NPY_HEAD + 1], lat_real real, const char *shape);
+
+#endif
