@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "multigrid/multigrid_internal.h"
 
-enum { DEGREE = LAT_MULTIGRID_DEGREE };
+enum { DEGREE = LAT_MULTIGRID_DEGREE, FITTED = 2 }; /* random columns of the fit */
 
 static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
@@ -96,7 +96,7 @@ static bool solve_small(double complex g[DEGREE][DEGREE + 1], double complex *c)
 int lat_multigrid_fit(lat_multigrid *m)
 {
     lat_space *space = m->system.space;
-    const lat_part p = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
     const lat_fermion *f = &m->d->fermion;
     const double scale = 1 + 3 * f->nu / f->xi + f->mass;
     lat_scalar dot[DEGREE][DEGREE + 1][LAT_VECTOR_COLUMNS];

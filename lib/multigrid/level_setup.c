@@ -5,7 +5,7 @@
 #include "multigrid/level.h"
 #include "site/random.h"
 
-enum { ROUNDS = 3, SEARCH = 15, REFINE = 2 }; /* iterations without the level below, and with it */
+enum { ROUNDS = 1, SEARCH = 15, REFINE = 2 }; /* iterations without the level below, and with it */
 
 /* ---- columns and test vectors ---------------------------------------------------------------- */
 

@@ -95,6 +95,8 @@ static int make(lat_multigrid *m)
 /* ---- the rate, and how many rounds pay --------------------------------------------------------
  */
 
+/* What |r| falls by in a cycle after the search alone, about: a round always follows. */
+#define SEARCHED .88
 enum { MOST = 60 }; /* cycles of a solve for the rate */
 #define FALL 1e-4   /* of its residual */
 
@@ -166,11 +168,11 @@ int lat_multigrid_setup(lat_multigrid *m)
     int rc;
     double before = 1;
     m->applied = 0;
-    if (search(m) || (rc = make(m)) < 0 || (rc == 0 && measure(m)))
+    if (search(m) || (rc = make(m)) < 0)
         return -1;
     while (rc == 0 && m->report.rounds < LAT_MULTIGRID_MOST_ROUNDS
            && (m->report.rounds == 0 || pays(m, before))) {
-        before = m->report.rate;
+        before = m->report.rounds ? m->report.rate : SEARCHED;
         if (improve(m) || (rc = make(m)) < 0 || (rc == 0 && measure(m)))
             return -1;
         m->report.rounds++;
