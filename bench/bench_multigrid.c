@@ -65,7 +65,8 @@ static void run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     lat_device *dev = lat_device_open(&cpu, &lat_comm_self);
     const bool mg = solver == LAT_SOLVER_MG;
     const lat_wilson_options o = {
-        .columns = columns, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_SINGLE, .multigrid = mg};
+        .columns = columns, .form = LAT_SYMMETRIC, .inner = LAT_STORAGE_SINGLE, .multigrid = mg,
+                                  .lightest = f->mass};
     lat_field b = spinor_field(u, columns), x = spinor_field(u, columns);
     lat_plain *plain = lat_plain_new(u, f);
     lat_wilson *w = lat_wilson_open(dev, u, f, &o);

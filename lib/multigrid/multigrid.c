@@ -19,11 +19,11 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
 /* A cycle of an ordinary setup: |r| falls by this. */
 #define GAIN .42
 
-double lat_multigrid_cost(double digits, bool setup)
+double lat_multigrid_cost(double digits)
 {
     const double vector = LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH
                           + 2 * LAT_MULTIGRID_CYCLES * LAT_MULTIGRID_CYCLE;
-    return (setup ? LAT_MULTIGRID_VECTORS * vector + 3 * LAT_MULTIGRID_MAKE : 0)
+    return LAT_MULTIGRID_VECTORS * vector + 3 * LAT_MULTIGRID_MAKE
            + LAT_MULTIGRID_CYCLE * digits / -log(GAIN);
 }
 

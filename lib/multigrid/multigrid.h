@@ -40,9 +40,9 @@ typedef struct lat_multigrid_report {
     double rate;    /* a cycle's, of a random column: |r| falls by it */
 } lat_multigrid_report;
 
-/* The work of cycles until residuals have fallen by exp(digits), added up over columns, and that of
- * a setup, about: in applications of S to a column. */
-double lat_multigrid_cost(double digits, bool setup);
+/* The work of a setup and of cycles until residuals have fallen by exp(digits), added up over
+ * columns, about: in applications of S to a column. */
+double lat_multigrid_cost(double digits);
 
 /* Is there a multigrid for links like these on this device? 0, or -1 with the reason in lat_error.
  */

@@ -229,6 +229,20 @@ static int tell(const lat_run *w)
     return w->p->progress(w->p->with, w->step, w->active.columns, worst);
 }
 
+/* Columns that leave by the word of the caller. */
+static int ask(lat_run *w)
+{
+    bool some = false;
+    for (int i = 0; i < w->active.columns && w->p->leaves; i++) {
+        const int k = w->list[i];
+        if (w->p->leaves(w->p->with, k, w->report[k].iterations, w->norm[k] / w->p->target[k])) {
+            w->report[k].end = LAT_END_ITERATIONS;
+            some = true;
+        }
+    }
+    return some ? judge(w) : 0;
+}
+
 /* A residual that has fallen by this since the last update is computed anew. The |r|^2 of CG is a
  * difference, to about epsilon times that of the last update: by 64 sqrt(epsilon), four thousand
  * times that is left of it, and below it CG cannot know its residual, whatever was asked for. */
@@ -262,12 +276,7 @@ int lat_run_check(lat_run *w, int iterations, const double *norm)
         if (now <= w->p->target[k] || now < delta * w->peak[k])
             list[due.columns++] = k;
     }
-    if (update(w, &due) || judge(w))
-        return -1;
-    const int told = tell(w);
-    for (int i = 0; i < w->active.columns && told > 0; i++)
-        w->report[w->list[i]].end = LAT_END_ITERATIONS;
-    return told > 0 ? judge(w) : told;
+    return update(w, &due) || judge(w) || ask(w) || tell(w);
 }
 
 const lat_part *lat_run_look(lat_run *w, int *ago)

@@ -115,10 +115,13 @@ typedef struct lat_equation {
     bool estimate;
 
     /* Called now and then, with the number of active columns and the largest residual / target of
-     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
-     * 1 of `progress` ends the method that is at work: its columns are out of iterations. */
+     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve. */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
+
+    /* Asked of each column after an iteration, by its iterations and residual / target: does it
+     * leave? It is out of iterations then. NULL: no. */
+    bool (*leaves)(void *with, int column, long iterations, double ratio);
 
     /* Called with the residual r of x at the start and at each reliable update: x gets what is
      * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing is

@@ -27,20 +27,42 @@ void lat_wilson_light_open(lat_wilson_level *l)
 
 const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
 
+/* For the lightest mass. */
+static lat_multigrid *make_lightest(lat_wilson *w, const lat_multigrid_options *o)
+{
+    lat_wilson_level l = w->inner;
+    lat_fermion f = w->fermion;
+    f.mass = w->options.lightest;
+    if (!(l.d = lat_dirac_open(l.space, w->links, &f, &w->options.dirac)))
+        return NULL;
+    l.system.with = l.light.with = &l;
+    lat_multigrid *const m = lat_multigrid_open(&l.light, l.d, w->links, o);
+    if (m)
+        lat_multigrid_leave(m);
+    lat_dirac_close(l.d);
+    return m;
+}
+
 int lat_wilson_make_multigrid(lat_wilson *w)
 {
-    const lat_multigrid_options o = {.columns = w->options.to_come > 0 ? w->options.to_come
-                                                                       : w->options.columns};
+    const lat_multigrid_options o = {
+        .columns = w->options.to_come > 0 ? w->options.to_come : w->options.columns};
+    const bool other = w->options.lightest != w->fermion.mass;
     if (w->multigrid)
         return 0;
     if (!w->options.multigrid || w->options.form == LAT_FULL
         || w->options.inner != LAT_STORAGE_SINGLE)
         return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single");
-    if (!(w->multigrid = lat_multigrid_open(&w->inner.light, w->inner.d, w->links, &o)))
+    lat_multigrid *const m = other ? make_lightest(w, &o)
+                                   : lat_multigrid_open(&w->inner.light, w->inner.d, w->links, &o);
+    if (!m)
         return -1;
-    const lat_multigrid_report *r = lat_multigrid_told(w->multigrid);
+    const lat_multigrid_report *r = lat_multigrid_told(m);
     lat_verbose("multigrid: %d levels, %d vectors, %d rounds of setup, |r| falls by %.2g a cycle",
                 r->levels, r->vectors, r->rounds, r->rate);
+    if (other)
+        return lat_wilson_take_multigrid(w, m);
+    w->multigrid = m;
     return 0;
 }
 
@@ -85,32 +107,35 @@ static double middle(const double *digits, int at)
 /* In applications of S: an iteration of BiCGstab with its linear algebra. */
 #define BICGSTAB_COST 2.6
 
-int lat_wilson_look(lat_wilson *w, long iterations, double ratio)
+/* The column's share of the work, where all to come go as it does. */
+static bool pays(lat_wilson *w, const double *digits)
 {
-    const lat_wilson_options *o = &w->options;
-    lat_wilson_watch *const v = &w->watch;
-    if (!o->multigrid || w->job->solver != LAT_SOLVER_AUTO || v->over || iterations < 1
-        || o->form == LAT_FULL)
-        return 0;
+    const double now = digits[LAT_WILSON_WATCHED],
+                 rate = (middle(digits, LAT_WILSON_WATCHED / 2)
+                         - middle(digits, LAT_WILSON_WATCHED))
+                        / (LAT_WILSON_WATCHED / 2),
+                 left = rate > 0 ? now / rate : INFINITY,
+                 to_come = fmax(w->options.to_come, 1), as_now = BICGSTAB_COST * left,
+                 with_one = lat_multigrid_cost(to_come * now) / to_come;
+    if (!w->told && left < INFINITY)
+        lat_verbose("BiCGstab promises %.0f iterations more, the work of %.0f applications of the "
+                    "operator; a multigrid for %.0f columns would take %.0f: %s",
+                    left, as_now, to_come, with_one,
+                    as_now > with_one ? "it goes on" : "there is none");
+    else if (!w->told)
+        lat_verbose("BiCGstab stagnates: a multigrid goes on");
+    w->told = true;
+    return as_now > with_one;
+}
+
+bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio)
+{
+    lat_wilson *const w = wilson;
+    lat_wilson_watch *const v = &w->watch[column];
+    if (iterations > LAT_WILSON_WATCHED)
+        return false;
     v->digits[iterations] = log(ratio);
-    if (iterations < LAT_WILSON_WATCHED)
-        return 0;
-    v->over = true;
-    const double to_come = fmax(o->to_come, w->job->columns), now = v->digits[LAT_WILSON_WATCHED],
-                 half = middle(v->digits, LAT_WILSON_WATCHED / 2),
-                 rate = (half - middle(v->digits, LAT_WILSON_WATCHED)) / (LAT_WILSON_WATCHED / 2),
-                 left = rate > 0 ? now / rate : INFINITY, later = to_come - w->job->columns;
-    const double as_now = BICGSTAB_COST
-                          * (left * w->job->columns + (LAT_WILSON_WATCHED + left) * later),
-                 with_one = lat_multigrid_cost(now * w->job->columns + v->digits[1] * later,
-                                               !w->multigrid);
-    v->chosen = as_now > with_one;
-    if (left < INFINITY)
-        lat_verbose("BiCGstab promises %.0f iterations more, and for %.0f columns the work of %.0f "
-                    "applications of the operator; a multigrid would take %.0f: %s",
-                    left, to_come, as_now, with_one, v->chosen ? "it is made" : "there is none");
-    else
-        lat_verbose("BiCGstab stagnates: a multigrid is made");
+    v->chosen = iterations == LAT_WILSON_WATCHED && pays(w, v->digits);
     return v->chosen;
 }
 
@@ -126,23 +151,26 @@ int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *n
     double target[LAT_VECTOR_COLUMNS];
     lat_equation light = *problem;
     const lat_part odd = {LAT_ODD, w->job->columns, lat_column_numbers};
-    if (lat_wilson_make_multigrid(w))
-        return -1;
     for (int k = 0; k < w->job->columns; k++) {
         target[k] = w->job->target[k] * norm[k];
-        if (report[k].end != LAT_END_CONVERGED)
+        if (w->watch[k].chosen || w->job->solver == LAT_SOLVER_MG)
             list[left++] = k;
     }
+    if (left == 0)
+        return 0;
+    if (lat_wilson_make_multigrid(w))
+        return -1;
     if (w->options.form == LAT_SYMMETRIC
         && w->outer.d->ops->diagonal(w->outer.d, false, false, &odd, w->b, w->b))
         return -1;
     light.outer = &w->outer.light;
     light.inner = &w->inner.light;
     light.target = target;
-    light.from_zero = problem->from_zero && !w->job->from_x && report[list[0]].iterations == 0;
+    light.from_zero = problem->from_zero && w->job->solver == LAT_SOLVER_MG;
+    light.leaves = NULL;
     light.preconditioner = lat_multigrid_method(w->multigrid);
     light.delta = w->job->delta > 0 ? w->job->delta : DELTA;
-    if (left && lat_solve(&light, LAT_SOLVER_MG, left, list, report))
+    if (lat_solve(&light, LAT_SOLVER_MG, left, list, report))
         return -1;
     for (int i = 0; i < left; i++) {
         stagnated += report[list[i]].solver != LAT_SOLVER_MG;

@@ -191,10 +191,8 @@ static int done(void *with, int column)
 
 static int progress(void *with, long iterations, int active, double ratio)
 {
-    lat_wilson *w = with;
-    if (w->job->progress && w->job->progress(w->job->with, iterations, active, ratio))
-        return -1;
-    return lat_wilson_look(w, iterations, ratio);
+    const lat_wilson *w = with;
+    return w->job->progress(w->job->with, iterations, active, ratio);
 }
 
 static int improve(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r)
@@ -263,6 +261,7 @@ static void begin(lat_wilson *w, const lat_wilson_job *job)
 {
     w->job = job;
     w->outer.bytes = w->inner.bytes = w->spare.bytes = 0;
+    memset(w->watch, 0, sizeof w->watch);
     for (int k = 0; k < job->columns; k++)
         w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
 }
@@ -279,7 +278,7 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
                             .target = target,
                             .max_iterations = job->max_iterations,
                             .delta = job->delta,
-                            .progress = progress,
+                            .progress = job->progress ? progress : NULL,
                             .done = job->done ? done : NULL,
                             .improve = w->deflation ? improve : NULL,
                             .with = w};
@@ -289,13 +288,12 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
     for (int k = 0; k < job->columns; k++)
         target[k] = job->target[k] * norm[k] / lat_wilson_scale(w);
     const double start = lat_seconds();
-    const bool light = job->solver == LAT_SOLVER_MG
-                       || (job->solver == LAT_SOLVER_AUTO && w->watch.chosen);
-    if (!light
-        && (lat_solve(&problem, job->solver, job->columns, lat_column_numbers, report)
-            || promote(w, &problem, report)))
-        return -1;
-    if ((light || w->watch.chosen) && lat_wilson_light(w, &problem, norm, report))
+    if (job->solver == LAT_SOLVER_AUTO && w->options.multigrid && w->options.form != LAT_FULL)
+        problem.leaves = lat_wilson_leaves;
+    if ((job->solver != LAT_SOLVER_MG
+         && (lat_solve(&problem, job->solver, job->columns, lat_column_numbers, report)
+             || promote(w, &problem, report)))
+        || lat_wilson_light(w, &problem, norm, report))
         return -1;
     const double seconds = lat_seconds() - start;
     int left[LAT_VECTOR_COLUMNS], count = 0;

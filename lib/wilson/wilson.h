@@ -25,7 +25,9 @@ typedef struct lat_wilson_options {
     lat_storage inner;   /* of the iterations; the outer precision is double */
     bool multigrid;      /* LAT_SOLVER_MG is wanted, or AUTO may take it (multigrid.h says where
                           * it can be); iterations are in single */
-    double to_come;      /* columns for which a multigrid would be made; 0: `columns` */
+    double to_come;      /* columns of all masses for which it would be made; 0: `columns` */
+    double lightest;     /* the mass that it is made for: the least of those to come, or that of the
+                          * operator, so that it is the same whichever needs it first */
     lat_dirac_options dirac;
 } lat_wilson_options;
 

@@ -7,11 +7,11 @@
 #include "vector/temporal.h"
 #include "wilson/wilson.h"
 
-/* How BiCGstab goes, from which AUTO decides whether a multigrid pays. */
+/* How BiCGstab goes, from which AUTO decides whether a multigrid pays for a column. */
 enum { LAT_WILSON_WATCHED = 100 };
 typedef struct lat_wilson_watch {
     double digits[LAT_WILSON_WATCHED + 1]; /* log of |r| over its target, after each iteration */
-    bool over, chosen;                     /* the decision is made; it is the multigrid */
+    bool chosen;                           /* the multigrid */
 } lat_wilson_watch;
 
 /* One precision. */
@@ -38,7 +38,8 @@ struct lat_wilson {
     lat_dfield *b, *x;
     lat_deflation *deflation; /* or NULL */
     lat_multigrid *multigrid; /* or NULL */
-    lat_wilson_watch watch;
+    lat_wilson_watch watch[LAT_VECTOR_COLUMNS]; /* of the job's columns */
+    bool told;                                  /* -v has said what the first column promises */
     const lat_wilson_job *job; /* while it runs */
 };
 
@@ -46,10 +47,11 @@ struct lat_wilson {
 /* The system of the asymmetric complement of a level, for a multigrid. */
 void lat_wilson_light_open(lat_wilson_level *l);
 
-/* AUTO, while its first method is at work: 1 where a multigrid shall go on with what is left. */
-int lat_wilson_look(lat_wilson *w, long iterations, double ratio);
+/* AUTO, while BiCGstab is at work (krylov.h, `leaves`): does the multigrid go on with the column? */
+bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio);
 
-/* Solves what has not converged by a multigrid, from where it is. norm: |b|. */
+/* Solves by a multigrid the columns that have left for it, or all of LAT_SOLVER_MG, from where they
+ * are. norm: |b|. */
 int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *norm,
                      lat_solve_report *report);
 

@@ -392,6 +392,10 @@ static void check_usage(run *r)
     parse_twists(r);
     check_overlap(r);
     check_list(r, masses_text ? "--masses" : "--kappas", &r->v.fermion.mass, r->mass, r->masses);
+    r->v.masses = r->masses;
+    r->v.lightest = r->mass[0];
+    for (int m = 1; m < r->masses; m++)
+        r->v.lightest = fmin(r->v.lightest, r->mass[m]);
     check_list(r, "--twists", &r->v.fermion.twist, r->v.twist, r->v.twists);
     check_deflation(r);
     parse_columns(r);

@@ -281,6 +281,8 @@ static int allow_multigrid(lat_inverter *v, lat_device *on, lat_wilson_options *
             || o->form == LAT_FULL || o->inner != LAT_STORAGE_SINGLE))
         return 0;
     o->to_come = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
+    o->to_come *= v->masses > 1 ? v->masses : 1;
+    o->lightest = v->masses > 1 ? v->lightest : v->fermion.mass;
     o->multigrid = lat_multigrid_takes(on, lattice, v->links.u.head.nc) == 0;
     if (!o->multigrid && asked)
         return -1;

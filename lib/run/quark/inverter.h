@@ -34,6 +34,8 @@ typedef struct lat_inverter {
     lat_fermion fermion;
     double twist[LAT_WILSON_TWISTS];
     int twists;              /* 0: one, that of fermion */
+    int masses;              /* of the operator, of which fermion has one; 0: one */
+    double lightest;         /* the least of them */
     int columns, *column;    /* those that are wanted; 0: all */
     bool whole;              /* x is solved whole, from zero, and read by its writer alone */
     lat_links links;         /* of the input, or of a file of their own */
