@@ -8,7 +8,8 @@
 #                     make bench-heatbath: of lat-heatbath; make bench-dirac: of Dirac operators on one core;
 #                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator;
 #                     make bench-overlap: of the sign function, on a GPU too where one is;
-#                     make bench-solve: of lat-solve from file to file on one core, in memory (/dev/shm)
+#                     make bench-solve: of lat-solve from file to file on one core, in memory (/dev/shm);
+#                     make bench-multigrid: of multigrid for light quarks on one core (LINKS=file for yours)
 #   make accuracy     what rounding does over 12000 sweeps (EXTENT=8), table and picture in build/accuracy
 #   make sweeps       sweeps to theta < 1e-12 against omega (EXTENTS="8 16"), in build/sweeps
 #   make check-long   campaigns of an hour or so, tests/long

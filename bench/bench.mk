@@ -32,6 +32,13 @@ bench-overlap: $(call bench_program,overlap)
 	@$<
 	$(call on_gpu,@$< 0)
 
+# Light quarks on one core. Links of DIMS are made, and deleted at the end; LINKS=FILE takes others.
+multigrid_dims := 16,16,16,32
+multigrid_links := $(or $(LINKS),$(DIMS),$(multigrid_dims))
+.PHONY: bench-multigrid
+bench-multigrid: $(tools) $(call bench_program,multigrid)
+	@LAT_BIN="$$PWD/$(BIN)" bench/multigrid.sh $(call bench_program,multigrid) '$(multigrid_links)'
+
 # DIMS=64,64,64,128 takes 100 GB of FOLDER.
 DIMS ?= 32,32,32,32
 FOLDER ?= build

@@ -68,3 +68,13 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
             lat-solve $words --kappa .15 --solver mg "${point[@]}" u.lat
     done
 }
+
+@test "multigrid: the same bytes in batches of one column" {
+    light u.lat
+    for solver in auto mg; do
+        solve=(lat-solve --no-provenance --kappa .158 --solver $solver --columns "0,1" "${point[@]}" u.lat)
+        "${solve[@]}" -o both.lat
+        "${solve[@]}" --batch 1 -o batches.lat
+        cmp both.lat batches.lat
+    done
+}

@@ -115,7 +115,8 @@ typedef struct lat_equation {
     bool estimate;
 
     /* Called now and then, with the number of active columns and the largest residual / target of
-     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve. */
+     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
+     */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
 

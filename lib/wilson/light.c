@@ -27,10 +27,21 @@ void lat_wilson_light_open(lat_wilson_level *l)
 
 const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
 
-/* For the lightest mass. */
-static lat_multigrid *make_lightest(lat_wilson *w, const lat_multigrid_options *o)
+/* What the multigrid works in: NULL with lat_error set. */
+static lat_wilson_level *level_of(lat_wilson *w)
 {
-    lat_wilson_level l = w->inner;
+    if (w->options.columns >= LAT_MULTIGRID_COLUMNS)
+        return &w->inner;
+    if (!w->wide.d && lat_wilson_level_open(&w->wide, w, LAT_STORAGE_SINGLE, LAT_MULTIGRID_COLUMNS))
+        return NULL;
+    return &w->wide;
+}
+
+/* For the lightest mass. */
+static lat_multigrid *make_lightest(lat_wilson *w, const lat_wilson_level *in,
+                                    const lat_multigrid_options *o)
+{
+    lat_wilson_level l = *in;
     lat_fermion f = w->fermion;
     f.mass = w->options.lightest;
     if (!(l.d = lat_dirac_open(l.space, w->links, &f, &w->options.dirac)))
@@ -45,16 +56,18 @@ static lat_multigrid *make_lightest(lat_wilson *w, const lat_multigrid_options *
 
 int lat_wilson_make_multigrid(lat_wilson *w)
 {
-    const lat_multigrid_options o = {
-        .columns = w->options.to_come > 0 ? w->options.to_come : w->options.columns};
+    const lat_multigrid_options o = {.columns = w->options.to_come > 0 ? w->options.to_come
+                                                                       : w->options.columns};
     const bool other = w->options.lightest != w->fermion.mass;
     if (w->multigrid)
         return 0;
     if (!w->options.multigrid || w->options.form == LAT_FULL
         || w->options.inner != LAT_STORAGE_SINGLE)
         return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single");
-    lat_multigrid *const m = other ? make_lightest(w, &o)
-                                   : lat_multigrid_open(&w->inner.light, w->inner.d, w->links, &o);
+    lat_wilson_level *const l = level_of(w);
+    lat_multigrid *const m = !l      ? NULL
+                             : other ? make_lightest(w, l, &o)
+                                     : lat_multigrid_open(&l->light, l->d, w->links, &o);
     if (!m)
         return -1;
     const lat_multigrid_report *r = lat_multigrid_told(m);
@@ -77,8 +90,9 @@ lat_multigrid *lat_wilson_give_multigrid(lat_wilson *w)
 
 int lat_wilson_take_multigrid(lat_wilson *w, lat_multigrid *m)
 {
+    const lat_wilson_level *const l = level_of(w);
     w->multigrid = m;
-    const int rc = lat_multigrid_move(m, &w->inner.light, w->inner.d);
+    const int rc = l ? lat_multigrid_move(m, &l->light, l->d) : -1;
     return rc > 0 ? lat_fail("multigrid: a matrix of a coarse level is singular at mass %g",
                              w->fermion.mass)
                   : rc;
@@ -114,8 +128,8 @@ static bool pays(lat_wilson *w, const double *digits)
                  rate = (middle(digits, LAT_WILSON_WATCHED / 2)
                          - middle(digits, LAT_WILSON_WATCHED))
                         / (LAT_WILSON_WATCHED / 2),
-                 left = rate > 0 ? now / rate : INFINITY,
-                 to_come = fmax(w->options.to_come, 1), as_now = BICGSTAB_COST * left,
+                 left = rate > 0 ? now / rate : INFINITY, to_come = fmax(w->options.to_come, 1),
+                 as_now = BICGSTAB_COST * left,
                  with_one = lat_multigrid_cost(to_come * now) / to_come;
     if (!w->told && left < INFINITY)
         lat_verbose("BiCGstab promises %.0f iterations more, the work of %.0f applications of the "
@@ -141,8 +155,22 @@ bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio)
 
 /* ---- a job ----------------------------------------------------------------------------------- */
 
-/* Updates: each costs two applications in double. */
+/* Updates: each costs an application in double. */
 #define DELTA 1e-5
+
+/* Where the solver is chosen by itself and there can be no multigrid. */
+static int go_on_without(const lat_wilson *w, const lat_equation *problem, int columns,
+                         const int *column, lat_solve_report *report)
+{
+    lat_equation usual = *problem;
+    if (w->job->solver != LAT_SOLVER_AUTO)
+        return -1;
+    lat_warn("%s: BiCGstab and conjugate gradients go on", lat_error());
+    lat_error_clear();
+    usual.leaves = NULL;
+    usual.from_zero = false;
+    return lat_solve(&usual, LAT_SOLVER_AUTO, columns, column, report);
+}
 
 int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *norm,
                      lat_solve_report *report)
@@ -159,12 +187,12 @@ int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *n
     if (left == 0)
         return 0;
     if (lat_wilson_make_multigrid(w))
-        return -1;
+        return go_on_without(w, problem, left, list, report);
     if (w->options.form == LAT_SYMMETRIC
         && w->outer.d->ops->diagonal(w->outer.d, false, false, &odd, w->b, w->b))
         return -1;
     light.outer = &w->outer.light;
-    light.inner = &w->inner.light;
+    light.inner = &level_of(w)->light;
     light.target = target;
     light.from_zero = problem->from_zero && w->job->solver == LAT_SOLVER_MG;
     light.leaves = NULL;

@@ -57,15 +57,14 @@ static double epsilon_of(lat_storage storage)
     return 1;
 }
 
-static int level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage)
+int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage,
+                          int columns)
 {
     const lat_wilson_options *o = &w->options;
     const lat_field *links = w->links;
     lat_device *device = w->device;
     const lat_grid_spec spec = {.lattice = links->head.geom, .storage = storage, .across = -1};
     const double volume = (double)lat_volume(&links->head.geom);
-    const bool wide = o->multigrid && storage == o->inner && o->columns < LAT_MULTIGRID_COLUMNS;
-    const int columns = wide ? LAT_MULTIGRID_COLUMNS : o->columns;
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))
         || !(l->space = lat_space_open_in(l->grid, links->head.nc, columns, w->gauge))
@@ -75,7 +74,7 @@ static int level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage stor
         lat_grid_spec more = spec;
         more.storage = LAT_STORAGE_SINGLE;
         if (!(l->grid_of_x = lat_grid_new(device, &more))
-            || !(l->of_x = lat_space_open_in(l->grid_of_x, links->head.nc, o->columns, w->gauge)))
+            || !(l->of_x = lat_space_open_in(l->grid_of_x, links->head.nc, columns, w->gauge)))
             return -1;
     }
     l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
@@ -106,7 +105,7 @@ static void level_close(lat_wilson_level *l)
 /* In double: what it finds of the links holds of the other levels, too. */
 static int open_outer(lat_wilson *w)
 {
-    if (level_open(&w->outer, w, LAT_STORAGE_DOUBLE))
+    if (lat_wilson_level_open(&w->outer, w, LAT_STORAGE_DOUBLE, w->options.columns))
         return -1;
     w->options.dirac.unitary = !w->options.dirac.reals && w->links->head.nc == 3
                                && w->outer.d->reals == 12;
@@ -125,7 +124,8 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->links = links;
     w->fermion = *fermion;
     if (lat_temporal_open(device, links, options->dirac.there, &w->gauge) || open_outer(w)
-        || (options->inner != LAT_STORAGE_DOUBLE && level_open(&w->inner, w, options->inner))
+        || (options->inner != LAT_STORAGE_DOUBLE
+            && lat_wilson_level_open(&w->inner, w, options->inner, options->columns))
         || !(w->b = lat_vector_raw(w->outer.space, "the sources"))
         || !(w->x = lat_vector_raw(w->outer.space, "the solutions"))) {
         lat_wilson_close(w);
@@ -142,6 +142,7 @@ void lat_wilson_close(lat_wilson *w)
     lat_deflation_close(w->deflation);
     release(NULL, w->b);
     release(NULL, w->x);
+    level_close(&w->wide);
     level_close(&w->spare);
     level_close(&w->inner);
     level_close(&w->outer);
@@ -219,16 +220,22 @@ static int load(lat_wilson *w, double *norm)
                : w->outer.d->ops->prepare(w->outer.d, w->options.form, &own, w->b, w->b);
 }
 
+static double applications(const lat_wilson *w, int k)
+{
+    return w->outer.applied[k] + w->inner.applied[k] + w->spare.applied[k] + w->wide.applied[k];
+}
+
 static void add_costs(lat_wilson *w, double seconds, lat_wilson_cost *cost)
 {
+    const double bytes = w->outer.bytes + w->inner.bytes + w->spare.bytes + w->wide.bytes;
     double all = 0;
     for (int k = 0; k < w->job->columns; k++)
-        all += w->outer.applied[k] + w->inner.applied[k] + w->spare.applied[k];
+        all += applications(w, k);
     for (int k = 0; k < w->job->columns && all > 0; k++) {
-        const double own = w->outer.applied[k] + w->inner.applied[k] + w->spare.applied[k];
+        const double own = applications(w, k);
         cost[k].seconds += seconds * own / all;
         cost[k].flops += w->outer.flops * own;
-        cost[k].bytes += (w->outer.bytes + w->inner.bytes + w->spare.bytes) * own / all;
+        cost[k].bytes += bytes * own / all;
     }
 }
 
@@ -249,7 +256,7 @@ static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *repor
             list[left++] = k;
     if (left == 0)
         return 0;
-    if (!w->spare.d && level_open(&w->spare, w, LAT_STORAGE_SINGLE))
+    if (!w->spare.d && lat_wilson_level_open(&w->spare, w, LAT_STORAGE_SINGLE, w->options.columns))
         return -1;
     problem->inner = &w->spare.system;
     problem->from_zero = false;
@@ -260,10 +267,10 @@ static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *repor
 static void begin(lat_wilson *w, const lat_wilson_job *job)
 {
     w->job = job;
-    w->outer.bytes = w->inner.bytes = w->spare.bytes = 0;
+    w->outer.bytes = w->inner.bytes = w->spare.bytes = w->wide.bytes = 0;
     memset(w->watch, 0, sizeof w->watch);
     for (int k = 0; k < job->columns; k++)
-        w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = 0;
+        w->outer.applied[k] = w->inner.applied[k] = w->spare.applied[k] = w->wide.applied[k] = 0;
 }
 
 int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report *report,

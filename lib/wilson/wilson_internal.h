@@ -30,24 +30,30 @@ struct lat_wilson {
     lat_wilson_options options;
     lat_wilson_level outer, inner; /* of inner only the form is set if it is the outer one */
     lat_wilson_level spare;        /* in single, where half does not do; made when needed */
+    lat_wilson_level wide;         /* of the multigrid, where inner has too few columns for it */
     lat_device *device;
     const lat_field *links;
     lat_fermion fermion;
     lat_temporal *gauge; /* of all spaces; NULL: that of the links */
     long promoted;       /* columns that needed it */
     lat_dfield *b, *x;
-    lat_deflation *deflation; /* or NULL */
-    lat_multigrid *multigrid; /* or NULL */
+    lat_deflation *deflation;                   /* or NULL */
+    lat_multigrid *multigrid;                   /* or NULL */
     lat_wilson_watch watch[LAT_VECTOR_COLUMNS]; /* of the job's columns */
     bool told;                                  /* -v has said what the first column promises */
-    const lat_wilson_job *job; /* while it runs */
+    const lat_wilson_job *job;                  /* while it runs */
 };
 
+
+/* One precision. 0, or -1 with lat_error set. */
+int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage,
+                          int columns);
 
 /* The system of the asymmetric complement of a level, for a multigrid. */
 void lat_wilson_light_open(lat_wilson_level *l);
 
-/* AUTO, while BiCGstab is at work (krylov.h, `leaves`): does the multigrid go on with the column? */
+/* AUTO, while BiCGstab is at work (krylov.h, `leaves`): does the multigrid go on with the column?
+ */
 bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio);
 
 /* Solves by a multigrid the columns that have left for it, or all of LAT_SOLVER_MG, from where they

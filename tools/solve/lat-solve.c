@@ -74,7 +74,9 @@ static const lat_option options[] = {
     {LAT_OPT_INT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
      "give up a column after N iterations", LAT_OPT_LIMIT},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
-     "solver; auto: bicgstab, then bicgstabl, then cg for columns where it fails", false},
+     "solver; mg: adaptive multigrid for light quarks, on the CPU; auto: bicgstab, then bicgstabl, "
+     "then cg for columns where it fails, or mg if it pays after 100 iterations",
+     false},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
      "Schur complement that is solved; none: M itself", false},
     {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
@@ -87,8 +89,8 @@ static const lat_option options[] = {
      "the links are unitary",
      false},
     {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 0, 1,
-     "make a reliable update when the residual has fallen by D (default: 0.02; CG in half 0.1); "
-     "gcr, and double without --deflate, make none",
+     "make a reliable update when the residual has fallen by D (default: 0.02; CG in half 0.1; mg "
+     "0.00001); gcr, and double without --deflate, make none",
      false},
     LAT_HEADING("Device"),
     {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_VECTOR_COLUMNS,
