@@ -919,6 +919,49 @@ P
     cmp <(lat-convert --no-provenance x) <(lat-convert --no-provenance < <(cat x))
 }
 
+@test "the .info that MILC writes beside a file is taken where time stamp, extents and checksums are those of the file" {
+    small
+    "$MAKE" milc small.ildg x.milc
+    sums=$(lat-convert x.milc | lat-info - | sed -n 's/^ *source = .*, checksums //p')
+    # as MILC writes it, and as LargeN-YM does
+    for equals in '' ' ='; do
+        while read -r key value; do echo "$key$equals $value"; done >x.info <<END
+magic_number 20103
+time_stamp "Thu Feb 12 13:40:21 1998"
+checksums "$sums"
+nx 2
+ny 2
+nz 2
+nt 4
+action.description "Gauge plus fermion"
+gauge.beta11 5.6
+quark.masses[2] 0.01 0.05
+END
+        lat-convert --milc-info x.info x.milc -o read.lat
+        lat-info read.lat | grep -q 'milc.action.description = Gauge plus fermion$'
+        lat-info read.lat | grep -q 'milc.gauge.beta11 = 5.6$'
+        lat-info read.lat | grep -q 'milc.quark.masses = 0.01 0.05$'
+        lat-convert small.ildg -o small.lat
+        same small.lat read.lat
+        for other in 's/1998/1999/' 's/^nt\(.*\) 4/nt\1 8/' 's/^\(checksums[^"]*"\)/\1f/'; do
+            sed "$other" x.info >y.info
+            refused "y.info: expected the .info of x.milc, found another one: " --milc-info y.info x.milc
+        done
+        grep -v time_stamp x.info >y.info
+        refused "y.info: expected the .info of a MILC file, with a time_stamp, found none" --milc-info y.info x.milc
+    done
+    refused "x.milc: expected the .info of a MILC file, found bytes that are no text" --milc-info x.milc x.milc
+    refused "small.ildg: is in format ildg, and --milc-info is for reading milc and milc-prop" --milc-info x.info small.ildg
+}
+
+@test "MILC's own .info belongs to its propagator, and to no other file" {
+    need_data quark/milc_hdib_scratchprop_00 quark/milc_hdib_scratchprop_00.info quark/milc_lat.sample.l4448.ll
+    cp "$DATA"/quark/milc_hdib_scratchprop_00* "$DATA/quark/milc_lat.sample.l4448.ll" .
+    lat-convert --normalisation mass --milc-info milc_hdib_scratchprop_00.info milc_hdib_scratchprop_00 -o p.lat
+    lat-info p.lat | grep -q 'milc.quark.kappa = 0.100000$'
+    refused "found another one: time_stamp is 'Tue Sep 16 15:03:28 2003'" --milc-info milc_hdib_scratchprop_00.info milc_lat.sample.l4448.ll
+}
+
 @test "LargeN-YM: MILC's header before links of SU(N), by an independent writer, with its sums; the length says N, or --group" {
     local n
     for n in 2 4 5; do

@@ -239,6 +239,13 @@ hdf5() { "$PYTHON" "$ROOT/tests/make_links.py" "$@"; }
     hdf5 pyquda small.lat x.h5
     head -c $(($(wc -c <x.h5) - 2000)) x.h5 >y.h5
     refused "y.h5: expected an HDF5 file, found a damaged or truncated one" y.h5
+    # beside a propagator it is the propagator that is read
+    lat-start hot -d 2,4,3,6 -o small.lat
+    lat-source point:0,0,0,0 small.lat -o s.lat
+    hdf5 both small.lat both.h5 s.lat
+    lat-convert both.h5 2>/dev/null | lat-diff --tolerance 0 s.lat - >difference
+    lat-convert --from hdf5 both.h5 -o read.lat
+    same small.lat read.lat
     # shellcheck disable=SC2002
     cat x.h5 | refuses 1 '(links on a pipe: lat-convert --from hdf5)' lat-convert
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Links in HDF5 files, made without the HDF5 library and without code of lat (make_hdf5.py).
 
-make_links.py KIND STREAM FILE: the links of a stream (read by python/lat), as one of
+make_links.py KIND STREAM FILE [STREAM]: the links of a stream (read by python/lat), as one of
   pyquda      a dataset t, z, y, x, row, column for each direction, X to T, in a group with the attribute Lattice
   qlua        nested arrays, x, y, z, t, big endian, with the attribute .kind: U0 to U3
   first       one dataset mu, t, z, y, x, row, column, deflated in chunks
+  both        pyquda, and beside it the propagator of a second stream, t, z, y, x, spins, colours
   last        one dataset t, z, y, x of nested arrays [mu] of [row][column]
 or as one that has to be refused:
   three       pyquda without T         five        pyquda, and one more
@@ -58,11 +59,16 @@ def made(kind, field):
     if kind == "lattice":
         dims.reverse()
     group = out.group(sets, [attribute("Lattice", " ".join("%d" % d for d in dims)), attribute("Color", "3")])
-    return out.finish(out.group([("LatticeColorMatrix", group)]))
+    things = [("LatticeColorMatrix", group)]
+    if kind == "both":
+        s = next(lat.read(sys.argv[4])).spinors
+        s = s.reshape(s.shape[:4] + (4, 3, 4, 3)).transpose(0, 1, 2, 3, 6, 4, 7, 5)
+        things.append(("prop", dataset(out, s)))
+    return out.finish(out.group(things))
 
 
 def main():
-    kind, stream, file = sys.argv[1:]
+    kind, stream, file = sys.argv[1:4]
     with open(file, "wb") as out:
         out.write(made(kind, next(lat.read(stream))))
 

@@ -330,6 +330,7 @@ point:1,0,3,4/gauss:2.5,10|$shell
 |${shell/<no_smear_dir>3/<no_smear_dir>0}
 |${point/<j_decay>3/<j_decay>0}
 |${point/1 0 3 4/1 0 3}
+|${point/1 0 3 4/1 -1 3 4}
 |$point<Displacement><disp_length>1</disp_length></Displacement>
 |${point/POINT/RAND_Z2_WALL}
 END

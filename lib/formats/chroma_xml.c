@@ -145,6 +145,8 @@ static bool source_of(const char *xml, char text[SOURCE_TEXT])
         || !text_element(xml, "t_srce", text, SOURCE_TEXT)
         || sscanf(text, "%d %d %d %d%n", &x[0], &x[1], &x[2], &x[3], &end) != 4 || text[end])
         return false;
+    if (x[0] < 0 || x[1] < 0 || x[2] < 0 || x[3] < 0)
+        return false;
     end = snprintf(text, SOURCE_TEXT, "point:%d,%d,%d,%d", x[0], x[1], x[2], x[3]);
     if (!shell)
         return !text_element(xml, "wvf_kind", wave, sizeof wave);

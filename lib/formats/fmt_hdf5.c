@@ -66,8 +66,9 @@ static int on_set(void *context, const lat_hdf5_set *set)
     links *l = context;
     const size_t n = strlen(set->name);
     l->spinors = l->spinors
-                 || (set->numbers && (set->axes == 8 || set->axes == 6) && set->extent[4] == 4
-                     && set->extent[5] != 4);
+                 || (set->numbers && set->complex && set->extent[4] == 4
+                     && ((set->axes == 8 && set->extent[5] == 4)
+                         || (set->axes == 6 && set->extent[5] == 3)));
     if (!has_one(set) && !has_four(set)) {
         if (set->bad)
             l->bad = *set;

@@ -42,3 +42,25 @@ int lat_convert_print_list(void)
                ? LAT_DONE
                : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
 }
+
+bool lat_convert_extends(const lat_format *f, const char *dot)
+{
+    return !strcmp(dot, f->extension) || !strcmp(dot + 1, f->name)
+           || (f->also && !strcmp(dot, f->also));
+}
+
+int lat_convert_twin(lat_input *in, const lat_format *format, const char *dot, int to)
+{
+    static const char links[] = "\nkind = gauge\n";
+    char b[LAT_PROBE];
+    const ssize_t n = lat_input_peek(in, b, sizeof b);
+    const bool spinors = format->stream ? !(n > 0 && memmem(b, (size_t)n, links, strlen(links)))
+                                        : format->quarks != 0;
+    for (int i = 0; lat_formats[i] && lat_convert_extends(lat_formats[to], dot); i++) {
+        const lat_format *f = lat_formats[i];
+        if (lat_convert_extends(f, dot) && lat_format_writes(f) && !f->stream
+            && (f->quarks != 0) == spinors)
+            return i;
+    }
+    return to;
+}

@@ -3,10 +3,19 @@
 #ifndef LAT_CONVERT_LIST_H
 #define LAT_CONVERT_LIST_H
 
+#include "formats/format.h"
+
 /* Their names, as words of an option, after what `names` has; 512 bytes suffice. */
 void lat_convert_names(char *names);
 
 /* --list; an exit status. */
 int lat_convert_print_list(void);
+
+/* Does a file of this format have such an extension, ".nersc"? */
+bool lat_convert_extends(const lat_format *f, const char *dot);
+
+/* The format with this extension that holds what `in`, of `format`, has: links or spinors; `to`
+ * where there is no other one. A number in lat_formats. */
+int lat_convert_twin(lat_input *in, const lat_format *format, const char *dot, int to);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "formats/milc_info.h"
 #include "stream/stream.h"
 #include "run/common/conversion.h"
 #include "run/common/tool.h"
@@ -24,6 +25,10 @@ static int read_field(const lat_convert_quarks *c, lat_input *in, lat_field *f,
         return 0;
     else if (lat_quarks_read(in, f, format, &c->hints, c->real) < 0)
         return -1;
+    else if (c->milc_info && lat_milc_info_take(c->milc_info, name, &f->head)) {
+        lat_field_free(f);
+        return -1;
+    }
     if (rc <= 0 || !lat_header_spinors(&f->head) || lat_quarks_state(name, f, &c->hints) == 0)
         return rc;
     lat_field_free(f);

@@ -7,6 +7,7 @@
 #include "formats/quarks.h"
 
 typedef struct lat_convert_quarks {
+    const char *milc_info; /* a file beside the input, or NULL */
     lat_quark_hints hints;
     const lat_format *target;
     int real;             /* precision of what is written; 0: as it is read */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "common/io.h"
 #include "common/options.h"
+#include "formats/milc_info.h"
 #include "stream/stream.h"
 #include "run/common/conversion.h"
 #include "run/common/tool.h"
@@ -52,6 +53,11 @@ static const lat_option options[] = {
      false},
     {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
     LAT_HEADING("Raw files"),
+    {LAT_OPT_TEXT, "milc-info", 0, "FILE", &quarks.milc_info, 0, 0,
+     "the .info that MILC wrote beside its file: its lines become info lines, if extents, time "
+     "stamp "
+     "and checksums are those of the file",
+     false},
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "order of the sites (" LAT_ORDERS
      ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
@@ -224,7 +230,11 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
     lat_file_reader s;
     int more;
     while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
-        const int bad = convert_next(&s, out);
+        const int bad = (quarks.milc_info
+                         && lat_milc_info_take(quarks.milc_info, lat_input_name(in), &s.f.head))
+                                || convert_next(&s, out)
+                            ? -1
+                            : 0;
         lat_file_reader_close(&s);
         if (bad || !format->stream)
             return bad;
@@ -240,6 +250,9 @@ static int check_reader(const char *name, const char *format)
     if (quarks.hints.no_checksum && strcmp(format, "milc-prop") != 0)
         return lat_fail("%s: is in format %s, and --no-checksum is for reading milc-prop", name,
                         format);
+    if (quarks.milc_info && strcmp(format, "milc") != 0 && strcmp(format, "milc-prop") != 0)
+        return lat_fail("%s: is in format %s, and --milc-info is for reading milc and milc-prop",
+                        name, format);
     if (quarks.hints.dataset && strcmp(format, "hdf5-prop") != 0)
         return lat_fail("%s: is in format %s, and --dataset is for reading hdf5-prop", name,
                         format);
@@ -259,31 +272,14 @@ static bool of_quarks(const lat_format *format)
            || lat_formats[to]->quarks;
 }
 
-/* Does a file of this format have such an extension? */
-static bool extends(const lat_format *f, const char *dot)
-{
-    return !strcmp(dot, f->extension) || !strcmp(dot + 1, f->name)
-           || (f->also && !strcmp(dot, f->also));
-}
-
 /* Of two formats with one extension, npy and npy-prop, the one that holds what comes. */
 static void choose_again(lat_input *in, const lat_format *format)
 {
-    static const char links[] = "\nkind = gauge\n";
     const char *dot = extension();
-    char b[LAT_PROBE];
     if (lat_opt_given("to") || !dot || quarks.join)
         return;
-    const ssize_t n = lat_input_peek(in, b, sizeof b);
-    const bool spinors = format->stream ? !(n > 0 && memmem(b, (size_t)n, links, strlen(links)))
-                                        : format->quarks != 0;
-    for (const lat_format *const *f = lat_formats; *f; f++)
-        if (extends(*f, dot) && lat_format_writes(*f) && !(*f)->stream
-            && extends(lat_formats[to], dot) && ((*f)->quarks != 0) == spinors) {
-            to = (int)(f - lat_formats);
-            quarks.target = *f;
-            return;
-        }
+    to = lat_convert_twin(in, format, dot, to);
+    quarks.target = lat_formats[to];
 }
 
 static int convert_file(const char *path, lat_output *out)
@@ -330,11 +326,12 @@ static void choose_target(void)
 {
     const char *dot = extension();
     const lat_format *const *named = lat_formats, *const *known = lat_formats;
-    while (dot && *named && !(extends(*named, dot) && lat_format_writes(*named)))
+    while (dot && *named && !(lat_convert_extends(*named, dot) && lat_format_writes(*named)))
         named++;
-    while (dot && *known && !extends(*known, dot))
+    while (dot && *known && !lat_convert_extends(*known, dot))
         known++;
-    const bool is_named = dot && *named, fits = to >= 0 && dot && extends(lat_formats[to], dot);
+    const bool is_named = dot && *named,
+               fits = to >= 0 && dot && lat_convert_extends(lat_formats[to], dot);
     if (to >= 0 && is_named && !fits && !lat_opts.force)
         lat_usage("--to %s: the output %s has the extension of %s files (--force writes it)",
                   lat_formats[to]->name, lat_opts.output, (*named)->name);
