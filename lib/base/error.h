@@ -12,8 +12,7 @@
  * characters in it (from file names, from headers) become "?".
  *
  * All functions here may be called from any thread. */
-#ifndef LAT_ERROR_H
-#define LAT_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -82,5 +81,3 @@ void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * LAT_USAGE after lat_fail_usage, LAT_UNCONVERGED after lat_fail_tolerance, for `return
  * lat_report(...)`. With LAT_USAGE a second line says where to look for help. */
 int lat_report(int code);
-
-#endif

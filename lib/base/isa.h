@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* isa.h: the vector instructions of this processor. */
-#ifndef LAT_ISA_H
-#define LAT_ISA_H
+#pragma once
 
 /* In the order of the vectors' length; BASE: those that every processor of this architecture has.
  */
@@ -52,6 +51,4 @@ static inline int lat_isa_doubles(lat_isa isa) { return 2 << isa; }
     { \
         [LAT_ISA_BASE] = prefix##base##suffix \
     }
-#endif
-
 #endif

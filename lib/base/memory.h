@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.h: memory whose failure is a sentence. */
-#ifndef LAT_MEMORY_H
-#define LAT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ void *lat_grow(void *list, long count, size_t size, const char *what);
 
 /* n bytes from p on become 0, by all threads: a page of new memory is first touched here. */
 void lat_zero(void *p, size_t n);
-
-#endif

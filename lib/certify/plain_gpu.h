@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plain_gpu.h: the operator of plain.h on a GPU, in double, that certifies solutions where they
  * are, written from the definition that stands there. On one rank, of SU(3). C and C++. */
-#ifndef LAT_CERTIFY_PLAIN_GPU_H
-#define LAT_CERTIFY_PLAIN_GPU_H
+#pragma once
 
 #include "grid/device.h"
 #include "lattice/fermion.h"
@@ -36,5 +35,4 @@ int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b
 
 #ifdef __cplusplus
 }
-#endif
 #endif

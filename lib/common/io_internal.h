@@ -7,8 +7,7 @@
  *   io_input.c        lat_input
  *   io_output.c       lat_output
  *   io_reserve.c      lat_output: preallocated space, and a memory map of it */
-#ifndef LAT_IO_INTERNAL_H
-#define LAT_IO_INTERNAL_H
+#pragma once
 
 #include "base/async.h"
 #include "io.h"
@@ -150,5 +149,3 @@ int lat_io_folder(const char *path);
 
 /* *at, allocated by the first call: `size` zeros. NULL with lat_error set. */
 void *lat_io_attach(void **at, size_t size, const char *name);
-
-#endif

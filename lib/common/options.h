@@ -7,8 +7,7 @@
  * --help shows the default, unless the text of the option has the word, or there is no default:
  * NaN, NULL, choice -1, nd = 0. --option-table, which --help does not show, prints the table as
  * columns, for the manual pages and for completion. */
-#ifndef LAT_OPTIONS_H
-#define LAT_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -125,5 +124,3 @@ const char *lat_opt_text(const char *name);
 
 /* A test compares it with the other files that name the version. */
 #define LAT_VERSION "0.1.0"
-
-#endif

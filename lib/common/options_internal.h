@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options_internal.h: between options.c, options_values.c, options_help.c and options_check.c. */
-#ifndef LAT_OPTIONS_INTERNAL_H
-#define LAT_OPTIONS_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,5 +43,3 @@ void lat_options_printed(void) __attribute__((noreturn));
 /* Too many or too few FILEs, a stack that is too small, unknown vector lengths: ends the program.
  */
 void lat_options_check(const lat_tool *tool);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.h: lines of progress on stderr, the time that is left, and the log of a run. */
-#ifndef LAT_PROGRESS_H
-#define LAT_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,5 +64,3 @@ const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT
  * run that is resumed. NULL with lat_error set. */
 FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm);
 int lat_log_close(FILE *log, const char *path); /* 0, or -1 if anything was lost */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.h: text to an output: plain lines and JSON. */
-#ifndef LAT_TEXT_H
-#define LAT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ void lat_json_number(FILE *to, double x);
 
 /* "key": before a value of an object; with a comma before it unless it is the first. */
 void lat_json_key(FILE *to, bool first, const char *key);
-
-#endif

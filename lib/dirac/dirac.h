@@ -25,8 +25,7 @@
  * and likewise with even and odd exchanged. An operator has the precision of its space; a mixed
  * solver has two. Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every rank of
  * the device calls every function. C and C++. */
-#ifndef LAT_DIRAC_DIRAC_H
-#define LAT_DIRAC_DIRAC_H
+#pragma once
 
 #include "lattice/fermion.h"
 #include "vector/apply.h"
@@ -126,5 +125,4 @@ void lat_dirac_close(lat_dirac *d); /* NULL is allowed */
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gauss_gpu.h: gauge covariant Gaussian smearing of quark fields on a GPU, a slice at a time: what
  * quark/gauss.h does on the CPU, where the formula is. C and C++. */
-#ifndef LAT_DIRAC_GAUSS_GPU_H
-#define LAT_DIRAC_GAUSS_GPU_H
+#pragma once
 
 #include "grid/device.h"
 #include "lattice/field.h"
@@ -28,5 +27,4 @@ int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double widt
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -4,8 +4,7 @@
  * docs/conventions.md says what is computed in which precision. Fields come and go as host fields
  * (lattice/field.h). Functions return 0, or -1 with lat_error set. Every rank of the device's
  * communicator calls every function. C and C++. */
-#ifndef LAT_FIX_FIX_H
-#define LAT_FIX_FIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,4 @@ struct lat_dfield *lat_fix_transformations(lat_fixer *f);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chroma_xml.h: the operator of a propagator in the record XML of Chroma. */
-#ifndef LAT_CHROMA_XML_H
-#define LAT_CHROMA_XML_H
+#pragma once
 
 #include "common/io.h"
 #include "lattice/header.h"
@@ -13,5 +12,3 @@ int lat_chroma_fermion(const char *xml, lat_header *head);
 
 /* The record, as Chroma's ForwardProp has it, as far as it is known. 0 or -1. */
 int lat_chroma_write_fermion(lat_output *out, const lat_header *h);
-
-#endif

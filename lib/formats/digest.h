@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* digest.h: the checksums of foreign files, added up in any order of their chunks. */
-#ifndef LAT_DIGEST_H
-#define LAT_DIGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ typedef union lat_sum {
     lat_milc_sum milc;
     lat_scidac_sum scidac;
 } lat_sum;
-
-#endif

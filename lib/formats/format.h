@@ -4,8 +4,7 @@
  * A format is one file, fmt_NAME.c, that defines one lat_format, and one line in the list in
  * formats.c. Byte order, missing rows, checksums and the loop over the links are in payload.h. What
  * every gauge field must satisfy is checked in validate.c, after the reader has returned. */
-#ifndef LAT_FORMAT_H
-#define LAT_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -228,5 +227,3 @@ __attribute__((format(printf, 2, 3))) int lat_set_source(lat_header *head, const
 /* Reads to the end of a file that holds one field. White space may follow, and zero bytes, which
  * get a warning; anything else is a mismatch. */
 int lat_expect_end(lat_input *in, bool force);
-
-#endif

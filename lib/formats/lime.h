@@ -4,8 +4,7 @@
  * A record is a header of 144 bytes, big endian: u32 magic, u16 version 1, u16 flags (0x8000 a
  * message begins, 0x4000 ends), u64 length, char type[128]; then the data, padded with zeros to 8
  * bytes. */
-#ifndef LAT_LIME_H
-#define LAT_LIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ int lat_lime_write_scidac_file(lat_output *out, const lat_geometry *geom);
 int lat_lime_write_scidac_record(lat_output *out, const lat_header *h, const char *datatype,
                                  size_t reals, int count);
 int lat_lime_write_checksum(lat_output *out, const lat_scidac_sum *sum);
-
-#endif

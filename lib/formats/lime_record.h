@@ -2,8 +2,7 @@
 /* lime_record.h: scidac-record-xml as lat-convert writes it beside links: plaquette and link trace,
  * gauge, info and history. The means vouch that it is about these links, because programs copy the
  * record of what they read. */
-#ifndef LAT_LIME_RECORD_H
-#define LAT_LIME_RECORD_H
+#pragma once
 
 #include "format.h"
 #include "lime.h"
@@ -15,5 +14,3 @@ int lat_lime_next_is_ours(lat_input *in, bool *ours);
 int lat_lime_take_ours(const lat_lime_xml *x, lat_header *head, lat_read_context *r);
 
 int lat_lime_write_ours(lat_output *out, const lat_header *head);
-
-#endif

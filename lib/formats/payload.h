@@ -5,8 +5,7 @@
  * lat_read_links below). They differ in byte order, in the order of sites and directions, in the
  * part of a matrix that they store, and in their checksums. Bytes are read and written in chunks of
  * a few MiB. */
-#ifndef LAT_PAYLOAD_H
-#define LAT_PAYLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ void lat_rows_complete(const lat_header *head, void *matrices, size_t count);
 
 /* The largest difference of a real in the last rows from what lat_rows_complete would put there. */
 double lat_rows_error(const lat_header *head, const void *matrices, size_t count);
-
-#endif

@@ -5,8 +5,7 @@
  * numbers as the file has them, in natural order. lat_quarks_read and _write change spin
  * basis and normalisation, in double precision and with one rounding. A field is in memory as a
  * whole. */
-#ifndef LAT_QUARKS_H
-#define LAT_QUARKS_H
+#pragma once
 
 #include "format.h"
 #include "quark/gamma.h"
@@ -83,5 +82,3 @@ int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_q
 /* Makes f->head, whose extents and precision are set, one of SU(3) spinors of this kind, checks it,
  * expects `bytes` more bytes, and allocates the data. 0 or -1. */
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes);
-
-#endif

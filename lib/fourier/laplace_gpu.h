@@ -2,8 +2,7 @@
 /* laplace_gpu.h: the inverse of the lattice Laplacian (laplace.h) on a GPU, for many real fields
  * side by side, by Fourier transforms of our own (lines.cuh). (cuFFT knows three dimensions at
  * most, and an order of sites that nobody needs here.) C and C++. */
-#ifndef LAT_FOURIER_LAPLACE_GPU_H
-#define LAT_FOURIER_LAPLACE_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include "common/geometry.h"
@@ -31,5 +30,4 @@ int lat_laplace_gpu_invert(lat_laplace_gpu *l, void *v, const bool *idle);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -8,8 +8,7 @@
  * R S, n = S a + b, k = c + R d (Cooley, Tukey, Math. Comput. 19 (1965) 297) X(k) = sum_b w_S^(b d)
  * w_L^(b c) sum_a w_R^(a c) x(S a + b) is left at S c + d; the eigenvalues of L are in that order
  * there, and the way back takes the same steps in reverse order. */
-#ifndef LAT_FOURIER_LINES_CUH
-#define LAT_FOURIER_LINES_CUH
+#pragma once
 
 #include <type_traits>
 #include "grid/cuda_device.cuh"
@@ -257,5 +256,3 @@ static cudaError_t lat_lines_launch(const lat_lines_plan<C> *p, int i, int units
     });
     return there ? cudaGetLastError() : cudaErrorInvalidValue;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * those with it (site/link.h). Links of one direction and parity are updated at a time. Functions
  * return 0, or -1 with lat_error set. Every rank of the device's communicator calls every function.
  * C and C++. */
-#ifndef LAT_GENERATE_GENERATE_H
-#define LAT_GENERATE_GENERATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,4 @@ int lat_generate_get(const lat_generator *gen, lat_field *u);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

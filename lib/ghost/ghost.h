@@ -21,8 +21,7 @@
  * order: results depend neither on threads nor on ranks nor on vector instructions.
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. All ranks call them. */
-#ifndef LAT_GHOST_GHOST_H
-#define LAT_GHOST_GHOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ typedef struct lat_ghost_least {
 } lat_ghost_least;
 int lat_ghost_minimum(const lat_field *u, const lat_condition *c, double accuracy,
                       long max_iterations, lat_ghost_least *least);
-
-#endif

@@ -3,8 +3,7 @@
  * device, which lie as on the CPU (ghost.h), as do all of Newton's fields; SU(2) to
  * SU(LAT_GHOST_GPU_MOST). On one rank. Functions return 0 or a pointer, or -1 or NULL with
  * lat_error set. C and C++. */
-#ifndef LAT_GHOST_GHOST_GPU_H
-#define LAT_GHOST_GHOST_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -149,5 +148,4 @@ int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

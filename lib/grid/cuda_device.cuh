@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_device.cuh: a GPU as a device (device.h), for all that runs on it: errors, memory, its
  * stream. Functions return 0, or -1 with lat_error set. */
-#ifndef LAT_GRID_CUDA_DEVICE_CUH
-#define LAT_GRID_CUDA_DEVICE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(K...), dim3
 {
     return lat_cuda_start_with(0, overlap, kernel, grid, block, stream, a...);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * sweeps write the faces to the neighbours' ghosts themselves, once a field is connected, and
  * neighbours wait for each other by flags. Functions return 0, or -1 with lat_error set; every rank
  * calls all of them. */
-#ifndef LAT_GRID_CUDA_HALO_CUH
-#define LAT_GRID_CUDA_HALO_CUH
+#pragma once
 
 #include "cuda_device.cuh"
 #include "cuda_grid.cuh"
@@ -190,5 +189,3 @@ static __device__ __forceinline__ void lat_cuda_signal_step(const lat_cuda_peers
         *(volatile uint32_t *)peers.side[threadIdx.x].flag = number;
     }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * the blocks of each slice, always in the same order. The parts of a slice do not depend on the
  * number of ranks. The device writes the sums, and then a flag, to the host's memory: to see it
  * there is quicker by microseconds than to wait for the stream. */
-#ifndef LAT_GRID_CUDA_REDUCE_CUH
-#define LAT_GRID_CUDA_REDUCE_CUH
+#pragma once
 
 #include <string.h>
 #include "cuda_device.cuh"
@@ -165,5 +164,3 @@ static __device__ __forceinline__ void lat_cuda_add_slices(const lat_cuda_sums &
         *(volatile double *)(s.flag + unit) = s.number;
     }
 }
-
-#endif

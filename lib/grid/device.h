@@ -2,8 +2,7 @@
 /* device.h: what a rank computes on: the CPU or one GPU. A device is opened once and serves any
  * number of grids (grid.h), fields and operations. Functions return 0 or a pointer, or -1 or NULL
  * with lat_error set. Every rank of the communicator calls every function. C and C++. */
-#ifndef LAT_GRID_DEVICE_H
-#define LAT_GRID_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,4 @@ void lat_device_end(void);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

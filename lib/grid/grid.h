@@ -12,8 +12,7 @@
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every rank calls every
  * function but those that say otherwise. C and C++. */
-#ifndef LAT_GRID_GRID_H
-#define LAT_GRID_GRID_H
+#pragma once
 
 #include <stdint.h>
 #include "device.h"
@@ -152,5 +151,4 @@ int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid_internal.h: what a kind of device does for grid.h, halo.h; for lib/grid alone. C and C++. */
-#ifndef LAT_GRID_GRID_INTERNAL_H
-#define LAT_GRID_GRID_INTERNAL_H
+#pragma once
 
 #include "halo.h"
 
@@ -40,5 +39,4 @@ void lat_cuda_end(void);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

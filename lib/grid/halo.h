@@ -10,8 +10,7 @@
  * finish, while a sweep writes their owners, and after an operator has read them.
  *
  * Every rank calls every function. C and C++. */
-#ifndef LAT_GRID_HALO_H
-#define LAT_GRID_HALO_H
+#pragma once
 
 #include "grid.h"
 
@@ -33,5 +32,4 @@ int lat_halo_exchange(lat_dfield *f, int member);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

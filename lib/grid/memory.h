@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.h: how much memory a device has left. */
-#ifndef LAT_GRID_MEMORY_H
-#define LAT_GRID_MEMORY_H
+#pragma once
 
 #include "device.h"
 
@@ -23,5 +22,4 @@ int lat_gpu_check_memory(double bytes, const char *what);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -7,8 +7,7 @@
  *
  * The devices make sums of slices (lat_cpu_total, lat_cuda_total); this adds them up.
  * C and C++. */
-#ifndef LAT_GRID_REDUCE_H
-#define LAT_GRID_REDUCE_H
+#pragma once
 
 #include "grid.h"
 
@@ -29,5 +28,4 @@ int lat_reduce_total(const lat_grid *grid, int members, int numbers, int most, c
 
 #ifdef __cplusplus
 }
-#endif
 #endif

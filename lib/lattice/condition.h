@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* condition.h: the gauge conditions (docs/gauges.md). */
-#ifndef LAT_CONDITION_H
-#define LAT_CONDITION_H
+#pragma once
 
 #include <stdbool.h>
 #include "header.h"
@@ -81,5 +80,3 @@ bool lat_condition_same(const lat_condition *a, const lat_condition *b);
 #define LAT_CONDITION_TEXT 16
 const char *lat_condition_text(const lat_condition *c, const lat_geometry *geom,
                                char buf[LAT_CONDITION_TEXT]);
-
-#endif

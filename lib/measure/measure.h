@@ -5,8 +5,7 @@
  * Sums are taken in a fixed order, so that results depend neither on threads nor on ranks.
  * All ranks call functions that take a lat_field, with its ghosts up to date (lat_field_exchange).
  * They give the same bits on each: 0, or -1 with lat_error set. */
-#ifndef LAT_MEASURE_H
-#define LAT_MEASURE_H
+#pragma once
 
 #include "lattice/condition.h"
 #include "lattice/field.h"
@@ -141,5 +140,3 @@ typedef struct lat_schwinger_dyson {
     double trace, force, beta;
 } lat_schwinger_dyson;
 int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dyson *m);
-
-#endif

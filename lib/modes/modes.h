@@ -24,8 +24,7 @@
  * vectors for missed copies, unless it began with more vectors than any level has copies. Every
  * result has the same bits on any number of ranks and threads. All ranks of the device call these
  * functions. */
-#ifndef LAT_MODES_MODES_H
-#define LAT_MODES_MODES_H
+#pragma once
 
 #include "dirac/dirac.h"
 
@@ -158,5 +157,3 @@ void lat_modes_gaps(int count, const double *value, double rest, bool largest, d
 double lat_modes_kappa(int count, const double *value, const double *residual, const double *gap,
                        int sign);
 double lat_modes_bound(double kappa);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* modes_internal.h: what the methods of lib/modes share: vectors of one column, A and its count, a
  * diagonalisation of A in a space. Functions return 0, or -1 with lat_error set. */
-#ifndef LAT_MODES_INTERNAL_H
-#define LAT_MODES_INTERNAL_H
+#pragma once
 
 #include <complex.h>
 #include "modes.h"
@@ -158,5 +157,3 @@ int lat_ritz_beyond(lat_search *w, int n, lat_dfield *const *known, double last,
 /* n >= want vectors x that are nearly modes become modes, as above. */
 int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double *residual,
                      double *worst);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * They are Hermitian, {gamma_mu, gamma_nu} = 2 delta, and gamma5 = gamma_x gamma_y gamma_z gamma_t
  * = diag(1, 1, -1, -1). Each product of them has one entry in each row, a power of i. */
-#ifndef LAT_GAMMA_H
-#define LAT_GAMMA_H
+#pragma once
 
 #include <stdbool.h>
 #include "lattice/quark.h"
@@ -77,5 +76,3 @@ void lat_basis_source(const lat_basis *b, bool back, int nc, double *s);
 
 /* T, or T^+, as complex numbers. */
 void lat_basis_matrix(const lat_basis *b, bool dagger, double t[4][4][2]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kinematics.h: momenta of quark propagators and vertices (docs/momentum.md):
  * p_mu = 2 pi n_mu / L_mu, n whole numbers plus theta/2 of the boundary. */
-#ifndef LAT_QUARK_KINEMATICS_H
-#define LAT_QUARK_KINEMATICS_H
+#pragma once
 
 #include <stdbool.h>
 #include "amputation.h"
@@ -46,5 +45,3 @@ int lat_momenta_add(lat_momenta *m, const double n[4]);
  * (lat_kinematics.distance). 0, or -1 without memory. */
 int lat_momenta_upto(lat_momenta *m, const lat_header *head, double most, double width);
 void lat_momenta_free(lat_momenta *m);
-
-#endif

@@ -20,8 +20,7 @@
  * with a number for each site, spin and colour. Dilution makes a field each of all slices, both
  * parities, 4 spins or N colours, in this order, the first slowest. Numbers are the same for spins
  * and colours that are diluted. Diluted in both spin and colour it has 4 N columns. */
-#ifndef LAT_SOURCE_H
-#define LAT_SOURCE_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -85,5 +84,3 @@ lat_source *lat_sink_new(const char *text, const lat_header *head);
 /* Smears `columns` spinors a site of own slice t (counted from this rank's first), after
  * lat_source_begin. psi is the slice, [site][column][spin][colour][re, im]. 0, or -1. */
 int lat_sink_smear(const lat_source *s, int t, int columns, double *psi);
-
-#endif

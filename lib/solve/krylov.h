@@ -19,8 +19,7 @@
  *
  * Each column has its own scalars and decisions, and leaves the batch when it is done: its result
  * does not depend on those beside it. */
-#ifndef LAT_SOLVE_KRYLOV_H
-#define LAT_SOLVE_KRYLOV_H
+#pragma once
 
 #include "vector/apply.h"
 
@@ -136,5 +135,3 @@ int lat_solve(const lat_equation *p, lat_solver solver, int columns, const int *
  * residuals are not computed from their definition: the caller does that. */
 int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_dfield *const *x,
                    int columns, const int *column, lat_solve_report *report);
-
-#endif

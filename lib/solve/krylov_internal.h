@@ -12,8 +12,7 @@
  * On a device that does not wait for its host (vector/scalars.h) the host reads the numbers of an
  * iteration while the next one runs (lat_run_look). Then updates, and columns that leave, are an
  * iteration late, each by its own numbers. */
-#ifndef LAT_KRYLOV_INTERNAL_H
-#define LAT_KRYLOV_INTERNAL_H
+#pragma once
 
 #include <complex.h>
 #include "krylov.h"
@@ -121,5 +120,3 @@ void lat_helper_close(lat_helper *h); /* of zeros is allowed */
 /* e, about A^-1 r, and s = A e. norm[column]: |r|. */
 int lat_helper_apply(lat_helper *h, const lat_part *p, const double *norm, lat_dfield *e,
                      lat_dfield *s, lat_dfield *r);
-
-#endif

@@ -9,8 +9,7 @@
  * Order of calls: fill in the first members of lat_pipeline; lat_pipeline_init; then, for blocks in
  * the order of the stream, lat_block_init, read and decode (or gather, encode and write), and
  * lat_pipeline_verify_block; lat_pipeline_free. */
-#ifndef LAT_STREAM_BLOCKS_INTERNAL_H
-#define LAT_STREAM_BLOCKS_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ int lat_blocks_finish(lat_input *in, lat_stream_state *s, const lat_pipeline *p,
 
 /* Are blocks compressed? `store` is one of LAT_STORE_..., common/options.h. */
 bool lat_blocks_compressed(const lat_output *out, const lat_header *head, int store);
-
-#endif

@@ -2,8 +2,7 @@
 /* apply.h: what an operator on batches does with its result in the pass that makes it: it adds the
  * result to what is there, makes a step of a recursion, or takes sums. Solvers say it with each
  * application of an operator; operators ask here what was said. C and C++. */
-#ifndef LAT_VECTOR_APPLY_H
-#define LAT_VECTOR_APPLY_H
+#pragma once
 
 #include "vector/space.h"
 
@@ -69,5 +68,4 @@ static inline bool lat_apply_recursion(const lat_apply_end *end)
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -4,8 +4,7 @@
  * batch, certified (certify/plain_gpu.h), and go to the host piece by piece when they are written.
  * On one rank, of SU(3). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and
  * C++. */
-#ifndef LAT_VECTOR_MIRROR_H
-#define LAT_VECTOR_MIRROR_H
+#pragma once
 
 #include "base/async.h"
 #include "lattice/field.h"
@@ -50,5 +49,4 @@ const double *lat_mirror_data(const lat_mirror *m);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -5,8 +5,7 @@
  * names a step makes new ones from its sums, and passes take their coefficients from rows. The
  * host reads what steps report: at once on the CPU; on a GPU, whose kernels it does not wait for,
  * that of the iteration before, while the present one runs. C and C++. */
-#ifndef LAT_VECTOR_SCALARS_H
-#define LAT_VECTOR_SCALARS_H
+#pragma once
 
 #include "vector/steps.h"
 
@@ -74,5 +73,4 @@ static inline const lat_scalar *lat_coefficient_host(lat_coefficient c)
 
 #ifdef __cplusplus
 }
-#endif
 #endif

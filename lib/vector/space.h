@@ -25,8 +25,7 @@
  *     double norm[12];
  *     s->ops->axpby(s, &odd, a, x, NULL, y, norm);
  */
-#ifndef LAT_VECTOR_SPACE_H
-#define LAT_VECTOR_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -190,5 +189,4 @@ int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *hos
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -10,8 +10,7 @@
  * G is made in double, of SU(N) to the last digits whatever the links. Where the products are 1 to
  * the precision of an operator (as links have 12 reals where they are unitary to it: links.h), it
  * takes them to be 1; else they are links as others. */
-#ifndef LAT_VECTOR_TEMPORAL_H
-#define LAT_VECTOR_TEMPORAL_H
+#pragma once
 
 #include "grid/device.h"
 #include "grid/grid.h"
@@ -53,5 +52,4 @@ void lat_temporal_gpu_close(lat_temporal *t);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -11,8 +11,7 @@
  * one it is up to the norm of its diagonal blocks larger. Whether x is a solution is for the caller
  * to judge (certify/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set;
  * all ranks of the device call them. */
-#ifndef LAT_WILSON_WILSON_H
-#define LAT_WILSON_WILSON_H
+#pragma once
 
 #include "dirac/dirac.h"
 #include "grid/device.h"
@@ -87,5 +86,3 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
 #define LAT_WILSON_TWISTS 64
 int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, const double *twist,
                       lat_field *const *x, lat_solve_report *report, lat_wilson_cost *cost);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heatbath.h: the run of lat-heatbath. */
-#ifndef LAT_HEATBATH_H
-#define LAT_HEATBATH_H
+#pragma once
 
 #include <stdio.h>
 #include "common/progress.h"
@@ -62,5 +61,3 @@ int lat_heatbath_go_on(lat_heatbath_run *r);
 
 /* Hot or cold links. */
 int lat_heatbath_begin(lat_heatbath_run *r);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hop_table.h: where the neighbours of a block of sites are on the CPU, and what the boundaries do
  * to them. */
-#ifndef LAT_DIRAC_HOP_TABLE_H
-#define LAT_DIRAC_HOP_TABLE_H
+#pragma once
 
 #include "dirac/cpu/dirac_lanes.h"
 #include "grid/cpu_grid.h"
@@ -16,5 +15,3 @@ static inline int lat_hop_axis(int d) { return (d / 2 + 3) % 4; }
 int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
                        const lat_phase boundary[LAT_MAX_DIMS]);
 void lat_hop_table_free(lat_hop_table *table);
-
-#endif

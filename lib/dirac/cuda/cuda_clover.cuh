@@ -10,8 +10,7 @@
  *     B = (- F_yz, F_xz, - F_xy), E_k = F_kt
  *
  * (docs/conventions.md has F; + is for u - l). */
-#ifndef LAT_DIRAC_CUDA_CLOVER_CUH
-#define LAT_DIRAC_CUDA_CLOVER_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_pack.cuh"
 #include "vector/cuda/cuda_site.cuh"
@@ -276,5 +275,3 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
         sum_up(a.negative + i / 32, negative);
     }
 }
-
-#endif

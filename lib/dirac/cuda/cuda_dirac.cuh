@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_dirac.cuh: what the files of the GPU's operators share. */
-#ifndef LAT_DIRAC_CUDA_DIRAC_CUH
-#define LAT_DIRAC_CUDA_DIRAC_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_hop_sites.cuh"
 #include "vector/cuda/cuda_space.cuh"
@@ -52,5 +51,3 @@ static inline lat_hop_launch *lat_gpu_launch_of(const lat_gpu_dirac *d)
            : storage == LAT_STORAGE_SINGLE ? lat_hop_single
                                            : lat_hop_half;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device_options.h: options that choose a device, for the tables of tools that run on one. */
-#ifndef LAT_RUN_DEVICE_OPTIONS_H
-#define LAT_RUN_DEVICE_OPTIONS_H
+#pragma once
 
 #include "common/options.h"
 #include "grid/device.h"
@@ -37,5 +36,3 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
     {LAT_OPT_FLAG, "tune", 0, NULL, &(o).tune, 0, 0, \
      "does nothing any more: the lattice alone decides the order of sites on a GPU", true}
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gauge_options.h: options of tools that measure in a gauge: in which. */
-#ifndef LAT_RUN_GAUGE_OPTIONS_H
-#define LAT_RUN_GAUGE_OPTIONS_H
+#pragma once
 
 #include "common/options.h"
 #include "lattice/condition.h"
@@ -31,5 +30,3 @@ int lat_gauge_condition(const lat_header *head, lat_condition *c);
 
 /* The same of Landau or Coulomb gauge alone: an exit code, LAT_UNCONVERGED of another gauge. */
 int lat_gauge_condition_linear(const lat_header *head, lat_condition *c, const char *name);
-
-#endif

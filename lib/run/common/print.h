@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print.h: what the mains of measuring tools share: read file after file, and print a report of
  * each object, as text, as columns or as JSON. */
-#ifndef LAT_PRINT_H
-#define LAT_PRINT_H
+#pragma once
 
 #include <stdio.h>
 #include "common/options.h"
@@ -131,5 +130,3 @@ extern double lat_require_theta;
 bool lat_gauge_is_off(const lat_gauge_state *s);
 int lat_require_gauge(const lat_header *head, const lat_condition *c, const lat_gauge_state *s,
                       const char *name, long config);
-
-#endif

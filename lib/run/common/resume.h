@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* resume.h: what the tools with --checkpoint and --resume share. */
-#ifndef LAT_RESUME_H
-#define LAT_RESUME_H
+#pragma once
 
 #include "comm/comm.h"
 #include "lattice/field.h"
@@ -39,5 +38,3 @@ void lat_resume_written(const char *path);
 
 /* The run is done: removes the file `path`, if there is one. */
 void lat_resume_remove(const char *path, const lat_comm *comm);
-
-#endif

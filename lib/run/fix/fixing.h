@@ -7,8 +7,7 @@
  * those of lat-gauge --random with seed + c, and draws its random numbers with that seed: its
  * result does not depend on the other copies. Copies that come with the stream continue from their
  * g. */
-#ifndef LAT_FIXING_H
-#define LAT_FIXING_H
+#pragma once
 
 #include <stdio.h>
 #include "fix/fix.h"
@@ -208,5 +207,3 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f);
 
 /* The run is done: removes the file. */
 void lat_checkpoint_remove(const lat_comm *comm);
-
-#endif

@@ -11,8 +11,7 @@
  *     lat_input_close(d.in);
  *
  * All ranks call these functions. */
-#ifndef LAT_RUN_FEED_H
-#define LAT_RUN_FEED_H
+#pragma once
 
 #include "common/io.h"
 #include "common/options.h"
@@ -60,5 +59,3 @@ int lat_feed_end(lat_feed *d);
 
 /* Frees all but the input. */
 void lat_feed_free(lat_feed *d);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fermion_options.h: options that say which Dirac operator, for the tables of lat-solve, lat-modes
  * and lat-dirac. */
-#ifndef LAT_RUN_FERMION_OPTIONS_H
-#define LAT_RUN_FERMION_OPTIONS_H
+#pragma once
 
 #include "common/options.h"
 #include "lattice/fermion.h"
@@ -66,5 +65,3 @@ void lat_header_no_operator(lat_header *head);
 /* The operator, and the links with their gauge, in the header of spinors that are made of them,
  * in place of what it said of another one. How links are smeared is for the caller to add. */
 void lat_header_of_links(lat_header *head, const lat_header *links, const lat_fermion *f);
-
-#endif

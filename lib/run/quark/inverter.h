@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inverter.h: the operator of lat-solve for some links, as its options say: the one that solves, on
  * a device, and the plain one that certifies; with modes of files. */
-#ifndef LAT_RUN_INVERTER_H
-#define LAT_RUN_INVERTER_H
+#pragma once
 
 #include <string.h>
 #include "run/common/device_options.h"
@@ -87,5 +86,3 @@ int lat_inverter_columns(const lat_inverter *v, int *list);
 
 /* Makes v->s.name, by which the checkpoint knows the columns. */
 void lat_inverter_name(lat_inverter *v);
-
-#endif

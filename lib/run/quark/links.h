@@ -8,8 +8,7 @@
  *     lat_links_free(&l);
  *
  * All ranks call these functions: 0, or -1 with lat_error set. */
-#ifndef LAT_RUN_LINKS_H
-#define LAT_RUN_LINKS_H
+#pragma once
 
 #include "common/io.h"
 #include "lattice/field.h"
@@ -70,5 +69,3 @@ const lat_field *lat_links_smeared(lat_links *l, const char *text);
 
 /* Frees all, and closes the input. */
 void lat_links_free(lat_links *l);
-
-#endif

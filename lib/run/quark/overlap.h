@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* overlap.h: the overlap operator as an --operator of tools: options, the operator of some links
  * with the code that certifies its solutions, propagators as they are written. */
-#ifndef LAT_RUN_OVERLAP_H
-#define LAT_RUN_OVERLAP_H
+#pragma once
 
 #include "fermion_options.h"
 #include "modefile.h"
@@ -128,5 +127,3 @@ int lat_propagator_of(const lat_header *head); /* form, or -1 with lat_error set
 /* x becomes what is written; `back`: from it. Both in place, of these columns; x is in double. */
 void lat_propagator_make(int form, bool back, const lat_fermion *f, const lat_field *b, int columns,
                          const int *column, lat_field *x);
-
-#endif

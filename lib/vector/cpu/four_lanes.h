@@ -2,8 +2,7 @@
 /* four_lanes.h: numbers of four sites of a host field in a vector, for what brings host fields into
  * the lanes of a CPU and back. A row is a site's numbers in a host field; rows of four sites become
  * vectors, [number][lane], and back. */
-#ifndef LAT_VECTOR_FOUR_LANES_H
-#define LAT_VECTOR_FOUR_LANES_H
+#pragma once
 
 #include <string.h>
 #include "base/isa.h"
@@ -108,5 +107,3 @@ LAT_INLINE void load_matrices(const lat_field *f, int n, const size_t index[SIDE
     }
     rows_to_vectors(row, reals, m);
 }
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Loads are volatile: the compiler keeps their order, which is ahead of the arithmetic (cuda_hop).
  */
-#ifndef LAT_VECTOR_CUDA_SPINOR_CUH
-#define LAT_VECTOR_CUDA_SPINOR_CUH
+#pragma once
 
 #include <type_traits>
 #include "vector/cuda/cuda_algebra.cuh"
@@ -378,5 +377,3 @@ DEVICE void put_spinor(char *group, uint32_t lane, const real_of<P> v[24], bool 
         }
     }
 }
-
-#endif
