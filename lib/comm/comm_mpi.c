@@ -137,10 +137,9 @@ static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void
     (void)comm;
     if (bytes > MAX_MESSAGE)
         return lat_fail("MPI: %zu bytes are too many to gather", bytes);
-    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r))
-                   || finish_all(&r, 1, bytes)
-               ? -1
-               : 0;
+    return lat_rc(
+        check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r))
+        || finish_all(&r, 1, bytes));
 }
 
 /* Of all ranks' v: every rank does the same arithmetic in the same order. */

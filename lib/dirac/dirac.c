@@ -95,12 +95,10 @@ int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield
 {
     const lat_vector_ops *ops = d->space->ops;
     lat_scalar *const dot = end->dot;
-    return ((end->norm || end->with)
-            && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
-                   || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
-                   || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in))
-               ? -1
-               : 0;
+    return lat_rc(((end->norm || end->with)
+                   && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
+                  || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
+                  || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in)));
 }
 
 /* out = factor (out + shift in), and the sums of an end. */
@@ -113,10 +111,8 @@ static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
         shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         factor[p->column[i]] = (lat_scalar){f, 0};
     }
-    return d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
-                   || lat_dirac_sums_apart(d, p, out, in, end)
-               ? -1
-               : 0;
+    return lat_rc(d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
+                  || lat_dirac_sums_apart(d, p, out, in, end));
 }
 
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,

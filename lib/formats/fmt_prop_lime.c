@@ -74,10 +74,8 @@ static int take_record_xml(reader *r, const lat_lime_xml *x)
     r->spin = r->colour = -1;
     if (strstr(x->text, "<usqcdPropInfo") || strstr(x->text, "<usqcdInfo")
         || strstr(x->text, "<usqcdSourceInfo"))
-        return lat_lime_number(x, "spin", 65535, &r->spin) < 0
-                       || lat_lime_number(x, "color", 65535, &r->colour) < 0
-                   ? -1
-                   : 0;
+        return lat_rc(lat_lime_number(x, "spin", 65535, &r->spin) < 0
+                      || lat_lime_number(x, "color", 65535, &r->colour) < 0);
     free(r->record_xml);
     r->record_xml = strdup(x->text);
     return r->record_xml ? 0 : lat_fail("out of memory: the XML of a record");

@@ -188,13 +188,11 @@ int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
 int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a)
 {
     const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
-    return lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
-                   || lat_quark_alloc(in, f, kind,
-                                      reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
-                          < 0
-                   || lat_quark_array_read(in, f, a) < 0
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
+        || lat_quark_alloc(in, f, kind, reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
+               < 0
+        || lat_quark_array_read(in, f, a) < 0);
 }
 
 /* ---- basis and normalisation ----------------------------------------------------------------- */
@@ -385,11 +383,9 @@ static int gather_phases(const char *name, lat_field *f, const double *spread)
 
 int lat_quarks_state(const char *name, lat_field *f, const lat_quark_hints *h)
 {
-    return lat_quarks_state_boundary(name, &f->head, h->boundary, h->force)
-                   || state_source(name, &f->head.quark, h)
-                   || (h->spread && gather_phases(name, f, h->spread))
-               ? -1
-               : 0;
+    return lat_rc(lat_quarks_state_boundary(name, &f->head, h->boundary, h->force)
+                  || state_source(name, &f->head.quark, h)
+                  || (h->spread && gather_phases(name, f, h->spread)));
 }
 
 /* ---- a field --------------------------------------------------------------------------------- */

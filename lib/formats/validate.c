@@ -258,13 +258,12 @@ static int validate_open_axis(lat_file_reader *s, const link_counts *counts, int
                             "of one slice along it to be zero, found %zu%s",
                             s->name, "xyzt"[mu], lat_volume(&h->geom) / (size_t)h->geom.dims[mu],
                             zero, counts->spread[ZERO] ? ", not in one slice" : "");
-    return lat_mismatch(s->r.force,
-                        "%s: an open boundary of the %c axis is stated, and no link along it "
-                        "is zero (--force takes it for periodic)",
-                        s->name, "xyzt"[mu])
-                   || lat_boundary_set(h, mu, "PERIODIC") < 0
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_mismatch(s->r.force,
+                     "%s: an open boundary of the %c axis is stated, and no link along it "
+                     "is zero (--force takes it for periodic)",
+                     s->name, "xyzt"[mu])
+        || lat_boundary_set(h, mu, "PERIODIC") < 0);
 }
 
 /* A file that states an open boundary (NERSC can) has links of zero there, which the sums leave

@@ -30,11 +30,10 @@ static int open_links(lat_generator *gen, const lat_field *u)
         return -1;
     snprintf(what, sizeof what, "lattice %s of SU(%d) in %s", lat_dims_text(geom, text), gen->nc,
              lat_storage_name(spec.storage));
-    return lat_device_check_memory(gen->dev, (double)lat_dfield_unit_bytes(gen->grid, links), what)
-                   || !(gen->u = lat_dfield_new(gen->grid, links, 1, "the links"))
-                   || lat_dfield_put(gen->u, 0, u, NULL) || gen->device->open(gen)
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_device_check_memory(gen->dev, (double)lat_dfield_unit_bytes(gen->grid, links), what)
+        || !(gen->u = lat_dfield_new(gen->grid, links, 1, "the links"))
+        || lat_dfield_put(gen->u, 0, u, NULL) || gen->device->open(gen));
 }
 
 lat_generator *lat_generate_open(lat_device *dev, const lat_field *u, lat_real real,

@@ -119,10 +119,8 @@ static int pass(lat_newton *n, lat_ghost_pass_name name, const double *scale, in
 static int take(lat_newton *n, lat_fixer *from, int copy)
 {
     const struct lat_dfield *g = lat_fix_transformations(from);
-    return !g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
-                   || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL)
-               ? -1
-               : 0;
+    return lat_rc(!g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
+                  || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL));
 }
 
 int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
@@ -139,10 +137,8 @@ int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
 int lat_newton_gradient(lat_newton *n, bool next, double *sums)
 {
     n->fields.next = next;
-    return (n->fields.links && pass(n, LAT_GHOST_ROTATE, NULL, 0, NULL))
-                   || pass(n, LAT_GHOST_GRADIENT, NULL, 2, sums)
-               ? -1
-               : 0;
+    return lat_rc((n->fields.links && pass(n, LAT_GHOST_ROTATE, NULL, 0, NULL))
+                  || pass(n, LAT_GHOST_GRADIENT, NULL, 2, sums));
 }
 
 /* The result in g; or in the sweeps again, if `back`. */
@@ -150,13 +146,11 @@ static int end(lat_newton *n, lat_fixer *from, int copy, lat_field *g, bool back
 {
     for (int i = 0; i < n->units; i++)
         n->idle[i] = !n->now[i];
-    return pass(n, LAT_GHOST_KEEP, NULL, 0, NULL)
-                   || (n->m->gpu
-                           ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
-                           : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
-                   || (back && lat_fix_set(from, copy, g))
-               ? -1
-               : 0;
+    return lat_rc(pass(n, LAT_GHOST_KEEP, NULL, 0, NULL)
+                  || (n->m->gpu
+                          ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
+                          : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
+                  || (back && lat_fix_set(from, copy, g)));
 }
 
 /* theta of |A|^2. */
@@ -264,10 +258,9 @@ static int solve(lat_newton *n, double target, double *scale)
                                           .delta = n->idle[i] ? 0 : u->delta / size,
                                           .coefficients = &n->coefficients[i]};
     }
-    return lat_ghost_zero(n->m, n->x) || lat_ghost_run(n->m, LAT_GHOST_EXTEND, &begin, 0, NULL)
-                   || lat_ghost_cg(n->m, n->x, n->r, n->system, LAT_GHOST_COEFFICIENTS, 0, &report)
-               ? -1
-               : 0;
+    return lat_rc(lat_ghost_zero(n->m, n->x)
+                  || lat_ghost_run(n->m, LAT_GHOST_EXTEND, &begin, 0, NULL)
+                  || lat_ghost_cg(n->m, n->x, n->r, n->system, LAT_GHOST_COEFFICIENTS, 0, &report));
 }
 
 /* A step of each unit that is not idle; numbers[units][2] is work space. */

@@ -80,11 +80,9 @@ void lat_fetch_close(lat_fetch *f)
 int lat_fetch_send(lat_fetch *f, const void *from, size_t n)
 {
     const size_t place = f->begun++ % f->places;
-    return failed(cudaMemcpyAsync(f->pinned + place * f->bytes, from, n, cudaMemcpyDeviceToHost,
-                                  f->stream))
-                   || failed(cudaEventRecord(f->there[place], f->stream))
-               ? -1
-               : 0;
+    return lat_rc(failed(cudaMemcpyAsync(f->pinned + place * f->bytes, from, n,
+                                         cudaMemcpyDeviceToHost, f->stream))
+                  || failed(cudaEventRecord(f->there[place], f->stream)));
 }
 
 const char *lat_fetch_wait(lat_fetch *f, size_t k)

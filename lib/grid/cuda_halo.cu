@@ -296,10 +296,8 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
     h->peers.face_done = lat_cuda_flags(f) + LAT_CUDA_FACE_DONE;
     *peers = h->peers;
-    return lat_cuda_failed(cudaStreamSynchronize(stream_of(f)), "setting ghosts")
-                   || comm->barrier(comm)
-               ? -1
-               : 0;
+    return lat_rc(lat_cuda_failed(cudaStreamSynchronize(stream_of(f)), "setting ghosts")
+                  || comm->barrier(comm));
 }
 
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)

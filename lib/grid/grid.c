@@ -139,8 +139,7 @@ void lat_dfield_free(lat_dfield *f)
 
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight)
 {
-    return f->grid->dev->grid->put(f, member, host, weight) || lat_halo_exchange(f, member) ? -1
-                                                                                            : 0;
+    return lat_rc(f->grid->dev->grid->put(f, member, host, weight) || lat_halo_exchange(f, member));
 }
 
 int lat_dfield_get(const lat_dfield *f, int member, lat_field *host)

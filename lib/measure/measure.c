@@ -465,8 +465,7 @@ int lat_measure_restate(lat_field *f)
         lat_error_clear();
     f->head.functional = state.functional;
     f->head.theta = state.theta;
-    return lat_info_get(&f->head, LAT_INFO_RESIDUAL)
-                   && (lat_measure_residual(f, &residual) || lat_residual_note(&f->head, &residual))
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_info_get(&f->head, LAT_INFO_RESIDUAL)
+        && (lat_measure_residual(f, &residual) || lat_residual_note(&f->head, &residual)));
 }

@@ -171,8 +171,8 @@ int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield
 
 int lat_search_orthonormal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, double *norm)
 {
-    return lat_search_orthogonal(w, n, x, y, NULL, norm) || lat_search_scale(w, 1 / *norm, y) ? -1
-                                                                                              : 0;
+    return lat_rc(lat_search_orthogonal(w, n, x, y, NULL, norm)
+                  || lat_search_scale(w, 1 / *norm, y));
 }
 
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found)

@@ -115,10 +115,8 @@ int lat_overlap_deflate(lat_overlap *o, const lat_field *modes, const char *name
     o->deflation = d;
     d->name = lat_text_new("%s", name);
     d->chirality = lat_alloc(n, sizeof *d->chirality, "modes");
-    return !d->name || !d->chirality || lat_modes_new(&d->m, o->one, (int)n)
-                   || copy_modes(o, d, modes) || measure(o, d)
-               ? -1
-               : 0;
+    return lat_rc(!d->name || !d->chirality || lat_modes_new(&d->m, o->one, (int)n)
+                  || copy_modes(o, d, modes) || measure(o, d));
 }
 
 void lat_overlap_deflation_close(deflation *d)

@@ -94,10 +94,8 @@ static int step(lat_sign *s, const side *on, const lat_part *p, const clenshaw *
                                                             .terms = 1,
                                                             .by = {end.by[1]},
                                                             .more = {psi}};
-    return on->h->ops->apply(on->h, h, p, on->middle, from, &up)
-                   || on->h->ops->apply(on->h, h, p, e, on->middle, &down)
-               ? -1
-               : 0;
+    return lat_rc(on->h->ops->apply(on->h, h, p, on->middle, from, &up)
+                  || on->h->ops->apply(on->h, h, p, e, on->middle, &down));
 }
 
 /* out = factor (H + shift) in. */
@@ -438,10 +436,9 @@ static int open_side(side *on, const lat_sign *s, lat_dirac *h)
     lat_space *const space = h->space;
     on->h = h;
     on->epsilon = space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
-    return (on->psi = lat_vector_new(space, what)) && !lat_vector_new_all(space, 2, on->d, what)
-                   && (!product || (on->middle = lat_vector_new(space, what)))
-               ? 0
-               : -1;
+    return lat_rc(!(on->psi = lat_vector_new(space, what))
+                  || lat_vector_new_all(space, 2, on->d, what)
+                  || (product && !(on->middle = lat_vector_new(space, what))));
 }
 
 static void close_side(side *on)

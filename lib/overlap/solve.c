@@ -61,9 +61,8 @@ static int relaxed(state *w, int c, const lat_part *p, const double *delta, lat_
 /* y += z, z = 0. */
 static int collect(state *w, const lat_part *p)
 {
-    return w->s->ops->axpby(w->s, p, NULL, w->z, NULL, w->y, NULL) || w->s->ops->zero(w->s, p, w->z)
-               ? -1
-               : 0;
+    return lat_rc(w->s->ops->axpby(w->s, p, NULL, w->z, NULL, w->y, NULL)
+                  || w->s->ops->zero(w->s, p, w->z));
 }
 
 /* r becomes the part of `last` of the chirality, rho and size its norms. */
@@ -112,10 +111,8 @@ static int advance(state *w, const lat_part *p, const double *rho, double *next)
         plus[k] = (lat_scalar){a, 0};
         minus[k] = (lat_scalar){-a, 0};
     }
-    return w->s->ops->axpys(w->s, p, 1, by, &dir, w->z, NULL)
-                   || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next)
-               ? -1
-               : 0;
+    return lat_rc(w->s->ops->axpys(w->s, p, 1, by, &dir, w->z, NULL)
+                  || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next));
 }
 
 /* y += what the low modes span of (D D^+)^-1 r, and r becomes what is left. */
@@ -123,11 +120,10 @@ static int deflate(state *w, int c, const lat_part *p, double *rho)
 {
     if (!w->o->deflation)
         return 0;
-    return w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
-                   || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
-                   || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, c, p, rho)
-               ? -1
-               : 0;
+    return lat_rc(
+        w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
+        || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
+        || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, c, p, rho));
 }
 
 /* Updates those columns whose residual has come to its goal but not to its target: then next has

@@ -100,11 +100,9 @@ static int add_partner(spectrum *z, side *t)
 {
     double value, residual, rest = 0, norm;
     lat_dfield *w = lat_vector_new(z->s, "modes");
-    int rc = w && z->s->ops->copy(z->s, &lat_first_column, z->image, w) == 0
-                     && lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp) == 0
-                     && lat_overlap_norm(z->s, w, &norm) == 0
-                 ? 0
-                 : -1;
+    int rc = lat_rc(!w || z->s->ops->copy(z->s, &lat_first_column, z->image, w)
+                    || lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp)
+                    || lat_overlap_norm(z->s, w, &norm));
     if (rc == 0 && norm * norm > 4 * z->zero)
         rc = beside(z, t, w, &rest);
     if (rc == 0 && rest > NEW) {
@@ -172,11 +170,9 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
-    return z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
-                   || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
-                   || lat_modes_complete(&job, &known, found)
-               ? -1
-               : 0;
+    return lat_rc(z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
+                  || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
+                  || lat_modes_complete(&job, &known, found));
 }
 
 /* Those that are found, and their partners. */

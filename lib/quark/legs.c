@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"
@@ -143,12 +144,9 @@ int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *
     job j = {.l = l, .t = t, .first = first, .second = second};
     const size_t leg = lat_leg_reals(l->head->nc),
                  reals = second ? lat_pair_reals(l->head->nc) : leg;
-    const int rc = phases_make(&j.one, &l->head->geom, l->n1)
-                           || phases_make(&j.two, &l->head->geom, l->n2)
-                           || lat_slice_sum(lat_slice_sites(l->head), reals, 3 * leg, add_sites, &j,
-                                            out)
-                       ? -1
-                       : 0;
+    const int rc = lat_rc(
+        phases_make(&j.one, &l->head->geom, l->n1) || phases_make(&j.two, &l->head->geom, l->n2)
+        || lat_slice_sum(lat_slice_sites(l->head), reals, 3 * leg, add_sites, &j, out));
     free(j.one.of[0]);
     free(j.two.of[0]);
     return rc;

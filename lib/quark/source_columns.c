@@ -219,10 +219,8 @@ int lat_source_field(const lat_source *s, int field, lat_field *b)
     if (links->kind == LAT_GAUGE)
         strcpy(b->head.quark.links, lat_header_links_crc(links));
     char *text = header_text(s, field);
-    const int rc = !text || lat_quark_set_source(&b->head.quark, text)
-                           || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b)
-                       ? -1
-                       : 0;
+    const int rc = lat_rc(!text || lat_quark_set_source(&b->head.quark, text)
+                          || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b));
     free(text);
     if (rc)
         lat_field_free(b);

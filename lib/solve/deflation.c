@@ -40,12 +40,9 @@ static int apply(lat_deflation *d, const lat_part *p, lat_dfield *x, lat_dfield 
 {
     const lat_system *s = &d->s;
     if (d->square)
-        return s->apply(s->with, false, p, work, x, NULL)
-                       || s->apply(s->with, true, p, y, work, NULL)
-                   ? -1
-                   : 0;
-    return s->apply(s->with, false, p, y, x, NULL) || s->space->ops->gamma5(s->space, p, y) ? -1
-                                                                                            : 0;
+        return lat_rc(s->apply(s->with, false, p, work, x, NULL)
+                      || s->apply(s->with, true, p, y, work, NULL));
+    return lat_rc(s->apply(s->with, false, p, y, x, NULL) || s->space->ops->gamma5(s->space, p, y));
 }
 
 static int judge(const lat_deflation *d, int k, double norm, double residual)

@@ -51,10 +51,8 @@ int lat_helper_open(lat_helper *h, const lat_method *method, const lat_system *o
     if (method->steps < 1 || method->solver == LAT_SOLVER_AUTO)
         return lat_fail("a preconditioner: expected 1 step or more of a solver, found %ld of %s",
                         method->steps, lat_solver_name(method->solver));
-    return (h->b = kept_vector(h, "a preconditioner"))
-                   && (h->x = kept_vector(h, "a preconditioner"))
-               ? 0
-               : -1;
+    return lat_rc(!(h->b = kept_vector(h, "a preconditioner"))
+                  || !(h->x = kept_vector(h, "a preconditioner")));
 }
 
 void lat_helper_close(lat_helper *h)

@@ -277,11 +277,9 @@ int lat_stream_share_head(const lat_comm *comm, lat_header *head)
         memcpy(head, packed, sizeof *head);
         const int info = head->info.count, history = head->history.count;
         head->history = (lat_lines){0, NULL};
-        rc = unpack_lines(&head->info, info, &lines)
-                     || unpack_lines(&head->history, history, &lines)
-                     || unpack_quark(&head->quark, &lines)
-                 ? -1
-                 : 0;
+        rc = lat_rc(unpack_lines(&head->info, info, &lines)
+                    || unpack_lines(&head->history, history, &lines)
+                    || unpack_quark(&head->quark, &lines));
     }
     free(packed);
     return rc;

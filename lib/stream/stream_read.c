@@ -375,8 +375,6 @@ int lat_stream_verify(const lat_header *head, const char *name, double plaquette
                       double largest)
 {
     const double bound = tolerance(head, largest);
-    return check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0
-                   || check_number(name, "link trace", head->link_trace, link_trace, bound) < 0
-               ? -1
-               : 0;
+    return lat_rc(check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0
+                  || check_number(name, "link trace", head->link_trace, link_trace, bound) < 0);
 }

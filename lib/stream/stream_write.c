@@ -71,9 +71,8 @@ static int write_block(lat_output *out, lat_pipeline *p, lat_block *b)
     if (lat_output_reserve_mapped(out, LAT_FRAME + b->stored, &b->output_at))
         return 0;
     b->output_at = 0;
-    return lat_output_write(out, b->head, LAT_FRAME) || lat_output_write(out, b->payload, b->stored)
-               ? -1
-               : 0;
+    return lat_rc(lat_output_write(out, b->head, LAT_FRAME)
+                  || lat_output_write(out, b->payload, b->stored));
 }
 
 /* A job. */

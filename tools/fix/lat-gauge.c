@@ -140,11 +140,9 @@ static int do_random(run *r, lat_field *f, long index)
     lat_transform_random(&g, seed, index);
     int rc = lat_transform_apply(f, &g);
     if (rc == 0 && r->g_out)
-        rc = lat_provenance(&g.head, "random, seed %llu, configuration %ld",
-                            (unsigned long long)seed, index)
-                     || lat_stream_write(r->g_out, &g, lat_opts.store)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_provenance(&g.head, "random, seed %llu, configuration %ld",
+                                   (unsigned long long)seed, index)
+                    || lat_stream_write(r->g_out, &g, lat_opts.store));
     lat_field_free(&g);
     return rc ? -1
               : lat_provenance(&f->head, "random, seed %llu, configuration %ld",

@@ -324,14 +324,12 @@ static int write_links(lat_output *out, lat_field *f, const projected *p, const 
     lat_header_unflow(&f->head);
     lat_info_remove(&f->head, LAT_INFO_NOT_IN_GROUP);
     f->head.plaquette = f->head.link_trace = NAN;
-    return lat_info_set(&f->head, LAT_INFO_PROJECTION, "abelian")
-                   || lat_provenance(
-                       &f->head, "Abelian projection%s",
-                       m->forced ? " of links that are not in maximally Abelian gauge (--force)"
-                                 : "")
-                   || lat_stream_write(out, f, lat_opts.store)
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_info_set(&f->head, LAT_INFO_PROJECTION, "abelian")
+        || lat_provenance(&f->head, "Abelian projection%s",
+                          m->forced ? " of links that are not in maximally Abelian gauge (--force)"
+                                    : "")
+        || lat_stream_write(out, f, lat_opts.store));
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

@@ -198,12 +198,11 @@ static int contract(lat_corr_run *r)
                                    r->own + (size_t)t * numbers);
     }
     rc = lat_agree(lat_opts.comm, rc ? -1 : 0);
-    return rc || lat_feed_end(&r->first) || (lat_corr_opts.second && lat_feed_end(&r->second))
-                   || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
-                   || lat_field_gather(&r->first.f, r->norm, sizeof(double), r->norm + 2 * T)
-                   || lat_field_gather(&r->first.f, r->norm + T, sizeof(double), r->norm + 3 * T)
-               ? -1
-               : 0;
+    return lat_rc(rc || lat_feed_end(&r->first)
+                  || (lat_corr_opts.second && lat_feed_end(&r->second))
+                  || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
+                  || lat_field_gather(&r->first.f, r->norm, sizeof(double), r->norm + 2 * T)
+                  || lat_field_gather(&r->first.f, r->norm + T, sizeof(double), r->norm + 3 * T));
 }
 
 /* ---- what a correlator is of ----------------------------------------------------------------- */
@@ -278,11 +277,9 @@ static lat_corr_run state;
 static int open_others(lat_corr_run *r)
 {
     const char *second = lat_corr_opts.second, *links = lat_corr_opts.gauge_file;
-    return (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
-                   || (links && !r->links.in
-                       && !(r->links.in = lat_input_open(links, lat_opts.comm)))
-               ? -1
-               : 0;
+    return lat_rc(
+        (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+        || (links && !r->links.in && !(r->links.in = lat_input_open(links, lat_opts.comm))));
 }
 
 /* All propagators of a file: an exit code. */

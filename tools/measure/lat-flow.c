@@ -183,21 +183,17 @@ static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, d
     lat_field v = {.data = NULL};
     char text[32];
     snprintf(text, sizeof text, "%.15g", t);
-    int rc = lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, u->comm)
-                     || lat_flow_get(f, &v)
-                 ? -1
-                 : 0;
+    int rc = lat_rc(lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, u->comm)
+                    || lat_flow_get(f, &v));
     v.head.plaquette = v.head.link_trace = NAN;
     v.head.copies = 0;
     lat_header_ungauge(&v.head);
     lat_info_remove(&v.head, LAT_INFO_NOT_IN_GROUP);
-    rc = rc || lat_info_set(&v.head, LAT_INFO_FLOW_TIME, text)
-                 || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, actions[action])
-                 || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text,
-                                   lat_flow_steps(f), lat_flow_description(f))
-                 || lat_stream_write(out, &v, lat_opts.store)
-             ? -1
-             : 0;
+    rc = lat_rc(rc || lat_info_set(&v.head, LAT_INFO_FLOW_TIME, text)
+                || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, actions[action])
+                || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text, lat_flow_steps(f),
+                                  lat_flow_description(f))
+                || lat_stream_write(out, &v, lat_opts.store));
     lat_field_free(&v);
     return rc;
 }

@@ -164,10 +164,8 @@ static int prepare(lat_gluon_momenta *m, lat_gluon_vertices *v, const lat_condit
             name, config);
     lat_gluon_momenta_free(m);
     lat_gluon_vertices_free(v);
-    return lat_gluon_momenta_new(m, c, geom, average == ORBITS)
-                   || (vertex && lat_gluon_vertices_new(v, m, head->nc, largest, &cuts))
-               ? -1
-               : 0;
+    return lat_rc(lat_gluon_momenta_new(m, c, geom, average == ORBITS)
+                  || (vertex && lat_gluon_vertices_new(v, m, head->nc, largest, &cuts)));
 }
 
 /* Of all files. In maximally Abelian gauge there are two reports and sums: of diagonal colours, and

@@ -112,10 +112,8 @@ static int check_ensemble(lat_quark_run *r, const char *name)
         return -1;
     char ensemble[LAT_ENSEMBLE_TEXT];
     lat_ensemble_text(&r->head, ensemble);
-    return lat_ensemble_differs(head, ensemble, "--mean: ", name)
-                   || lat_quark_same_gauge(&r->head, head, name)
-               ? -1
-               : 0;
+    return lat_rc(lat_ensemble_differs(head, ensemble, "--mean: ", name)
+                  || lat_quark_same_gauge(&r->head, head, name));
 }
 
 static int write_legs(lat_quark_run *r, const lat_kinematics *k, const double *legs)
@@ -254,10 +252,8 @@ static int check_legs(lat_quark_run *r, const lat_legs_note *what, const char *n
                         : lat_quark_opts.gauge_file ? "--gauge-file"
                         : lat_quark_opts.momenta    ? "--momenta"
                                                     : "--source");
-    return (lat_quark_opts.vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
-                   || lat_quark_check_boundary(&r->first.f.head, name, what->n[0])
-               ? -1
-               : 0;
+    return lat_rc((lat_quark_opts.vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
+                  || lat_quark_check_boundary(&r->first.f.head, name, what->n[0]));
 }
 
 /* Legs that an earlier lat-quark has summed. An exit code. */

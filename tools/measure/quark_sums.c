@@ -23,11 +23,9 @@ static double *over_slices(lat_quark_run *r, slice_fn *fn, const void *what, siz
     double *all = lat_alloc((size_t)lat_slices(head) * reals, sizeof *all, "sums over slices");
     int rc = own && all ? 0 : -1;
     for (int t = 0; rc == 0 && t < slab.count; t++)
-        rc = lat_feed_slice(&r->first, t)
-                     || (lat_quark_opts.second && lat_feed_slice(&r->second, t))
-                     || fn(r, what, t + slab.first, own + (size_t)t * reals)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_feed_slice(&r->first, t)
+                    || (lat_quark_opts.second && lat_feed_slice(&r->second, t))
+                    || fn(r, what, t + slab.first, own + (size_t)t * reals));
     rc = lat_agree(lat_opts.comm, rc);
     if (rc || lat_feed_end(&r->first) || (lat_quark_opts.second && lat_feed_end(&r->second))
         || lat_field_gather(&r->first.f, own, reals * sizeof *own, all)) {

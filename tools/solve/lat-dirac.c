@@ -205,10 +205,8 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
     const lat_part p = {LAT_BOTH, columns, lat_column_numbers};
     if (apply == SIGN)
         return lat_sign_apply(o->sign, 0, &p, out, in);
-    return lat_overlap_apply(o, kinds[apply], 0, &p, out, in)
-                   || (apply == GAMMA5 && o->space->ops->gamma5(o->space, &p, out))
-               ? -1
-               : 0;
+    return lat_rc(lat_overlap_apply(o, kinds[apply], 0, &p, out, in)
+                  || (apply == GAMMA5 && o->space->ops->gamma5(o->space, &p, out)));
 }
 
 static int apply_overlap(lat_dirac_tool_run *r, const lat_field *x, lat_field *y)
@@ -305,11 +303,9 @@ static int find_links(lat_dirac_tool_run *r, const lat_field *x)
         return -1;
     if (r->links.number == before)
         return 0;
-    return lat_fermion_check_gauge(&r->links.u.head, gauge_file)
-                   || ((apply >= 0 || lat_dirac_tool_stated(r))
-                       && lat_fermion_check_links(&r->fermion, &r->links.u.head, gauge_file))
-               ? -1
-               : 0;
+    return lat_rc(lat_fermion_check_gauge(&r->links.u.head, gauge_file)
+                  || ((apply >= 0 || lat_dirac_tool_stated(r))
+                      && lat_fermion_check_links(&r->fermion, &r->links.u.head, gauge_file)));
 }
 
 /* What M^-1 is divided by in the file of another program is unknown to --identify. */

@@ -148,10 +148,8 @@ static int save(void *with, const lat_modes_state *state)
 {
     lat_modes_tool_run *r = with;
     lat_space *s = state->refined ? r->exact.one : searched(r);
-    return lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
-                   || lat_sections_asked(&r->kept)
-               ? -1
-               : 0;
+    return lat_rc(lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
+                  || lat_sections_asked(&r->kept));
 }
 
 static int find(lat_modes_tool_run *r, lat_modes_job *job)
@@ -190,14 +188,12 @@ static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage stor
     const int nc = u->head.nc;
     const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
     const lat_dirac_options how = {.reals = 0};
-    return (o->grid = lat_grid_new(on, &spec))
-                   && (o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
-                   && (o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
-                   && (columns == 0
-                       || ((o->many = lat_space_open_in(o->grid, nc, columns, r->gauge))
-                           && (o->batch = lat_dirac_open(o->many, u, &r->fermion, &how))))
-               ? 0
-               : -1;
+    return lat_rc(!(o->grid = lat_grid_new(on, &spec))
+                  || !(o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
+                  || !(o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
+                  || (columns > 0
+                      && (!(o->many = lat_space_open_in(o->grid, nc, columns, r->gauge))
+                          || !(o->batch = lat_dirac_open(o->many, u, &r->fermion, &how)))));
 }
 
 static void close_operator(lat_modes_tool_operator *o)

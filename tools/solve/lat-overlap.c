@@ -204,24 +204,20 @@ static int write_modes(lat_overlap *o, const lat_field *u, const lat_header *hea
     const int n = (int)lat_header_objects(&modes->head);
     lat_header *head = &modes->head;
     double *residual = lat_alloc((size_t)n, sizeof *residual, "residuals"), worst = 0;
-    int rc = residual && !lat_quark_set_eigenvalues(&head->quark, value)
-                     && !certify(o, u, modes, residual)
-                 ? 0
-                 : -1;
+    int rc = lat_rc(!residual || lat_quark_set_eigenvalues(&head->quark, value)
+                    || certify(o, u, modes, residual));
     for (int k = 0; k < n && rc == 0; k++)
         worst = fmax(worst, residual[k]);
     if (rc == 0)
         lat_header_of_links(head, head_u, &fermion);
-    rc = rc || lat_quark_set_residuals(&head->quark, residual)
-                 || lat_info_set(head, LAT_INFO_MODES_MATRIX,
-                                 lat_modes_matrix_text(LAT_MODES_OF_OVERLAP))
-                 || lat_info_set(head, LAT_INFO_MODES_WHICH, "lowest")
-                 || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
-                 || lat_overlap_describe(head, o, &known)
-                 || lat_provenance(head, "%d modes, residual %.2e", n, worst)
-                 || lat_stream_write(modes_out, modes, lat_opts.store)
-             ? -1
-             : 0;
+    rc = lat_rc(
+        rc || lat_quark_set_residuals(&head->quark, residual)
+        || lat_info_set(head, LAT_INFO_MODES_MATRIX, lat_modes_matrix_text(LAT_MODES_OF_OVERLAP))
+        || lat_info_set(head, LAT_INFO_MODES_WHICH, "lowest")
+        || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
+        || lat_overlap_describe(head, o, &known)
+        || lat_provenance(head, "%d modes, residual %.2e", n, worst)
+        || lat_stream_write(modes_out, modes, lat_opts.store));
     free(residual);
     return rc;
 }
@@ -332,13 +328,10 @@ static void check_usage(void)
 static int open_all(void)
 {
     const lat_comm *comm = lat_opts.comm;
-    return lat_device_begin(&device_choice, comm)
-                   || !(device = lat_device_open(&device_choice, comm))
-                   || lat_overlap_known_open(&known, comm)
-                   || (save_modes
-                       && !(modes_out = lat_output_open(save_modes, lat_output_flags(), comm)))
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_device_begin(&device_choice, comm) || !(device = lat_device_open(&device_choice, comm))
+        || lat_overlap_known_open(&known, comm)
+        || (save_modes && !(modes_out = lat_output_open(save_modes, lat_output_flags(), comm))));
 }
 
 int main(int argc, char **argv)

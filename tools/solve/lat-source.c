@@ -64,11 +64,9 @@ typedef struct run {
 
 static int write_field(run *r, lat_field *f)
 {
-    return lat_provenance(&f->head, "%s", r->text)
-                   || lat_field_convert(f, precision ? LAT_F64 : LAT_F32)
-                   || lat_stream_write(r->out, f, lat_opts.store) < 0
-               ? -1
-               : 0;
+    return lat_rc(lat_provenance(&f->head, "%s", r->text)
+                  || lat_field_convert(f, precision ? LAT_F64 : LAT_F32)
+                  || lat_stream_write(r->out, f, lat_opts.store) < 0);
 }
 
 /* ---- on links -------------------------------------------------------------------------------- */
@@ -100,10 +98,8 @@ static int on_links(run *r)
     lat_field u;
     int rc;
     for (long config = 0; (rc = lat_fields_read_links(r->in, &u)) > 0; config++) {
-        rc = lat_header_need(&u.head, LAT_GAUGE, lat_input_name(r->in)) || lat_field_exchange(&u)
-                     || on_lattice(r, &u, config)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_header_need(&u.head, LAT_GAUGE, lat_input_name(r->in))
+                    || lat_field_exchange(&u) || on_lattice(r, &u, config));
         lat_field_free(&u);
         if (rc)
             return -1;
@@ -222,10 +218,8 @@ static int describe(const run *r, lat_header *head)
     char *text = lat_text_new("%s of %s", r->text,
                               head->quark.source ? head->quark.source : "unknown");
     lat_header_no_operator(head);
-    const int rc = text && !lat_quark_set_source(&head->quark, text)
-                           && !lat_quark_set_residuals(&head->quark, NULL)
-                       ? 0
-                       : -1;
+    const int rc = lat_rc(!text || lat_quark_set_source(&head->quark, text)
+                          || lat_quark_set_residuals(&head->quark, NULL));
     free(text);
     return rc;
 }
@@ -236,10 +230,9 @@ static int on_propagators(run *r)
     int rc;
     for (; (rc = lat_fields_read(r->in, &s)) > 0; r->field++) {
         const char *name = lat_input_name(r->in);
-        rc = lat_header_need(&s.head, LAT_PROPAGATOR, name) || lat_need_solution(&s.head, name)
-                     || sequential(r, &s) || describe(r, &s.head) || write_field(r, &s)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_header_need(&s.head, LAT_PROPAGATOR, name)
+                    || lat_need_solution(&s.head, name) || sequential(r, &s) || describe(r, &s.head)
+                    || write_field(r, &s));
         lat_field_free(&s);
         if (rc)
             return -1;
@@ -273,12 +266,11 @@ int main(int argc, char **argv)
         lat_usage("only one of the inputs can be stdin");
     if (!dims)
         r.in = lat_input_open(file, lat_opts.comm);
-    int rc = (dims || r.in)
-                     && (!gauge_file || (r.links.in = lat_input_open(gauge_file, lat_opts.comm)))
-                     && (r.out = lat_output_open(
-                             lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER, lat_opts.comm))
-                 ? 0
-                 : -1;
+    int rc = lat_rc(
+        (!dims && !r.in)
+        || (gauge_file && !(r.links.in = lat_input_open(gauge_file, lat_opts.comm)))
+        || !(r.out = lat_output_open(lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER,
+                                     lat_opts.comm)));
     if (rc == 0)
         rc = dims ? without_links(&r) : is_sequential ? on_propagators(&r) : on_links(&r);
     const int code = lat_output_end(r.out, NULL, rc ? LAT_FAILED : LAT_DONE);

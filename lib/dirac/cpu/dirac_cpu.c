@@ -362,9 +362,8 @@ static int dirac_cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_part
         return apply_one(c, matrix, p, out, in, end);
     /* S in is on the same sites of tmp as `in`, the hop of S^+ goes to the other ones. */
     const lat_dirac_matrix plain = {matrix.form, LAT_PLAIN}, dagger = {matrix.form, LAT_DAGGER};
-    return apply_one(c, plain, p, c->tmp, in, NULL) || apply_one(c, dagger, p, out, c->tmp, end)
-               ? -1
-               : 0;
+    return lat_rc(apply_one(c, plain, p, c->tmp, in, NULL)
+                  || apply_one(c, dagger, p, out, c->tmp, end));
 }
 
 /* ---- the diagonal, and the system of one parity ---------------------------------------------- */

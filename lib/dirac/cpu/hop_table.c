@@ -166,10 +166,8 @@ int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
     table->collects = grid->lay->ncollect > 0;
     table->step = lat_alloc((size_t)grid->lay->nblocks, 8 * sizeof *table->step,
                             "the table of neighbours");
-    const int rc = !table->step || find_twist(table, 0, -1, true) < 0 || fill_steps(&p, boundary)
-                           || fill_perms(&p) || fill_phases(&p)
-                       ? -1
-                       : 0;
+    const int rc = lat_rc(!table->step || find_twist(table, 0, -1, true) < 0
+                          || fill_steps(&p, boundary) || fill_perms(&p) || fill_phases(&p));
     free(p.list);
     return rc;
 }

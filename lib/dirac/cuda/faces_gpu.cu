@@ -74,10 +74,8 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
     if (!s->window.direct) {
         f->to[0] = s->send;
         f->to[1] = s->send + room;
-        return failed(send_both(s, a, blocks, false))
-                       || exchange_faces(s, (size_t)a->columns * s->face, f->ghost)
-                   ? -1
-                   : 0;
+        return lat_rc(failed(send_both(s, a, blocks, false))
+                      || exchange_faces(s, (size_t)a->columns * s->face, f->ghost));
     }
     f->blocks = blocks;
     for (int side = 0; side < 2; side++) {

@@ -136,12 +136,10 @@ static int write_field(const lat_checkpoint *k, lat_output *out, const known *w,
     g.head.reals = c->g.head.reals;
     snprintf(field, sizeof field, "%ld %ld %d %s", w->config, c->number, w->copies,
              *w->crc ? w->crc : "-");
-    int rc = lat_info_set(&g.head, "checkpoint.run", k->run)
-                     || lat_info_set(&g.head, "checkpoint.limits", k->limits)
-                     || lat_info_set(&g.head, "checkpoint.field", field)
-                     || lat_info_set(&g.head, "checkpoint.device", w->device)
-                 ? -1
-                 : 0;
+    int rc = lat_rc(lat_info_set(&g.head, "checkpoint.run", k->run)
+                    || lat_info_set(&g.head, "checkpoint.limits", k->limits)
+                    || lat_info_set(&g.head, "checkpoint.field", field)
+                    || lat_info_set(&g.head, "checkpoint.device", w->device));
     for (int i = 0; first && rc == 0 && i < w->copies; i++)
         if (w->copy[i].started)
             rc = row_print(&g.head.history, as_saved(&w->copy[i]));

@@ -337,8 +337,8 @@ static int prepare(run *r)
     f->store = f->algorithm->residual ? LAT_F64 : f->algorithm->store;
     f->slices = lat_condition_slices(&f->condition, &f->u.head.geom);
     f->theta = lat_alloc((size_t)f->slices * LAT_BATCH, sizeof *f->theta, "theta of slices");
-    return !f->theta || lat_copies_make(f, r->in) || lat_checkpoint_restore(r->checkpoint, f) ? -1
-                                                                                              : 0;
+    return lat_rc(!f->theta || lat_copies_make(f, r->in)
+                  || lat_checkpoint_restore(r->checkpoint, f));
 }
 
 /* Reading or writing has failed, on all ranks: if that is because the run was asked to stop, writes

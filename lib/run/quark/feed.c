@@ -161,10 +161,8 @@ int lat_feed_end(lat_feed *d)
     const double largest = lat_stream_largest(d->reader);
     lat_stream_reader *reader = d->reader;
     d->reader = NULL;
-    return lat_stream_end(reader, &d->f.head) < 0
-                   || lat_stream_verify(&d->f.head, lat_input_name(d->in), NAN, NAN, largest)
-               ? -1
-               : 0;
+    return lat_rc(lat_stream_end(reader, &d->f.head) < 0
+                  || lat_stream_verify(&d->f.head, lat_input_name(d->in), NAN, NAN, largest));
 }
 
 int lat_need_solution(const lat_header *head, const char *name)

@@ -107,8 +107,8 @@ int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm)
 {
     *k = (lat_overlap_known){.of = -1};
     lat_header_init(&k->modes.head);
-    return lat_overlap_opts.modes && !(k->in = lat_input_open(lat_overlap_opts.modes, comm)) ? -1
-                                                                                             : 0;
+    return lat_rc(lat_overlap_opts.modes
+                  && !(k->in = lat_input_open(lat_overlap_opts.modes, comm)));
 }
 
 int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_field *links,
@@ -190,10 +190,8 @@ int lat_overlap_describe(lat_header *head, const lat_overlap *o, const lat_overl
 {
     char bound[32];
     snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(o));
-    return lat_info_set(head, LAT_OVERLAP_BOUND, bound)
-                   || (*known->text && lat_info_set(head, LAT_OVERLAP_MODES, known->text))
-               ? -1
-               : 0;
+    return lat_rc(lat_info_set(head, LAT_OVERLAP_BOUND, bound)
+                  || (*known->text && lat_info_set(head, LAT_OVERLAP_MODES, known->text)));
 }
 
 /* ---- propagators ----------------------------------------------------------------------------- */

@@ -351,11 +351,10 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
 int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows)
 {
     const adder a = next_adder(s);
-    return failed(lat_cuda_start(false, add_rows, dim3(a.slices, (unsigned)(count + 31) / 32), 256,
-                                 lat_gpu_stream(&s->space), a, count, sides, rows))
-                   || finish_sums(s, count)
-               ? -1
-               : 0;
+    return lat_rc(
+        failed(lat_cuda_start(false, add_rows, dim3(a.slices, (unsigned)(count + 31) / 32), 256,
+                              lat_gpu_stream(&s->space), a, count, sides, rows))
+        || finish_sums(s, count));
 }
 
 /* ---- scalars that stay on the device --------------------------------------------------------- */
