@@ -7,10 +7,6 @@
 #include "lattice/fermion.h"
 #include "lattice/field.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_plain_gpu lat_plain_gpu;
 
 /* Bytes that it takes on a GPU: links, and the clover term of six planes. */
@@ -32,7 +28,3 @@ const double *lat_plain_gpu_links(const lat_plain_gpu *p);
  * bytes of a host field with the header of b, in double. */
 int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b, int columns,
                            const int *column, double *residual);
-
-#ifdef __cplusplus
-}
-#endif

@@ -30,10 +30,6 @@
 #include "lattice/fermion.h"
 #include "vector/apply.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum { LAT_FULL, LAT_ASYMMETRIC, LAT_SYMMETRIC } lat_dirac_form;
 
 /* M, M^+, M^+M, gamma5 M; or of S instead of M. */
@@ -122,7 +118,3 @@ extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;
 lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options);
 void lat_dirac_close(lat_dirac *d); /* NULL is allowed */
-
-#ifdef __cplusplus
-}
-#endif

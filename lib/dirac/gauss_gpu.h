@@ -6,10 +6,6 @@
 #include "grid/device.h"
 #include "lattice/field.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_gauss_gpu lat_gauss_gpu;
 
 /* On a GPU; its memory, some fields of a slice, is taken when it is needed. NULL with lat_error
@@ -24,7 +20,3 @@ static inline bool lat_gauss_gpu_takes(int nc) { return nc == 2 || nc == 3; }
  * [site][column][spin][colour][re, im] with `columns` columns. 0, or -1 with lat_error set. */
 int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double width, int steps,
                         int columns, double *psi);
-
-#ifdef __cplusplus
-}
-#endif

@@ -14,10 +14,6 @@
 #include "measure/measure.h"
 #include "site/update.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_sweep {
     lat_update update;
     const double *omega; /* [copies] 1: relaxation; below 2. For relaxations, else NULL */
@@ -68,7 +64,3 @@ long lat_fix_freeze(lat_fixer *f, const double *theta);
 /* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. Borrowed
  * until the next sweep. NULL with lat_error set. */
 struct lat_dfield *lat_fix_transformations(lat_fixer *f);
-
-#ifdef __cplusplus
-}
-#endif

@@ -8,10 +8,6 @@
 #include "common/geometry.h"
 #include "grid/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_laplace_gpu lat_laplace_gpu;
 
 /* 0 if there is code for these extents: products of 2, 3, 5, 7, 11 and 13, at most 1024, in single
@@ -27,7 +23,3 @@ void lat_laplace_gpu_free(lat_laplace_gpu *l);
 /* v <- L^-1 v, of units that are not idle (idle[units] on the device; NULL: all), in the device's
  * stream: 0, or -1 with lat_error set. */
 int lat_laplace_gpu_invert(lat_laplace_gpu *l, void *v, const bool *idle);
-
-#ifdef __cplusplus
-}
-#endif

@@ -14,10 +14,6 @@
 #include "lattice/field.h"
 #include "site/update.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_action {
     double beta, xi;
 } lat_action;
@@ -53,7 +49,3 @@ int lat_generate_plaquette(lat_generator *gen, double *spatial, double *temporal
 /* The links, bit for bit as they are inside: a field of that precision goes out and in without a
  * change. */
 int lat_generate_get(const lat_generator *gen, lat_field *u);
-
-#ifdef __cplusplus
-}
-#endif

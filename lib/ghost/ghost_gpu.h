@@ -10,10 +10,6 @@
 #include <stdint.h>
 #include "ghost.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { LAT_GHOST_GPU_MOST = 4 };
 
 /* What Newton's passes work with, on their device. */
@@ -145,7 +141,3 @@ int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c
 
 /* v <- L^-1 v (fourier/laplace.h), of units that are not idle (NULL: all). */
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle);
-
-#ifdef __cplusplus
-}
-#endif

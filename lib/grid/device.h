@@ -8,10 +8,6 @@
 #include <stddef.h>
 #include "comm/comm.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
 #define LAT_DEVICES "auto|cpu|gpu"
 
@@ -65,7 +61,3 @@ void lat_device_close(lat_device *dev); /* NULL is allowed */
 
 /* Waits for the threads of lat_device_begin and lat_device_close; before the process ends. */
 void lat_device_end(void);
-
-#ifdef __cplusplus
-}
-#endif

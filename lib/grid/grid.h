@@ -18,10 +18,6 @@
 #include "device.h"
 #include "lattice/field.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How a real number is stored on a device. HALF: 16-bit fixed point with a norm a site, on GPUs.
  * Whoever asks for it uses a switch without default, so that a new one cannot be taken for another.
  */
@@ -148,7 +144,3 @@ int lat_dfield_get(const lat_dfield *f, int member, lat_field *host);
 
 /* Sends a unit to another rank or receives it from there, as it lies: these two ranks call it. */
 int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send);
-
-#ifdef __cplusplus
-}
-#endif

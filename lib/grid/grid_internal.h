@@ -4,10 +4,6 @@
 
 #include "halo.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The two tables have the functions of grid.h and halo.h, once grid.c has done what both
  * kinds share. */
 typedef struct lat_grid_ops {
@@ -36,7 +32,3 @@ bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm);
 bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm);
 lat_device *lat_device_gpu(const lat_device_options *options, const lat_comm *comm);
 void lat_cuda_end(void);
-
-#ifdef __cplusplus
-}
-#endif

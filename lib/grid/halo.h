@@ -14,10 +14,6 @@
 
 #include "grid.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What travels: sites of one parity, some units, some consecutive objects of each site. */
 typedef struct lat_halo_part {
     int parity;
@@ -29,7 +25,3 @@ typedef struct lat_halo_part {
 /* All ghosts of a member become the neighbours' faces, which have been written; one exchange at a
  * time a communicator. Nothing if there are none. 0, or -1 with lat_error set. */
 int lat_halo_exchange(lat_dfield *f, int member);
-
-#ifdef __cplusplus
-}
-#endif

@@ -4,10 +4,6 @@
 
 #include "device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Bytes that are free on the device, the fewest of any rank; INFINITY on the CPU, which is not
  * asked. Below zero with lat_error set. All ranks call it. */
 double lat_device_free_bytes(const lat_device *dev);
@@ -19,7 +15,3 @@ int lat_device_check_memory(const lat_device *dev, double bytes, const char *wha
 /* The same for this rank's GPU. */
 double lat_gpu_free_bytes(void);
 int lat_gpu_check_memory(double bytes, const char *what);
-
-#ifdef __cplusplus
-}
-#endif

@@ -11,10 +11,6 @@
 
 #include "grid.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Slices across the last axis of a slot that this rank has: the slab's if slots are cut among
  * ranks, else all. */
 int lat_reduce_slices(const lat_grid *grid);
@@ -25,7 +21,3 @@ int lat_reduce_slices(const lat_grid *grid);
  * or -1 with lat_error set; every rank calls it. */
 int lat_reduce_total(const lat_grid *grid, int members, int numbers, int most, const double *sum,
                      double *total);
-
-#ifdef __cplusplus
-}
-#endif

@@ -6,10 +6,6 @@
 
 #include "vector/space.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What is done with a result in the pass that makes it. All zero: out = result. */
 enum { LAT_APPLY_TERMS = 2 };
 typedef struct lat_apply_end {
@@ -65,7 +61,3 @@ static inline bool lat_apply_recursion(const lat_apply_end *end)
 {
     return end && (end->terms || end->factor != 0 || lat_apply_shifted(end));
 }
-
-#ifdef __cplusplus
-}
-#endif

@@ -10,10 +10,6 @@
 #include "lattice/field.h"
 #include "vector/space.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_mirror lat_mirror;
 
 /* Can a field with this header be there? It takes as many bytes as on the host. */
@@ -46,7 +42,3 @@ int lat_mirror_get(lat_mirror *m, lat_field *host);
 
 /* Where it is on the device. */
 const double *lat_mirror_data(const lat_mirror *m);
-
-#ifdef __cplusplus
-}
-#endif

@@ -9,10 +9,6 @@
 
 #include "vector/steps.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define LAT_VECTOR_COLUMNS 64 /* of a batch, at most */
 
 struct lat_part;
@@ -70,7 +66,3 @@ static inline const lat_scalar *lat_coefficient_host(lat_coefficient c)
 {
     return c.scalars ? c.scalars->row[c.row] : c.number;
 }
-
-#ifdef __cplusplus
-}
-#endif

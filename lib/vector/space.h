@@ -33,10 +33,6 @@
 #include "vector/layout.h"
 #include "vector/scalars.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define LAT_VECTOR_TERMS 16 /* fields of axpys and dots, at most */
 #define LAT_VECTOR_MODES 64 /* fields that products and combine of a GPU read in one pass */
 
@@ -186,7 +182,3 @@ void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size
 /* put and get of one column. */
 int lat_spinor_put(lat_space *s, lat_dfield *x, int column, const lat_field *host, int object);
 int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *host, int object);
-
-#ifdef __cplusplus
-}
-#endif

@@ -16,10 +16,6 @@
 #include "grid/grid.h"
 #include "lattice/field.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lat_temporal {
     lat_field g;  /* G, ghosts included; on a GPU without data */
     void *device; /* on a GPU: [own sites, ghosts][18] in double, natural order (staging.h) */
@@ -49,7 +45,3 @@ int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev);
 int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *lattice,
                         const double *there);
 void lat_temporal_gpu_close(lat_temporal *t);
-
-#ifdef __cplusplus
-}
-#endif
