@@ -328,9 +328,8 @@ lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const 
                  "operator");
         return NULL;
     }
-    lat_plain_gpu *p = (lat_plain_gpu *)calloc(1, sizeof *p);
-    if (!p) {
-        lat_fail("out of memory: residuals");
+    lat_plain_gpu *p = (lat_plain_gpu *)lat_alloc_zero(1, sizeof *p, "residuals");
+    if (!p)
         return NULL;
     }
     p->dev = lat_cuda_device_of(dev);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "flow_internal.h"
 #include "grid/memory.h"
 #include "lattice/boundary.h"
@@ -126,9 +127,8 @@ lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how 
     const lat_flow_device *device = device_of(dev);
     if (lat_flow_check(dev, u))
         return NULL;
-    lat_flow *f = calloc(1, device->size);
-    if (!f) {
-        lat_fail("out of memory: a flow");
+    lat_flow *f = lat_alloc_zero(1, device->size, "a flow");
+    if (!f)
         return NULL;
     }
     f->device = device;

@@ -137,9 +137,8 @@ NAME(laplace)
 *NAME(laplace_new)(const lat_geometry *geom, const double *weight, int reals, const lat_comm *comm)
 {
     const int nd = geom->nd;
-    NAME(laplace) *l = calloc(1, sizeof *l);
-    if (!l) {
-        lat_fail("out of memory: a Laplacian");
+    NAME(laplace) *l = lat_alloc_zero(1, sizeof *l, "a Laplacian");
+    if (!l)
         return NULL;
     }
     l->geom = *geom;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "generate_internal.h"
 #include "grid/memory.h"
 #include "site/groups.h"
@@ -47,9 +48,8 @@ lat_generator *lat_generate_open(lat_device *dev, const lat_field *u, lat_real r
     }
     if (lat_device_check_group(dev->gpu, nc, device->groups))
         return NULL;
-    lat_generator *gen = calloc(1, device->size);
-    if (!gen) {
-        lat_fail("out of memory: a generator");
+    lat_generator *gen = lat_alloc_zero(1, device->size, "a generator");
+    if (!gen)
         return NULL;
     }
     gen->device = device;

@@ -217,9 +217,8 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
     const bool gpu = dev && dev->gpu;
     if (check(u, c) || (packs && lat_ghost_check(dev, u)))
         return NULL;
-    lat_ghost *m = calloc(1, sizeof *m);
-    if (!m) {
-        lat_fail("out of memory: the Faddeev-Popov operator");
+    lat_ghost *m = lat_alloc_zero(1, sizeof *m, "the Faddeev-Popov operator");
+    if (!m)
         return NULL;
     }
     m->lattice = (lat_field){.head = u->head, .comm = u->comm ? u->comm : &lat_comm_self};

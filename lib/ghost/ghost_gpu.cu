@@ -9,6 +9,7 @@
 #include "grid/cuda_tuning.h"
 #include "site/sun.h"
 extern "C" {
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "fourier/laplace_gpu.h"
@@ -71,10 +72,9 @@ static int open(lat_ghost_gpu *g, lat_device *dev, const double *links)
 
 lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links)
 {
-    lat_ghost_gpu *g = (lat_ghost_gpu *)calloc(1, sizeof *g);
+    lat_ghost_gpu *g = (lat_ghost_gpu *)lat_alloc_zero(1, sizeof *g, "the Faddeev-Popov operator");
     const int colours = s->nc * s->nc - 1;
-    if (!g) {
-        lat_fail("out of memory: the Faddeev-Popov operator");
+    if (!g)
         return NULL;
     }
     g->s = *s;

@@ -79,9 +79,7 @@ lat_newton *lat_newton_open(lat_device *dev, const lat_field *u, const lat_condi
 {
     if (lat_newton_check(dev, u, c))
         return NULL;
-    lat_newton *n = calloc(1, sizeof *n);
-    if (!n)
-        lat_fail("out of memory: Newton's method");
+    lat_newton *n = lat_alloc_zero(1, sizeof *n, "Newton's method");
     if (!n || open_all(n, dev, u, c) == 0)
         return n;
     lat_newton_close(n);

@@ -16,9 +16,8 @@
 
 lat_device *lat_device_cpu(const lat_device_options *options, const lat_comm *comm)
 {
-    lat_device *dev = calloc(1, sizeof *dev);
-    if (!dev) {
-        lat_fail("out of memory: a device");
+    lat_device *dev = lat_alloc_zero(1, sizeof *dev, "a device");
+    if (!dev)
         return NULL;
     }
     *dev = (lat_device){.grid = &lat_grid_cpu, .comm = comm, .options = *options};
@@ -59,9 +58,8 @@ static lat_grid *cpu_grid_new(const lat_grid *common)
         lat_fail("half precision: expected a GPU, found the CPU");
         return NULL;
     }
-    lat_cpu_grid *g = calloc(1, sizeof *g);
-    if (!g) {
-        lat_fail("out of memory: a grid");
+    lat_cpu_grid *g = lat_alloc_zero(1, sizeof *g, "a grid");
+    if (!g)
         return NULL;
     }
     g->grid = *common;

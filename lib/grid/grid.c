@@ -101,9 +101,8 @@ size_t lat_dfield_unit_bytes(const lat_grid *g, lat_shape shape)
 
 lat_dfield *lat_dfield_new(lat_grid *g, lat_shape shape, int members, const char *what)
 {
-    lat_dfield *f = calloc(1, sizeof *f);
-    if (!f) {
-        lat_fail("out of memory: %s", what);
+    lat_dfield *f = lat_alloc_zero(1, sizeof *f, what);
+    if (!f)
         return NULL;
     }
     shape.ghosts = shape.ghosts && g->halo;

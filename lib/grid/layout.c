@@ -240,11 +240,9 @@ static int list_faces(plan *p, const int64_t *position)
 lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes)
 {
     const int extent = lattice->dims[lattice->nd - 1];
-    plan p = {
-        .lay = calloc(1, sizeof *p.lay), .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
-    lat_layout *lay = p.lay;
-    if (!lay) {
-        lat_fail("out of memory: a layout");
+    lat_layout *lay = lat_alloc_zero(1, sizeof *lay, "a layout");
+    plan p = {.lay = lay, .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
+    if (!lay)
         return NULL;
     }
     lay->geom = *lattice;

@@ -101,20 +101,17 @@ static int test(lat_deflation *d)
 lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, bool square,
                                   const char *name)
 {
-    lat_deflation *d = calloc(1, sizeof *d);
+    lat_deflation *d = lat_alloc_zero(1, sizeof *d, "modes");
     const int count = (int)lat_header_objects(&modes->head);
-    if (!d) {
-        lat_fail("out of memory: modes");
+    if (!d)
         return NULL;
     }
     d->s = *s;
     d->square = square;
     d->name = name;
-    d->mode = calloc((size_t)count, sizeof(lat_dfield *));
+    d->mode = lat_alloc_zero((size_t)count, sizeof *d->mode, "modes");
     d->value = lat_alloc((size_t)count, sizeof *d->value, "eigenvalues");
-    if (!d->mode)
-        lat_fail("out of memory: modes");
-    else if (d->value)
+    if (d->mode && d->value)
         d->count = count;
     if (!d->count
         || !(d->one = lat_space_open_in(s->space->grid, s->space->nc, 1, s->space->temporal))

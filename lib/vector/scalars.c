@@ -3,16 +3,13 @@
 #include "vector/scalars.h"
 
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/memory.h"
 #include "vector/space.h"
 
 static lat_scalars *host_open(lat_space *space)
 {
-    lat_scalars *s = calloc(1, sizeof *s);
     (void)space;
-    if (!s)
-        lat_fail("out of memory: scalars");
-    return s;
+    return lat_alloc_zero(1, sizeof(lat_scalars), "scalars");
 }
 
 static void host_close(lat_scalars *s) { free(s); }

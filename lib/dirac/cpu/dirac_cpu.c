@@ -94,9 +94,8 @@ static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_o
 static lat_dirac *dirac_cpu_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                                  const lat_dirac_options *options)
 {
-    lat_cpu_dirac *c = calloc(1, sizeof *c);
-    if (!c) {
-        lat_fail("out of memory: a Dirac operator");
+    lat_cpu_dirac *c = lat_alloc_zero(1, sizeof *c, "a Dirac operator");
+    if (!c)
         return NULL;
     }
     c->d = (lat_dirac){.ops = &lat_dirac_cpu, .space = s, .fermion = *fermion};

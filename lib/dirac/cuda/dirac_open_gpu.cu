@@ -8,6 +8,7 @@
 #include <stdlib.h>
 extern "C" {
 #include "base/error.h"
+#include "base/memory.h"
 #include "dirac/links.h"
 #include "grid/staging.h"
 #include "vector/temporal.h"
@@ -250,10 +251,8 @@ lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermio
         return NULL;
     }
     const int reals = choose_reals(s, u, options);
-    lat_gpu_dirac *d = reals < 0 ? NULL : (lat_gpu_dirac *)calloc(1, sizeof *d);
-    if (!d) {
-        if (reals >= 0)
-            lat_fail("out of memory: a Dirac operator");
+    lat_gpu_dirac *d = NULL;
+    if (reals < 0 || !(d = (lat_gpu_dirac *)lat_alloc_zero(1, sizeof *d, "a Dirac operator")))
         return NULL;
     }
     d->dirac.ops = &lat_dirac_gpu;

@@ -57,9 +57,8 @@ static known *known_add(lat_checkpoint *k, long config, int copies)
     if (!list)
         return NULL;
     k->list = list;
-    lat_copy *copy = calloc((size_t)copies, sizeof *copy);
-    if (!copy) {
-        lat_fail("out of memory: %s", what);
+    lat_copy *copy = lat_alloc_zero((size_t)copies, sizeof *copy, what);
+    if (!copy)
         return NULL;
     }
     known *w = &list[k->count++];

@@ -76,9 +76,8 @@ static int find_sites(lat_cpu_space *s)
 
 static lat_space *vector_cpu_open(lat_grid *grid, int nc, int columns)
 {
-    lat_cpu_space *s = calloc(1, sizeof *s);
-    if (!s) {
-        lat_fail("out of memory: spinors");
+    lat_cpu_space *s = lat_alloc_zero(1, sizeof *s, "spinors");
+    if (!s)
         return NULL;
     }
     s->space = (lat_space){.ops = &lat_vector_cpu, .grid = grid, .nc = nc, .columns = columns};

@@ -9,6 +9,7 @@
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/error.h"
+#include "base/memory.h"
 #include "grid/reduce.h"
 }
 
@@ -381,9 +382,8 @@ static lat_scalars *scalars_open(lat_space *space)
 {
     const size_t rows = LAT_ROWS * LAT_VECTOR_COLUMNS * sizeof(lat_scalar),
                  reports = LAT_STEPS * 4 * LAT_VECTOR_COLUMNS * sizeof(double);
-    lat_gpu_scalars *s = (lat_gpu_scalars *)calloc(1, sizeof *s);
-    if (!s) {
-        lat_fail("out of memory: scalars");
+    lat_gpu_scalars *s = (lat_gpu_scalars *)lat_alloc_zero(1, sizeof *s, "scalars");
+    if (!s)
         return NULL;
     }
     s->space = lat_gpu_space_of(space);
