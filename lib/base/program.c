@@ -2,7 +2,6 @@
 /* program.c: the file of the running program. */
 #include "program.h"
 
-#include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include "base/error.h"
 #include "base/plain.h"
 

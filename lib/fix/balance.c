@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assign.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
 

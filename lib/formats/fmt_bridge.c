@@ -5,7 +5,6 @@
  * unformatted record, a u32 that counts its bytes at either end, doubles with the direction slowest
  * (JLQCD; with --order natural that of ILDG). Neither says its extents. */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -5,9 +5,6 @@
  * plaquette; then sites with t slowest and z fastest, directions t, x, y, z. SU(2) comes as
  * matrices or as quaternions, by an option of its compilation: the length of the file tells, on a
  * pipe the first links do. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"

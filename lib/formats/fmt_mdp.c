@@ -5,7 +5,6 @@
  * qcdutils'), i32 number of dimensions (4), i32 box[10] = T, X, Y, Z, 0 ..., i32 bytes a site, i32
  * sites; the byte order is that of the magic number. Then sites with t slowest and z fastest,
  * directions t, x, y, z. Nothing is summed. Texts may end in garbage. Written little endian. */
-#include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"

@@ -15,7 +15,6 @@
  * Versions 1 to 4: i32 59354, X, Y, Z, T, two f32 parameters, links as above. Fermilab: i32
  * 0x71626434, time, 4 bytes a real, 72 reals a site, X, Y, Z, T, order (0: natural), links as
  * above. Neither has sums. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -10,7 +10,6 @@
  * All are big endian, x fastest. The basis of USQCD's files is by agreement that of DeGrand and
  * Rossi. tmLQCD may write lx for lz: the length of the data tells. scidac-checksum belongs to the
  * binary record before it. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"

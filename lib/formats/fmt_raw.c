@@ -9,8 +9,6 @@
  * N, precision and byte order, where no option gives them, are those in which the first matrices
  * are unitary.
  */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"

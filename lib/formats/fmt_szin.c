@@ -9,10 +9,7 @@
  * CP-PACS: i32 19920410 (which tells the byte order) and 1020 bytes; f64 in the order of ILDG. Two
  * digits at byte 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes
  * before them. */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"

@@ -4,7 +4,6 @@
  * SIAM J. Numer. Anal. 20 (1983) 626). */
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "common/progress.h"
 #include "ghost_internal.h"

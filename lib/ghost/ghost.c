@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost.c: the Faddeev-Popov operator: links in the order of vectors, and M. */
-#include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_gpu.cu: the Faddeev-Popov operator on a GPU. Sums are taken chunk by chunk of a block,
  * always in the same order, and those of blocks go to the host. */
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +8,11 @@
 #include "grid/cuda_tuning.h"
 #include "site/sun.h"
 extern "C" {
-#include "base/memory.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/threads.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"
-#include "grid/staging.h"
 }
 
 #include "ghost_kernels.cuh"

@@ -9,7 +9,6 @@
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "common/progress.h"
 #include "ghost_internal.h"
 #include "site/random.h"

@@ -3,7 +3,6 @@
  * read. It shares nothing with the operator but the order of a vector, and sums over it. */
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "ghost_internal.h"
 

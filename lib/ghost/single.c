@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* single.c: passes over vectors of one column in single precision, and Newton's gradients and steps
  * in double, for each vector length of the processor: ghost_internal.h has the layout. */
-#include <math.h>
 #include "base/isa.h"
 #include "ghost_internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vectors.c: vectors on the device of an operator, passes over them, and sums in a fixed order. */
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "ghost_internal.h"

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/isa.h"
 #include "base/memory.h"

@@ -3,7 +3,6 @@
 #include "grid.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "grid_internal.h"

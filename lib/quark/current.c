@@ -2,7 +2,6 @@
 /* current.c: the conserved vector current between two legs. */
 #include "current.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include "base/error.h"
-#include "site/groups.h"
 
 /* ---- the sixteen ----------------------------------------------------------------------------- */
 

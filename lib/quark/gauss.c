@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
 #include "base/isa.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* precondition.c: a solver as a preconditioner of another one. */
-#include <string.h>
 #include "base/error.h"
 #include "krylov_internal.h"
 

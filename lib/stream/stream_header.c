@@ -2,7 +2,6 @@
 /* stream_header.c: reads the header of a stream and the end mark, docs/format.md. */
 #include "stream_header_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

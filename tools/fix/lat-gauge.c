@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-gauge: gauge transformations: random ones, saved ones, their inverses and products. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"

@@ -7,7 +7,6 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/abelian.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "common/text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-corr: correlators of mesons and baryons from quark propagators (docs/correlators.md).
  * Propagators are contracted slice by slice as they are read. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +11,10 @@
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
-#include "run/common/device_options.h"
 #include "run/quark/feed.h"
 #include "run/quark/links.h"
-#include "run/quark/overlap.h"
 #include "run/quark/smearer.h"
 #include "run/common/print.h"
-#include "run/common/tool.h"
 #include "smear/smear.h"
 #include "corr.h"
 

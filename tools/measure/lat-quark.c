@@ -17,7 +17,6 @@
 #include "run/quark/legs_file.h"
 #include "run/quark/links.h"
 #include "run/common/print.h"
-#include "run/common/tool.h"
 #include "stream/stream.h"
 #include "quark_run.h"
 

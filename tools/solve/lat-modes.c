@@ -22,7 +22,6 @@
 #include "run/common/resume.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
-#include "stream/stream.h"
 #include "modes_run.h"
 
 enum { SINGLE, DOUBLE }; /* of --precision */

@@ -3,6 +3,9 @@
  */
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_hop_faces.cuh"
+extern "C" {
+#include "base/error.h"
+}
 #include "grid/cuda_halo.cuh"
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "lattice/transform.h"
 #include "stream/stream.h"

@@ -3,7 +3,6 @@
 #include "fermion_options.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "formats/format.h"

@@ -4,10 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "common/progress.h"
 #include "grid/memory.h"
 #include "wilson/memory.h"
 

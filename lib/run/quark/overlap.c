@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/progress.h"
-#include "common/text.h"
 #include "lattice/field.h"
 
 lat_overlap_choice lat_overlap_opts = {.m0 = 1.4, .mu = NAN, .error = NAN, .project = -1};

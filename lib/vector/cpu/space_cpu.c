@@ -2,7 +2,6 @@
 /* space_cpu.c: batches on the CPU: in and out, linear algebra, sums. */
 #include "vector/cpu/space_cpu.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
