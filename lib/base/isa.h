@@ -2,8 +2,7 @@
 /* isa.h: the vector instructions of this processor. */
 #pragma once
 
-/* In the order of the vectors' length; BASE: those that every processor of this architecture has.
- */
+/* In the order of the vectors' length; BASE: what every processor of this architecture has. */
 typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
 
 /* The widest vectors of this processor; or narrower ones, if LAT_LANES=base or avx2 is in the

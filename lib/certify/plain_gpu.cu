@@ -331,7 +331,6 @@ lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const 
     lat_plain_gpu *p = (lat_plain_gpu *)lat_alloc_zero(1, sizeof *p, "residuals");
     if (!p)
         return NULL;
-    }
     p->dev = lat_cuda_device_of(dev);
     p->m.diagonal = 1 + 3 * action->nu / action->xi + action->mass;
     p->m.twist = action->twist;

@@ -26,8 +26,7 @@ int lat_io_open(const char *path, int flags, mode_t mode);
 /* As read(2), but a signal or a nonblocking descriptor does not make it return early. */
 ssize_t lat_io_read(int fd, void *buf, size_t n);
 
-/* Writes all n bytes, at the file's position, or (at >= 0) from byte `at` on; 0, or -1 with errno.
- */
+/* Writes all n bytes, at the file's position or (at >= 0) from byte `at` on. 0; -1 with errno. */
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at);
 
 /* Makes the buffer of a pipe 1 MiB, if that is allowed. */

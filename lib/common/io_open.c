@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_open.c: lists of open inputs and outputs: no two outputs are one file, no output is an input.
- */
+/* io_open.c: lists of open inputs and outputs: no two outputs are one file, nor is one an input. */
 #include "io_internal.h"
 
 #include <errno.h>

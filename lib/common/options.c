@@ -252,8 +252,7 @@ static void print_entry(const struct argp_option *e)
            e->doc);
 }
 
-/* For the manual pages and for the completion of shells. No column is empty: "-" stands for none.
- */
+/* For manual pages and for the completion of shells. No column is empty: "-" stands for none. */
 static void __attribute__((noreturn)) print_table(void)
 {
     const lat_tool *tool = run.tool;

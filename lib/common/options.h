@@ -107,8 +107,7 @@ unsigned lat_output_flags(void);
  * whatever name, which would be lost. (lat_output_open refuses two outputs that are one file.) */
 void lat_usage_if_input(const char *option, const char *path);
 
-/* A usage error if more than one is stdin of the input, further files, and `others` (NULL: none).
- */
+/* A usage error if more than one of the input, further files, `others` (NULL: none) is stdin. */
 void lat_usage_if_stdin_twice(const char *const *others, int count);
 
 /* The values of the tool's own options as "--gauge landau --copies 3 ...", those that were not

@@ -10,9 +10,7 @@
 #include "base/error.h"
 #include "base/isa.h"
 
-/* Matrices of SU(16) and buffers of pipes are on the stack. A stack that ends below them is a
- * crash.
- */
+/* Matrices of SU(16) and buffers of pipes are on the stack: one that ends below them crashes. */
 #define STACK_KIB 512
 /* Too many or too few FILEs; -i counts as one. */
 static void check_files(const lat_tool *tool)

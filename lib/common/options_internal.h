@@ -33,13 +33,11 @@ bool lat_option_fits(const lat_option *o);
 char *lat_option_help(const lat_option *o);
 char *lat_tool_description(const lat_tool *tool);
 
-/* Prints the version and how it was built; ends a program that has printed what it was asked for.
- */
+/* Prints the version and how it was built; ends a program that has printed what was asked for. */
 void lat_options_version(const char *name) __attribute__((noreturn));
 void lat_options_printed(void) __attribute__((noreturn));
 
 /* ---- options_check.c ------------------------------------------------------------------------- */
 
-/* Too many or too few FILEs, a stack that is too small, unknown vector lengths: ends the program.
- */
+/* Too many or too few FILEs, too small a stack, unknown vector lengths: ends the program. */
 void lat_options_check(const lat_tool *tool);

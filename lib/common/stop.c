@@ -48,8 +48,7 @@ static void ask(int sig)
     errno = saved;
 }
 
-/* A system call that is interrupted is begun anew (SA_RESTART): MPI and CUDA do not expect EINTR.
- */
+/* A system call that is interrupted begins anew (SA_RESTART): MPI and CUDA expect no EINTR. */
 void lat_stop_watch(void)
 {
     struct sigaction ours = {.sa_handler = ask, .sa_flags = SA_RESTART};

@@ -59,7 +59,6 @@ lat_fixer *lat_fix_open(lat_device *dev, const lat_field *u, const lat_condition
     lat_fixer *f = lat_alloc_zero(1, device->size, "gauge fixing");
     if (!f)
         return NULL;
-    }
     f->device = device;
     f->dev = dev;
     f->condition = *c;

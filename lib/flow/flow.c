@@ -130,7 +130,6 @@ lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how 
     lat_flow *f = lat_alloc_zero(1, device->size, "a flow");
     if (!f)
         return NULL;
-    }
     f->device = device;
     f->how = *how;
     f->longest = lat_flow_longest(&u->head.geom, how->c1);

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /* Adds to the checksum `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes`
- * each; the first of them is number `first` of the file. Chunks come in any order, from any thread.
- */
+ * each; the first one is number `first` of the file. Chunks come in any order, from any thread. */
 typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                         size_t first);
 

@@ -240,8 +240,7 @@ static int verify_group(lat_file_reader *s, double distance)
                : lat_farthest_check(&far, &s->f.head, s->name);
 }
 
-/* Plaquette and link trace of a stream: those of its header, verified, or else the measured ones.
- */
+/* Plaquette and link trace of a stream: those of its header, verified, else the measured ones. */
 static int verify_stream(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;

@@ -40,8 +40,7 @@ typedef struct lat_read_context {
 
     double largest; /* out, of our stream: largest modulus of a real */
 
-    bool ambiguous; /* out: byte order or order of the links is known only after they are read (end)
-                     */
+    bool ambiguous; /* out: byte order or order of links is known only after they are read (end) */
 
     void *state; /* of the format, by lat_format_state; freed by the caller */
 } lat_read_context;
@@ -53,8 +52,7 @@ void *lat_format_state(lat_read_context *r, size_t size);
 /* What a format holds, if it is no format of links: bits. */
 enum { LAT_HOLDS_PROPAGATORS = 1, LAT_HOLDS_SPINORS = 2 };
 
-/* What M^-1 of docs/format.md is divided by in a file: 1, 2 kappa, or what its format usually has.
- */
+/* What M^-1 of docs/format.md is divided by in a file: 1, 2 kappa, or as usual in its format. */
 typedef enum { LAT_NORM_FORMAT, LAT_NORM_MASS, LAT_NORM_KAPPA } lat_norm;
 
 /* Options about what a file does not state; a raw one takes all of them. */
@@ -122,8 +120,7 @@ typedef struct lat_format {
     int (*admit)(const char *name, const lat_header *head);
 
     /* How it stores a field of precision head->real, head->reals a matrix; `layout` changes what is
-     * otherwise in a field like this. rows = 0: all, or as fewer_rows allows and head->reals asks.
-     */
+     * otherwise in a field like this. rows = 0: all, or as fewer_rows and head->reals say. */
     lat_payload stored;
     void (*layout)(const lat_header *head, const lat_hints *hints, lat_payload *p);
 
@@ -201,8 +198,7 @@ int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double
  * text. */
 const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT]);
 
-/* A mismatch between what a file states and what it holds: lat_fail, or with force lat_warn and 0.
- */
+/* A mismatch between what a file states and what it holds: lat_fail; with force lat_warn and 0. */
 int lat_mismatch(bool force, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Half a unit of the last digit in `text`: "0.571077" is exact to 5e-7. */

@@ -78,8 +78,7 @@ static void without_high_bytes(char *text)
 }
 
 /* What programs do to XML, and what is done about it: no value that is read is in an attribute, and
- * none but comments and names has other letters than those of ASCII, which some write in Latin-1.
- */
+ * none but comments and names has letters beyond ASCII, which some write in Latin-1. */
 static void mend_xml(const char *name, const char *type, char *text)
 {
     static const struct {

@@ -33,8 +33,7 @@ int lat_lime_next(lat_input *in, lat_lime_record *rec);
 int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec);
 
 /* The data of a record of text, of at most `limit` bytes, ended by a NUL; to be freed. NULL with
- * lat_error set. XML that is proper except for its attributes comes without them, with a warning.
- */
+ * lat_error set. XML that is proper but for its attributes comes without them, with a warning. */
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit);
 
 /* A record of XML: its file and type, for messages, and its text. */

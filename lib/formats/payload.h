@@ -61,8 +61,7 @@ bool lat_payload_sliced(const lat_payload *p, const lat_header *head);
 int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first,
                      int count);
 
-/* Writes them; with out NULL it computes the checksum only, for formats that have it in the header.
- */
+/* Writes them; with out NULL it computes the checksum only, for formats with it in the header. */
 int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
                       int first, int count);
 

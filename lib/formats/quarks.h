@@ -65,8 +65,7 @@ uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
 
-/* Of an axis, one of these letters: its extent, and the reals of a field between two of its values.
- */
+/* Of an axis, one of these letters: its extent, and the reals between two of its values. */
 void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride);
 
 /* Extents and axes of an array whose sites have the order of these four letters, slowest first, and

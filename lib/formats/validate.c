@@ -244,8 +244,7 @@ static int validate_stated(const lat_file_reader *s, const char *what, double st
                         s->r.sums_agree ? "; both checksums are those of the links" : "");
 }
 
-/* An open boundary of axis mu is stated: are all links of one slice along it zero, and no others?
- */
+/* An open boundary of axis mu is stated: are all links of one slice along it zero, no others? */
 static int validate_open_axis(lat_file_reader *s, const link_counts *counts, int mu)
 {
     lat_header *h = &s->f.head;
@@ -282,8 +281,7 @@ static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
     return 0;
 }
 
-/* ---- files that do not say what they are -------------------------------------------------------
- */
+/* ---- files that do not say what they are ----------------------------------------------------- */
 
 /* Another order of the extents of --dims, on which the same links have a plaquette. */
 typedef struct trial {

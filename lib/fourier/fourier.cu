@@ -96,7 +96,6 @@ lat_fourier *lat_fourier_new(int nd, const int *extent)
     lat_fourier *c = (lat_fourier *)lat_alloc_zero(1, sizeof *c, "a Fourier transform");
     if (!c)
         return NULL;
-    }
     c->sites = 1;
     for (int i = 0; i < nd; i++)
         c->sites *= (size_t)extent[i];

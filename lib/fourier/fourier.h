@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stddef.h>
-
 typedef struct lat_fourier lat_fourier;
 
 /* For real fields on a lattice of nd (1 to 4) extents, the first one fastest. NULL if it cannot be

@@ -28,7 +28,6 @@ lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
     lat_laplace_gpu *l = (lat_laplace_gpu *)lat_alloc_zero(1, sizeof *l, "a Fourier transform");
     if (!l)
         return NULL;
-    }
     l->stream = lat_cuda_device_of(dev)->stream;
     l->single = single;
     l->units = units;

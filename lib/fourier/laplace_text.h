@@ -140,7 +140,6 @@ NAME(laplace)
     NAME(laplace) *l = lat_alloc_zero(1, sizeof *l, "a Laplacian");
     if (!l)
         return NULL;
-    }
     l->geom = *geom;
     l->comm = comm ? comm : &lat_comm_self;
     l->reals = (size_t)reals;

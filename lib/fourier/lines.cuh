@@ -234,8 +234,7 @@ template <class C> struct lat_lines_plan {
 };
 
 /* For fields [unit][site][reals] of units of that geometry, `reals` even. Axes of weight 0 are not
- * part of L: their slices are lattices of their own. Functions return 0, or -1 with lat_error set.
- */
+ * part of L: their slices are lattices of their own. Functions return 0; -1 with lat_error set. */
 template <class C>
 int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals);
 template <class C> void lat_lines_close(lat_lines_plan<C> *p) { cudaFree(p->tables); }

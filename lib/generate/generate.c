@@ -51,7 +51,6 @@ lat_generator *lat_generate_open(lat_device *dev, const lat_field *u, lat_real r
     lat_generator *gen = lat_alloc_zero(1, device->size, "a generator");
     if (!gen)
         return NULL;
-    }
     gen->device = device;
     gen->dev = dev;
     gen->action = *action;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* generate_sweeps.cuh: the kernels that make configurations, for one N and one precision (template;
- * generate_kernels.cu expands it), where a thread is a link: N of which matrices are in registers.
- */
+ * generate_kernels.cu expands it), where a thread is a link: N whose matrices fit in registers. */
 /* Threads of a block, and how many blocks at least a processor takes: so many registers a thread
  * may have. */
 #ifndef BLOCK

@@ -16,8 +16,7 @@ double lat_ghost_unit_sites(const lat_ghost *m)
     return (double)lat_volume(&m->lattice.head.geom) / m->units;
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Axes in the order of u, but a time which is not the last one comes before the last; in single
  * precision time is the last one. */
@@ -73,8 +72,7 @@ size_t lat_ghost_site(const lat_ghost *m, size_t local)
     return site;
 }
 
-/* ---- links ------------------------------------------------------------------------------------
- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static void load_links(lat_ghost *m, const lat_field *u)
 {
@@ -219,7 +217,6 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
     lat_ghost *m = lat_alloc_zero(1, sizeof *m, "the Faddeev-Popov operator");
     if (!m)
         return NULL;
-    }
     m->lattice = (lat_field){.head = u->head, .comm = u->comm ? u->comm : &lat_comm_self};
     m->nc = u->head.nc;
     m->colours = m->nc * m->nc - 1;
@@ -255,8 +252,7 @@ void lat_ghost_free(lat_ghost *m)
     free(m);
 }
 
-/* ---- the operator -----------------------------------------------------------------------------
- */
+/* ---- the operator ---------------------------------------------------------------------------- */
 
 static int exchange_begin(const lat_ghost *m, double *v)
 {

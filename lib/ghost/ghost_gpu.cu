@@ -74,7 +74,6 @@ lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, cons
     const int colours = s->nc * s->nc - 1;
     if (!g)
         return NULL;
-    }
     g->s = *s;
     g->dev = lat_cuda_device_of(dev);
     g->stream = g->dev->stream;

@@ -115,8 +115,7 @@ void lat_ghost_gpu_release(void *v);
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes);
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes);
 
-/* A large copy to the host, by all threads; and g of a copy of sweeps to a g of lat_newton_fields.
- */
+/* A large copy to the host, by all threads; g of a copy of sweeps to a g of lat_newton_fields. */
 int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes);
 struct lat_dfield;
 int lat_ghost_gpu_take(const struct lat_dfield *sweeps, int copy, double *g);

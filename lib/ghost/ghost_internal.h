@@ -102,8 +102,7 @@ int lat_ghost_exchange(const lat_ghost *m, double *v);
  * numbers of `hop`. */
 int lat_ghost_hop(lat_ghost *m, double *out, double *in, const bool *idle, double *total);
 
-/* ---- conjugate gradients (cg.c) ---------------------------------------------------------------
- */
+/* ---- conjugate gradients (cg.c) -------------------------------------------------------------- */
 
 /* Coefficients that the lowest Ritz value of L^-1 M is made of. */
 enum { LAT_GHOST_COEFFICIENTS = 60 };

@@ -56,8 +56,7 @@ static void space_free(space *s)
     free(s->work);
 }
 
-/* ---- Rayleigh and Ritz ------------------------------------------------------------------------
- */
+/* ---- Rayleigh and Ritz ----------------------------------------------------------------------- */
 
 /* Block (p, q) of a matrix of products: <array[a]_i, array[b]_j>, and its transpose. */
 static int products(space *s, int a, int b, int p, int q, double *to)
@@ -167,8 +166,7 @@ static int ritz(space *s, int parts)
     return lat_ghost_run(s->m, LAT_GHOST_COMBINE, &c, 0, NULL);
 }
 
-/* ---- the iteration ----------------------------------------------------------------------------
- */
+/* ---- the iteration --------------------------------------------------------------------------- */
 
 /* Random numbers for X, the same on any number of ranks. */
 static void randoms(const lat_ghost *m, uint64_t seed, double *x)

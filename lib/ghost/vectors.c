@@ -6,8 +6,7 @@
 #include "ghost_internal.h"
 #include "lattice/slices.h"
 
-/* ---- vectors ----------------------------------------------------------------------------------
- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static size_t site_bytes(const lat_ghost *m)
 {
@@ -75,8 +74,7 @@ int lat_ghost_invert(lat_ghost *m, double *v, const bool *idle)
                        : lat_laplace_invert(m->laplace, v);
 }
 
-/* ---- passes and sums --------------------------------------------------------------------------
- */
+/* ---- passes and sums ------------------------------------------------------------------------- */
 
 static int more_sums(lat_ghost *m, size_t n)
 {

@@ -18,7 +18,6 @@ lat_device *lat_device_cpu(const lat_device_options *options, const lat_comm *co
     lat_device *dev = lat_alloc_zero(1, sizeof *dev, "a device");
     if (!dev)
         return NULL;
-    }
     *dev = (lat_device){.grid = &lat_grid_cpu, .comm = comm, .options = *options};
     char ranks[32] = "";
     if (comm->size > 1)
@@ -60,7 +59,6 @@ static lat_grid *cpu_grid_new(const lat_grid *common)
     lat_cpu_grid *g = lat_alloc_zero(1, sizeof *g, "a grid");
     if (!g)
         return NULL;
-    }
     g->grid = *common;
     g->lay = lat_layout_new(&common->slot, common->halo ? &common->slab : NULL,
                             vector_bytes(lat_isa_widest())

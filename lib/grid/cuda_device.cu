@@ -214,7 +214,6 @@ lat_device *lat_device_gpu(const lat_device_options *options, const lat_comm *co
     lat_cuda_device *c = (lat_cuda_device *)lat_alloc_zero(1, sizeof *c, "a device");
     if (!c)
         return NULL;
-    }
     c->dev.grid = &lat_grid_gpu;
     c->dev.comm = comm;
     c->dev.options = *options;

@@ -115,7 +115,6 @@ static lat_grid *gpu_grid_new(const lat_grid *common)
     lat_gpu_grid *g = (lat_gpu_grid *)lat_alloc_zero(1, sizeof *g, "a grid");
     if (!g)
         return NULL;
-    }
     g->grid = *common;
     set_axes(g);
     if (set_sites(g)) {

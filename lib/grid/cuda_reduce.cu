@@ -52,7 +52,6 @@ const lat_cuda_sums *lat_cuda_sums_begin(const lat_grid *grid, int members, int 
         *s = (lat_cuda_sums *)lat_alloc_zero(1, sizeof **s, "sums of slices");
         if (!*s)
             return NULL;
-        }
         if (reserve(*s, grid, members, numbers)) {
             lat_cuda_sums_free(*s);
             *s = NULL;

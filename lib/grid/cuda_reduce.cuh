@@ -33,8 +33,7 @@ typedef struct lat_cuda_sums {
 /* ---- host ------------------------------------------------------------------------------------ */
 
 /* The grid has memory for the sums of one number of members. begin: before the kernel, on
- * lat_cuda_sums_blocks; NULL with lat_error set. finish: waits until they are in s->sum; 0 or -1.
- */
+ * lat_cuda_sums_blocks; NULL with lat_error set. finish: waits until s->sum has them; 0 or -1. */
 const lat_cuda_sums *lat_cuda_sums_begin(const lat_grid *grid, int members, int numbers);
 int lat_cuda_sums_finish(const lat_cuda_sums *s, const lat_grid *grid);
 void lat_cuda_sums_free(lat_cuda_sums *s); /* NULL is allowed */

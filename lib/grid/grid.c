@@ -103,7 +103,6 @@ lat_dfield *lat_dfield_new(lat_grid *g, lat_shape shape, int members, const char
     lat_dfield *f = lat_alloc_zero(1, sizeof *f, what);
     if (!f)
         return NULL;
-    }
     shape.ghosts = shape.ghosts && g->halo;
     *f = (lat_dfield){.grid = g,
                       .shape = shape,

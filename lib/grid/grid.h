@@ -19,8 +19,7 @@
 #include "lattice/field.h"
 
 /* How a real number is stored on a device. HALF: 16-bit fixed point with a norm a site, on GPUs.
- * Whoever asks for it uses a switch without default, so that a new one cannot be taken for another.
- */
+ * Who asks for it uses a switch without default, so that a new one is not taken for another. */
 typedef enum { LAT_STORAGE_SINGLE, LAT_STORAGE_DOUBLE, LAT_STORAGE_HALF } lat_storage;
 
 /* Bytes of a real. */

@@ -244,7 +244,6 @@ lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int
     plan p = {.lay = lay, .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
     if (!lay)
         return NULL;
-    }
     lay->geom = *lattice;
     if (own) {
         lay->first = (int64_t)(lat_volume(lattice) / (size_t)lattice->dims[lattice->nd - 1]);

@@ -47,8 +47,7 @@ int lat_axes_parse(const char *text, int nd, int list[LAT_MAX_DIMS])
 
 /* ---- an order as letters --------------------------------------------------------------------- */
 
-/* Each axis once, parity before one of them, links (or columns) before something: canonical, or -1.
- */
+/* Each axis once, parity before one, links (or columns) before something: canonical, or -1. */
 static int check_sites(const char *letters, int nd)
 {
     int seen = 0, parity = 0, objects = 0, axis;

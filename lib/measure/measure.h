@@ -81,8 +81,7 @@ int lat_farthest_check(const lat_farthest *far, lat_header *head, const char *na
 int lat_measure_in_group(lat_field *f, double distance, const char *name);
 
 /* 0, or -1 with a sentence, or with --force a warning, where the header says that axes are open and
- * of the links along one through the origin not one is missing, as its slice is. All ranks call it.
- */
+ * none of the links along one through the origin is missing, as its slice is. All ranks call it. */
 int lat_measure_missing(const lat_field *f, const char *name);
 
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; loop[0] re, loop[1]

@@ -29,9 +29,7 @@
 #include "dirac/dirac.h"
 
 /* A Hermitian operator on spinors of one column (column 0 of a space; one column takes the least
- * memory). out = A in, on sites of the parity; in is not changed, except for ghosts; end may be
- * NULL.
- */
+ * memory). out = A in, on sites of the parity; `in` stays, except for ghosts; end may be NULL. */
 typedef struct lat_hermitian {
     lat_space *space;
     lat_parity parity;

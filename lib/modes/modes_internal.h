@@ -111,8 +111,7 @@ int lat_search_progress(lat_search *w, int converged, double worst);
 int lat_search_again(lat_search *w); /* the same, between two of them */
 
 /* F = (1 + A/(4 |A|)) T_n((a + b - 2 B)/(b - a)), B = A^2; if A is positive, B = A and the first
- * factor is 1. T_n is large where B < a, and bounded by 1 on [a, b]. For the largest modes F = B.
- */
+ * factor is 1. T_n is large where B < a, bounded by 1 on [a, b]. For the largest modes F = B. */
 typedef struct lat_filter {
     lat_search *w;
     lat_space *s; /* of batches */
@@ -143,8 +142,7 @@ int lat_lanczos_vectors(lat_search *w);
 int lat_ritz_vectors(const lat_search *w);
 
 /* survey.c: w->norm, a bound of |A|, and *a, where some twice as many eigenvalues of B end as are
- * wanted, from Lanczos in the first of `room` vectors v; or the norm alone, in vectors of its own.
- */
+ * wanted, from Lanczos in the first of `room` vectors v; or the norm alone, in its own vectors. */
 int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a);
 int lat_lanczos_norm(lat_search *w);
 

@@ -190,8 +190,7 @@ static int take(spectrum *z, side *t, side *other, lat_modes *found)
     return 0;
 }
 
-/* Where nothing seems to be lacking a sign function of less accuracy tells, unless others are near.
- */
+/* Where nothing seems to lack, a sign function of less accuracy tells, unless others are near. */
 static int search(spectrum *z, side *t, side *other)
 {
     lat_modes found = {.count = 0};

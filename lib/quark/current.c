@@ -9,7 +9,6 @@
 #include "site/sun.h"
 #include "slice_sum.h"
 
-
 typedef struct job {
     const lat_current *c;
     int t;

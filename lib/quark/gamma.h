@@ -21,8 +21,7 @@ typedef struct lat_gamma {
     unsigned char column[4], power[4];
 } lat_gamma;
 
-/* By number: bit mu stands for gamma_mu, and the product is in the order x, y, z, t (as in QDP++).
- */
+/* By number: bit mu stands for gamma_mu; the product is in the order x, y, z, t (as in QDP++). */
 enum { LAT_GAMMA_ONE = 0, LAT_GAMMA_X = 1, LAT_GAMMA_Y = 2, LAT_GAMMA_Z = 4, LAT_GAMMA_T = 8 };
 enum { LAT_GAMMA_5 = 15, LAT_GAMMAS = 16 };
 

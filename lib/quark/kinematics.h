@@ -26,8 +26,7 @@ lat_kinematics lat_kinematics_of(const lat_header *head, const double n1[4], con
 void lat_kinematics_zone(const lat_header *head, double n[4]);
 
 /* The same operator, except for boundaries and the sign of the twist, and the same form of an
- * overlap propagator? So the two quarks of a vertex must be. In an ensemble the sign is one, too.
- */
+ * overlap propagator? So must be the two quarks of a vertex. An ensemble has one sign, too. */
 bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b);
 
 /* A list of momenta, and their spatial parts. */

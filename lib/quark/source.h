@@ -43,8 +43,7 @@ int lat_source_fields(const lat_source *s);      /* 1, or more of diluted noise 
 int lat_source_gauss_steps(const lat_source *s); /* of all its gauss:w,n together */
 bool lat_source_counts(const lat_source *s);     /* it depends on the number of lat_source_begin */
 
-/* Gaussian steps are done by fn(with, ..), which is as lat_gauss_slice (gauss.h), in place of it.
- */
+/* fn(with, ..) does Gaussian steps, in place of lat_gauss_slice (gauss.h), which it is like. */
 typedef int lat_gauss_fn(void *with, const lat_field *u, int t, double width, int steps,
                          int columns, double *psi);
 void lat_source_smear_by(lat_source *s, lat_gauss_fn *fn, void *with);

@@ -105,7 +105,6 @@ lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, b
     const int count = (int)lat_header_objects(&modes->head);
     if (!d)
         return NULL;
-    }
     d->s = *s;
     d->square = square;
     d->name = name;

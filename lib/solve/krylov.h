@@ -91,8 +91,7 @@ typedef struct lat_solve_report {
 } lat_solve_report;
 
 /* Of reliable updates, unless told: each costs an application of A in the outer precision. (On a
- * GPU .1 makes 13 of them, and a solve takes a sixth longer; with .01 half takes more iterations.)
- */
+ * GPU .1 makes 13 of them, and a solve takes a sixth longer; with .01 half iterates more.) */
 #define LAT_KRYLOV_DELTA .02
 #define LAT_KRYLOV_DELTA_COARSE .1 /* of CG in fewer bits than single has */
 
@@ -111,15 +110,12 @@ typedef struct lat_equation {
     bool estimate;
 
     /* Called now and then, with the number of active columns and the largest residual / target of
-     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
-     */
+     * them; and when a column has converged, while others go on. NULL: not. -1 ends the solve. */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
 
     /* Called with the residual r of x at the start and at each reliable update: x gets what is
-     * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing is
-     * known.
-     */
+     * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing. */
     int (*improve)(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r);
     void *with;
 } lat_equation;

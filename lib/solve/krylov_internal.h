@@ -52,8 +52,7 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
                   const int *column, lat_solve_report *report);
 void lat_run_end(lat_run *w);
 
-/* After so many iterations. norm[column] = |r|^2. These functions return 0, or else the run fails.
- */
+/* After so many iterations. norm[column] = |r|^2. These functions return 0; else the run fails. */
 int lat_run_check(lat_run *w, int iterations, const double *norm);
 
 /* The columns whose numbers can be read, once an iteration has been begun: those of this one, and

@@ -3,8 +3,7 @@
 #include "base/error.h"
 #include "krylov_internal.h"
 
-/* ---- the system of a method, whose vectors are kept -------------------------------------------
- */
+/* ---- the system of a method, whose vectors are kept ------------------------------------------ */
 
 static int kept_apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
                       const lat_apply_end *end)

@@ -99,8 +99,7 @@ static inline unsigned char *lat_block_memory(const lat_pipeline *p, const lat_b
     return p->data + (b->offset - p->begin);
 }
 
-/* Sets b->largest of its raw bytes. False, with b->error and b->stored, if a number is not finite.
- */
+/* Sets b->largest of its raw bytes. False, with b->error and b->stored, if one is not finite. */
 bool lat_block_finite(const lat_pipeline *p, lat_block *b, const unsigned char *raw);
 
 /* Copies the raw bytes of a block from b->plain to the matrices of p->data (scatter), or from there

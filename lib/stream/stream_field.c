@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_field.c: reads and writes whole fields, on one rank or shared by several, docs/format.md.
- */
+/* stream_field.c: reads and writes whole fields, on one rank or shared by several. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -176,8 +175,7 @@ int lat_stream_read(lat_input *in, lat_field *f)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Replaces the reals that will be dropped by those that a reader will compute; fails if a matrix is
- * not near SU(N). The plaquette and link trace in the header then are those of the written field.
- */
+ * not near SU(N). Then the header's plaquette and link trace are those of the written field. */
 static int reduce(lat_field *f, const lat_output *out)
 {
     const lat_comm *comm = lat_output_comm(out);

@@ -110,8 +110,7 @@ static void fetch(void *pipeline, void *block)
         b->error = cut;
 }
 
-/* The file does not have what it should from `offset` on: reads n bytes as of any input, to say so.
- */
+/* The file does not have what it should from `offset` on: reads n bytes as ever, to say so. */
 static int say_cut(lat_input *in, uint64_t offset, void *to, size_t n)
 {
     return lat_input_skip(in, offset - lat_input_offset(in)) < 0 || lat_input_read(in, to, n) < 0

@@ -24,15 +24,13 @@ bool lat_mirror_fits(const lat_mirror *m, const lat_header *head);
 int lat_mirror_take(lat_mirror *m, lat_space *s, const lat_part *p, const lat_dfield *x,
                     const int *object);
 
-/* `reader` will read it: from here on lat_mirror_take waits for that first, and fails where it has.
- */
+/* `reader` will read it: from here on lat_mirror_take waits for that, and fails where it has. */
 int lat_mirror_lend(lat_mirror *m, lat_async *reader);
 
 /* To the host, in order, as lat_stream_put_from wants it: after lat_mirror_begin each call has the
  * n bytes from `from` on, none of which is across a multiple of LAT_MIRROR_PIECE. They stay until a
  * call says that all below `done` are not read any more; `held` is the most that are, at a time.
- * What follows is on its way meanwhile. For one thread, whichever it is, once the mirror is lent.
- */
+ * What follows is on its way meanwhile. For one thread, whichever, once the mirror is lent. */
 #define LAT_MIRROR_PIECE ((size_t)16 << 20)
 int lat_mirror_begin(lat_mirror *m, size_t held);
 const void *lat_mirror_bytes(void *mirror, size_t from, size_t n, size_t done);

@@ -115,8 +115,7 @@ typedef struct lat_vector_ops {
               lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
 
     /* BiCGstab, end of an iteration, with alpha, omega and beta of these scalars: x <- x + alpha
-     * dir + omega r, r <- r - omega t, dir <- r + beta (dir - omega v); LAT_STEP_NORM of the new r.
-     */
+     * dir + omega r, r <- r - omega t, dir <- r + beta (dir - omega v); LAT_STEP_NORM of new r. */
     int (*bicgstab)(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x, lat_dfield *r,
                     lat_dfield *dir, const lat_dfield *t, const lat_dfield *v);
 

@@ -262,8 +262,7 @@ static double scale(const lat_wilson *w)
     return w->options.form == LAT_SYMMETRIC ? fmax(1, hypot(diagonal, f->twist)) : 1;
 }
 
-/* Columns that half precision could not bring to their target go on in single, from where they are.
- */
+/* Columns that half precision could not bring to their target go on in single, where they are. */
 static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *report)
 {
     int list[LAT_VECTOR_COLUMNS], left = 0;

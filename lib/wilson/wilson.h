@@ -57,8 +57,7 @@ typedef struct lat_wilson_job {
     /* As in krylov.h. When `done` is called, x has that column. Columns are numbers in `object`. */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
-    /* lat_wilson_solve: what is solved is on the device, and the host is free. -1 ends the solve.
-     */
+    /* lat_wilson_solve: what is solved is on the device, the host is free. -1 ends the solve. */
     int (*loaded)(void *with);
     void *with;
 } lat_wilson_job;

@@ -240,8 +240,7 @@ static int each(lat_field *f, long index, void *context)
                                                                                     : LAT_DONE;
 }
 
-/* The transformations are committed first: a result without its transformation is worse than none.
- */
+/* Transformations are committed first: a result without its transformation is worse than none. */
 static int last(long fields, void *context)
 {
     run *r = context;

@@ -158,8 +158,7 @@ static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long swe
     return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / f->algorithm->theta) : w;
 }
 
-/* ---- Newton's method --------------------------------------------------------------------------
- */
+/* ---- Newton's method ------------------------------------------------------------------------- */
 
 static lat_newton *newton; /* of the configuration at hand, once it is needed */
 
@@ -277,8 +276,7 @@ static int finish_copies(lat_fixing *f, lat_gauge_state *s)
     return rc < 0 || (again && lat_fix_state(f->fixer, s, f->theta)) ? -1 : 0;
 }
 
-/* ---- sweeps -----------------------------------------------------------------------------------
- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 /* The convergence test of a copy: is it done with this precision stage? It is when theta is below
  * the target, when it has reached --max-sweeps, or when theta has stalled near its floor. 0, or -1

@@ -12,7 +12,6 @@
 enum { LAT_HEATBATH_HOT, LAT_HEATBATH_COLD };
 #define LAT_HEATBATH_SWEEPS ((1L << 28) - 1) /* the counter of random numbers has 28 bits */
 
-
 typedef struct lat_heatbath_options {
     lat_geometry geom;
     int start;

@@ -70,8 +70,7 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* ---- solutions --------------------------------------------------------------------------------
- */
+/* ---- solutions ------------------------------------------------------------------------------- */
 
 /* Why a configuration has no numbers: exit code 3. */
 static int unconverged(const lat_ghost_measured *m, const char *name, const lat_ghost_report *r)
@@ -217,8 +216,7 @@ static int from_point(lat_ghost_measured *m, const char *name)
     return LAT_DONE;
 }
 
-/* ---- modes ------------------------------------------------------------------------------------
- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 static int lowest(lat_ghost_measured *m, const char *name)
 {
@@ -247,8 +245,7 @@ static int lowest(lat_ghost_measured *m, const char *name)
     return code;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* Columns that are solved side by side: a momentum of SU(3), 16, or as many as there are. */
 static int packs_for(const lat_ghost_measured *m, int colours)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-info: headers and history of the fields of a stream; with --check its checksums and numbers.
- */
+/* lat-info: headers and history of the fields of a stream; with --check checksums and numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

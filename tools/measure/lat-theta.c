@@ -272,8 +272,7 @@ static void convention_row(lat_printer *r, const void *of, long i)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Every slice that is fixed independently has to pass, and every phase; NaN does not. An exit code.
- */
+/* Every slice that is fixed independently has to pass, every phase, too; not NaN. An exit code. */
 static int check_require(const measured *m, const char *name)
 {
     if (!lat_opt_given("require-theta"))

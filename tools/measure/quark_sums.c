@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quark_sums.c: sums over the sites of propagators: legs of a momentum source, of a point source.
- */
+/* quark_sums.c: sums over sites of propagators: legs of a momentum source, of a point source. */
 #include "quark_run.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /* lat-solve: M x = b for sources that come as a stream, or that it makes on the links that come.
  *
  * Solutions are certified: the residual of each column is computed by lib/certify/plain.h, which
- * shares nothing with the solvers. A column above the target is solved further, with a lower one.
- */
+ * shares nothing with solvers. A column above the target is solved further, with a lower one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

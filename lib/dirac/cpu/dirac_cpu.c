@@ -97,7 +97,6 @@ static lat_dirac *dirac_cpu_open(lat_space *s, const lat_field *u, const lat_fer
     lat_cpu_dirac *c = lat_alloc_zero(1, sizeof *c, "a Dirac operator");
     if (!c)
         return NULL;
-    }
     c->d = (lat_dirac){.ops = &lat_dirac_cpu, .space = s, .fermion = *fermion};
     c->s = lat_cpu_space_of(s);
     c->lanes = lat_dirac_lanes_table[lat_isa_widest()][s->nc]

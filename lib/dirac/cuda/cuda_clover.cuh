@@ -15,8 +15,7 @@
 #include "dirac/cuda/cuda_pack.cuh"
 #include "vector/cuda/cuda_site.cuh"
 
-/* ---- products of 3x3 matrices, row by row, re and im --------------------------------------------
- */
+/* ---- products of 3x3 matrices, row by row, re and im ----------------------------------------- */
 
 /* m <- m a, or m a^+ */
 static __device__ void times_link(double m[18], const double *a, bool dagger)

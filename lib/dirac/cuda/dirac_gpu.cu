@@ -51,8 +51,7 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 /* Numbers of a column that an end asks for. */
 static int numbers_of(const lat_apply_end *end) { return lat_sum_numbers(lat_apply_sums(end)); }
 
-/* In which order the hop takes its sites, and whether by way of tiles. Results do not depend on it.
- */
+/* In which order the hop takes sites, and whether by way of tiles. Results do not depend on it. */
 static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 {
     const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;

@@ -254,7 +254,6 @@ lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermio
     lat_gpu_dirac *d = NULL;
     if (reals < 0 || !(d = (lat_gpu_dirac *)lat_alloc_zero(1, sizeof *d, "a Dirac operator")))
         return NULL;
-    }
     d->dirac.ops = &lat_dirac_gpu;
     d->dirac.space = s;
     d->dirac.fermion = *fermion;

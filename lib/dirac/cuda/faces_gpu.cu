@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or through MPI.
- */
+/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or by MPI. */
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_hop_faces.cuh"
+#include "grid/cuda_halo.cuh"
 extern "C" {
 #include "base/error.h"
 }
-#include "grid/cuda_halo.cuh"
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 

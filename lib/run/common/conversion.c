@@ -215,8 +215,7 @@ static int keep_rounded(job *j)
 }
 
 /* The first pass over the links: measures what is needed, and writes them if single_pass. Numbers
- * that our stream refuses are no gauge field; validate.c has the better message, so writing waits.
- */
+ * that our stream refuses are no gauge field; validate.c has the better message: writing waits. */
 static int first_pass(void *context, const lat_header *head, const void *slices, int first,
                       int count)
 {

@@ -60,7 +60,6 @@ static known *known_add(lat_checkpoint *k, long config, int copies)
     lat_copy *copy = lat_alloc_zero((size_t)copies, sizeof *copy, what);
     if (!copy)
         return NULL;
-    }
     known *w = &list[k->count++];
     *w = (known){.config = config, .copies = copies, .copy = copy};
     return w;

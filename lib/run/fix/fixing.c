@@ -450,8 +450,7 @@ static int open_all(run *r)
     return 0;
 }
 
-/* The transformations are committed first: links without their transformation are worse than none.
- */
+/* Transformations are committed first: links without their transformation are worse than none. */
 static int commit(run *r)
 {
     lat_output *g = r->g_out, *out = r->out;

@@ -158,8 +158,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own);
 
 /* ---- parts of the run, called by fixing.c only; 0, or -1 with lat_error set ---- */
 
-/* Makes f->copy for the configuration f->u; copies that follow it in the stream are read from `in`.
- */
+/* Makes f->copy for the configuration f->u; reads copies that follow it in the stream `in`. */
 int lat_copies_make(lat_fixing *f, lat_input *in);
 void lat_copies_free(lat_fixing *f);
 void lat_copy_forget_limit(lat_copy *c); /* frees c->at_limit */

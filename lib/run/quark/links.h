@@ -37,8 +37,7 @@ typedef struct lat_links {
     lat_links_reader *reader; /* reads the next ones; or NULL */
 } lat_links;
 
-/* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
- */
+/* The next links: 1; 0 at the end of the file (u is free then); -1, also where it has no links. */
 int lat_links_next(lat_links *l);
 
 /* On one rank: the next links are read from here on, by all threads but one, while u is used;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* modefile.h: modes in a stream: of which matrix they are; those of some links and of an operator.
- */
+/* modefile.h: modes in a stream: of which matrix they are; those of some links and an operator. */
 #pragma once
 
 #include "common/io.h"

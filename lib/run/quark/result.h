@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include "inverter.h"
 
-/* The names of the log's columns, and a line for each of these columns of v->s; log NULL: nothing.
- */
+/* The names of the log's columns; a line for each of these columns of v->s; log NULL: nothing. */
 extern const char lat_result_log_head[];
 void lat_result_log(const lat_inverter *v, FILE *log, int columns, const int *column);
 

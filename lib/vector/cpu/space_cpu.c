@@ -78,7 +78,6 @@ static lat_space *vector_cpu_open(lat_grid *grid, int nc, int columns)
     lat_cpu_space *s = lat_alloc_zero(1, sizeof *s, "spinors");
     if (!s)
         return NULL;
-    }
     s->space = (lat_space){.ops = &lat_vector_cpu, .grid = grid, .nc = nc, .columns = columns};
     s->lanes = lat_vector_lanes_table[lat_isa_widest()][nc]
                + (grid->spec.storage == LAT_STORAGE_DOUBLE);

@@ -12,8 +12,7 @@
  * gamma5 exchanges the upper two spins with the lower two and changes the sign of all. So D^+ =
  * gamma5 D gamma5 is D between two exchanges (`swap`), which cost nothing where a chunk is read.
  *
- * Loads are volatile: the compiler keeps their order, which is ahead of the arithmetic (cuda_hop).
- */
+ * Loads are volatile: the compiler keeps their order, ahead of the arithmetic (cuda_hop). */
 #pragma once
 
 #include <type_traits>

@@ -33,7 +33,6 @@ lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head)
     lat_mirror *m = (lat_mirror *)lat_alloc_zero(1, sizeof *m, "solutions");
     if (!m)
         return NULL;
-    }
     m->dev = lat_cuda_device_of(dev);
     m->bytes = lat_header_bytes(head);
     m->sites = lat_volume(&head->geom);

@@ -124,7 +124,6 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
     lat_gpu_space *s = (lat_gpu_space *)lat_alloc_zero(1, sizeof *s, "a space of spinors");
     if (!s)
         return NULL;
-    }
     s->space.ops = &lat_vector_gpu;
     s->space.grid = grid;
     s->space.nc = nc;

@@ -141,8 +141,7 @@ template <class GET> static __device__ double add_all_pairs(uint32_t n, const GE
     return v;
 }
 
-/* By the first warp of a block: the sum of n numbers of the second cache, in pairs; for thread 0.
- */
+/* By the first warp of a block: the sum of n numbers of the second cache, in pairs, to thread 0. */
 static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
 {
     return add_all_pairs(n, [&](uint32_t i) { return __ldcg(v + i * stride); });
@@ -385,7 +384,6 @@ static lat_scalars *scalars_open(lat_space *space)
     lat_gpu_scalars *s = (lat_gpu_scalars *)lat_alloc_zero(1, sizeof *s, "scalars");
     if (!s)
         return NULL;
-    }
     s->space = lat_gpu_space_of(space);
     if (lat_cuda_malloc((void **)&s->row, rows, "scalars")
         || failed(cudaMemsetAsync(s->row, 0, rows, lat_gpu_stream(space)))
