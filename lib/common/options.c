@@ -32,37 +32,36 @@ static const struct {
     lat_option option;
 } common[] = {
     {LAT_HAS_INPUT,
-     {LAT_OPT_TEXT, "input", 'i', "FILE", &lat_opts.input, 0, 0,
-      "read FILE; the same as FILE without -i (default: stdin)", true}},
+     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "input", 'i', "FILE", &lat_opts.input, 0, 0,
+      "read FILE; the same as FILE without -i (default: stdin)"}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_opts.output, 0, 0,
-      "write to FILE, which appears whole or not at all (default: stdout)", true}},
+     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &lat_opts.output, 0, 0,
+      "write to FILE, which appears whole or not at all (default: stdout)"}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
-      "refuse to replace a FILE that exists", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
+      "refuse to replace a FILE that exists"}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
       "accept, with a warning, data that are refused although they can be read; write binary data "
-      "even to a terminal",
-      false}},
+      "even to a terminal"}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_FLAG, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
-      "add no line to the history in the header", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
+      "add no line to the history in the header"}},
     {LAT_HAS_THREADS,
-     {LAT_OPT_INT, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
-      "use N threads in total (default: all processors that this process may use)", true}},
+     {LAT_OPT_INT | LAT_OPT_LOCAL, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
+      "use N threads in total (default: all processors that this process may use)"}},
     {LAT_HAS_RANKS,
-     {LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
-      "divide the lattice among N ranks, which mpirun starts (default 1)", true}},
+     {LAT_OPT_INT | LAT_OPT_LOCAL, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
+      "divide the lattice among N ranks, which mpirun starts (default 1)"}},
     {LAT_HAS_RANKS,
-     {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-      "print on stderr where the program runs: ranks, threads, device, transport", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+      "print on stderr where the program runs: ranks, threads, device, transport"}},
     {LAT_HAS_QUIET,
-     {LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
-      "print no progress on a terminal; warnings stay", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
+      "print no progress on a terminal; warnings stay"}},
     {LAT_HAS_QUIET,
-     {LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
-      "print a line of progress every SECONDS (default 10)", true}},
+     {LAT_OPT_REAL | LAT_OPT_LOCAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
+      "print a line of progress every SECONDS (default 10)"}},
 };
 #define COMMONS (sizeof common / sizeof *common)
 
@@ -111,11 +110,11 @@ void lat_usage(const char *format, ...)
 
 static void record(const lat_option *o, const char *text)
 {
-    if (o->local == true)
+    if (o->type & LAT_OPT_LOCAL)
         return;
     fprintf(run.arguments, "%s--%s", run.recorded ? " " : "", o->name);
     run.recorded = true;
-    if (o->type != LAT_OPT_FLAG) {
+    if (lat_option_type(o) != LAT_OPT_FLAG) {
         fputc(' ', run.arguments);
         lat_option_quote(run.arguments, text);
     }
@@ -127,18 +126,20 @@ static void add_entry(struct argp_option entry) { run.argp[run.entries++] = entr
 
 static void add_row(const lat_option *o, int group)
 {
-    if (o->type == LAT_OPT_ALIAS) {
+    if (lat_option_type(o) == LAT_OPT_ALIAS) {
         add_entry((struct argp_option){
             .name = o->name, .flags = OPTION_ALIAS | OPTION_HIDDEN, .group = group});
         return;
     }
-    if (o->type == LAT_OPT_HEADING) { /* not a heading of argp, which sorts what is below it */
+    if (lat_option_type(o)
+        == LAT_OPT_HEADING) { /* not a heading of argp, which sorts what is below it */
         add_entry((struct argp_option){
             .name = o->name + !run.entries, .flags = OPTION_DOC | OPTION_NO_USAGE, .group = group});
         return;
     }
     row *r = &run.rows[run.count];
-    const char *arg = o->type == LAT_OPT_CHOICE && !lat_option_fits(o) ? "CHOICE" : o->arg;
+    const char *arg = lat_option_type(o) == LAT_OPT_CHOICE && !lat_option_fits(o) ? "CHOICE"
+                                                                                  : o->arg;
 
     r->option = o;
     r->key = o->key ? o->key : KEY_ROW + run.count;
@@ -148,9 +149,9 @@ static void add_row(const lat_option *o, int group)
                              .key = r->key,
                              .group = group,
                              .doc = lat_option_help(o),
-                             .arg = o->type == LAT_OPT_FLAG ? NULL
-                                    : arg                   ? arg
-                                                            : "VALUE",
+                             .arg = lat_option_type(o) == LAT_OPT_FLAG ? NULL
+                                    : arg                              ? arg
+                                                                       : "VALUE",
                              .flags = o->value == &lat_opts.progress ? OPTION_ARG_OPTIONAL : 0});
 }
 
@@ -247,9 +248,9 @@ static void print_entry(const struct argp_option *e)
            : e->group == GROUP_COMMON ? "common"
                                       : "own",
            e->key < KEY_HELP ? e->key : '-', e->name ? e->name : "-",
-           types[r ? r->option->type : LAT_OPT_FLAG], optional ? "[" : "", e->arg ? e->arg : "-",
-           optional ? "]" : "", r && r->option->type == LAT_OPT_CHOICE ? r->option->arg : "-",
-           e->doc);
+           types[r ? lat_option_type(r->option) : LAT_OPT_FLAG], optional ? "[" : "",
+           e->arg ? e->arg : "-", optional ? "]" : "",
+           r && lat_option_type(r->option) == LAT_OPT_CHOICE ? r->option->arg : "-", e->doc);
 }
 
 /* For manual pages and for the completion of shells. No column is empty: "-" stands for none. */
@@ -450,10 +451,10 @@ char *lat_options_text(bool limits)
 
     for (int i = 0; f && i < run.own; i++) {
         const lat_option *o = run.rows[i].option;
-        if (o->local != (limits ? LAT_OPT_LIMIT : false))
+        if ((o->type & (LAT_OPT_LOCAL | LAT_OPT_LIMIT)) != (limits ? LAT_OPT_LIMIT : 0))
             continue;
         lat_option_default(o, value, sizeof value);
-        if (o->type == LAT_OPT_FLAG)
+        if (lat_option_type(o) == LAT_OPT_FLAG)
             snprintf(value, sizeof value, "%s", *(const bool *)o->value ? "yes" : "no");
         if (*value) {
             fprintf(f, " --%s ", o->name);
@@ -477,5 +478,6 @@ const char *lat_opt_text(const char *name)
 {
     const row *r = find_name(name);
 
-    return r && r->option->type == LAT_OPT_TEXT ? *(const char *const *)r->option->value : NULL;
+    return r && lat_option_type(r->option) == LAT_OPT_TEXT ? *(const char *const *)r->option->value
+                                                           : NULL;
 }

@@ -27,22 +27,23 @@ typedef enum {
     LAT_OPT_HEADING /* no option: a line of --help above those that follow (LAT_HEADING) */
 } lat_opt_type;
 
-enum { LAT_OPT_LIMIT = 2 }; /* of lat_option.local */
+/* Beside a type:
+ *   LOCAL  not in provenance, for it does not change the result (-@, --log ...)
+ *   LIMIT  how far or on what a run goes, such as --max-sweeps: in provenance, and may be another
+ *          one when the run is resumed */
+enum { LAT_OPT_LOCAL = 16, LAT_OPT_LIMIT = 32 };
 
 typedef struct lat_option {
-    lat_opt_type type;
+    int type;         /* lat_opt_type, | LAT_OPT_LOCAL or LAT_OPT_LIMIT */
     const char *name; /* long name */
     int key;          /* short letter, or 0 */
     const char *arg;  /* name of the argument in --help; the choices for CHOICE */
     void *value;      /* points to the variable that is set, whose value before is the default */
     double min, max;  /* allowed values; any if both are 0 */
     const char *help; /* one line; the default is added by the parser where there is one */
-    int local;        /* true: not in provenance, for it does not change the result (-@, --log ...);
-                       * LAT_OPT_LIMIT: how far or on what a run goes, such as --max-sweeps: in
-                       * provenance, and may be another one when the run is resumed */
 } lat_option;
 /* clang-format off */
-#define LAT_HEADING(text) {LAT_OPT_HEADING, "\n" text ":", 0, NULL, NULL, 0, 0, NULL, true}
+#define LAT_HEADING(text) {LAT_OPT_HEADING, "\n" text ":", 0, NULL, NULL, 0, 0, NULL}
 /* clang-format on */
 
 typedef struct lat_tool {

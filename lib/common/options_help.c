@@ -26,7 +26,7 @@ bool lat_option_fits(const lat_option *o)
 
 char *lat_option_help(const lat_option *o)
 {
-    bool list = o->type == LAT_OPT_CHOICE && !lat_option_fits(o);
+    bool list = lat_option_type(o) == LAT_OPT_CHOICE && !lat_option_fits(o);
     char value[256], *choices = list ? lat_option_require(lat_option_choices(o->arg)) : NULL, *text;
     const char *help = o->help ? o->help : "";
 

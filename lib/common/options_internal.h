@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include "options.h"
 
+static inline lat_opt_type lat_option_type(const lat_option *o)
+{
+    return (lat_opt_type)(o->type & ~(LAT_OPT_LOCAL | LAT_OPT_LIMIT));
+}
+
 /* Sets the option's variable from text; a usage error if the text is no value of its type. */
 void lat_option_set(const lat_option *o, const char *text);
 

@@ -123,7 +123,7 @@ static void set_dims(const lat_option *o, const char *text)
 
 void lat_option_set(const lat_option *o, const char *text)
 {
-    switch (o->type) {
+    switch (lat_option_type(o)) {
     case LAT_OPT_FLAG: *(bool *)o->value = true; break;
     case LAT_OPT_INT: set_int(o, text); break;
     case LAT_OPT_SEED: set_seed(o, text); break;
@@ -153,18 +153,18 @@ void lat_option_default(const lat_option *o, char *buf, size_t size)
     size_t n;
 
     buf[0] = '\0';
-    if (o->type == LAT_OPT_INT)
+    if (lat_option_type(o) == LAT_OPT_INT)
         snprintf(buf, size, "%ld", *(const long *)o->value);
-    else if (o->type == LAT_OPT_SEED)
+    else if (lat_option_type(o) == LAT_OPT_SEED)
         snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)o->value);
-    else if (o->type == LAT_OPT_REAL && !isnan(*(const double *)o->value))
+    else if (lat_option_type(o) == LAT_OPT_REAL && !isnan(*(const double *)o->value))
         shortest(buf, size, *(const double *)o->value);
-    else if (o->type == LAT_OPT_TEXT && *(const char *const *)o->value)
+    else if (lat_option_type(o) == LAT_OPT_TEXT && *(const char *const *)o->value)
         snprintf(buf, size, "%s", *(const char *const *)o->value);
-    else if (o->type == LAT_OPT_CHOICE && *(const int *)o->value >= 0
+    else if (lat_option_type(o) == LAT_OPT_CHOICE && *(const int *)o->value >= 0
              && (name = choice(o->arg, *(const int *)o->value, &n)))
         snprintf(buf, size, "%.*s", (int)n, name);
-    else if (o->type == LAT_OPT_DIMS && ((const lat_geometry *)o->value)->nd > 0) {
+    else if (lat_option_type(o) == LAT_OPT_DIMS && ((const lat_geometry *)o->value)->nd > 0) {
         lat_dims_text(o->value, buf);
         for (char *p = buf; (p = strchr(p, ' '));)
             *p = ',';

@@ -113,9 +113,7 @@ static void plan(filler *w, const char *axes)
     }
 }
 
-/* The order of the sites: as the options say, or the program that wrote them; false if neither
- * does.
- */
+/* The order of sites: as the options say, or the program that wrote them; false if neither does. */
 static bool order_of(const lat_hdf5_set *s, const lat_quark_hints *hints, char order[5])
 {
     const bool qlua = strncmp(s->kind, "Lattice", 7) == 0, qdp = s->rank == 4;

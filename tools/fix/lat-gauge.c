@@ -20,19 +20,17 @@ static uint64_t seed = 1;
 static int precision = -1;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation",
-     false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of --random", false},
-    {LAT_OPT_TEXT, "save-g", 0, "FILE", &save_g, 0, 0,
-     "write the transformation of --random to FILE", true},
+    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of --random"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save-g", 0, "FILE", &save_g, 0, 0,
+     "write the transformation of --random to FILE"},
     {LAT_OPT_TEXT, "apply", 'a', "G", &apply, 0, 0,
-     "apply the transformation in G: one for all configurations, or one for each", false},
-    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "read transformations, write their inverses",
-     false},
+     "apply the transformation in G: one for all configurations, or one for each"},
+    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "read transformations, write their inverses"},
     {LAT_OPT_TEXT, "compose", 0, "H", &compose, 0, 0,
-     "read transformations g, write h(x) g(x) with h from H: g acts first", false},
+     "read transformations g, write h(x) g(x) with h from H: g acts first"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the output (default: as in the input)", false},
+     "precision of the output (default: as in the input)"},
     {0}};
 
 static const lat_tool tool = {

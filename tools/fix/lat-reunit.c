@@ -23,17 +23,17 @@ static const char *report;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "method", 'm', "polar|gram-schmidt", &method, 0, 0,
-     "polar: the nearest matrix; gram-schmidt: rows one after the other", false},
+     "polar: the nearest matrix; gram-schmidt: rows one after the other"},
     {LAT_OPT_REAL, "limit", 0, "D", &limit, 0, 1e300,
-     "refuse a field if a matrix would move farther than D", false},
+     "refuse a field if a matrix would move farther than D"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the output (default: as in the input); single leaves a rounding of 6e-8", false},
-    {LAT_OPT_REAL, "tolerance", 0, "D", &tolerance, 0, 1e300,
-     "report the number of matrices that moved farther than D", true},
-    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0,
-     "write to FILE which matrices moved, in columns separated by tabs", true},
-    {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-     "print on stderr what moved, and where the program runs", true},
+     "precision of the output (default: as in the input); single leaves a rounding of 6e-8"},
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "tolerance", 0, "D", &tolerance, 0, 1e300,
+     "report the number of matrices that moved farther than D"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "report", 0, "FILE", &report, 0, 0,
+     "write to FILE which matrices moved, in columns separated by tabs"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+     "print on stderr what moved, and where the program runs"},
     {0}};
 
 static const lat_tool tool = {

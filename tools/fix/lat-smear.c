@@ -13,8 +13,7 @@
 static int precision = -1;
 
 static const lat_option options[] = {{LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision,
-                                      0, 0, "precision of the output (default: as in the input)",
-                                      false},
+                                      0, 0, "precision of the output (default: as in the input)"},
                                      {0}};
 
 static const lat_tool tool = {

@@ -20,10 +20,10 @@
 static const char *links, *currents;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0,
-     "write the Abelian links to FILE, as diagonal SU(N) matrices", true},
-    {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0,
-     "write the monopole currents to FILE, one row for each that is not 0", true},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "links", 0, "FILE", &links, 0, 0,
+     "write the Abelian links to FILE, as diagonal SU(N) matrices"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "currents", 0, "FILE", &currents, 0, 0,
+     "write the monopole currents to FILE, one row for each that is not 0"},
     LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};

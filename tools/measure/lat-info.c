@@ -15,8 +15,8 @@
 static bool check;
 static const char *foreign; /* the format of a foreign file; NULL: a stream */
 
-static const lat_option options[] = {{LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
-                                      "verify every number; exit 1 if any is damaged", true},
+static const lat_option options[] = {{LAT_OPT_FLAG | LAT_OPT_LOCAL, "check", 0, NULL, &check, 0, 0,
+                                      "verify every number; exit 1 if any is damaged"},
                                      LAT_PRINT_OPTIONS("field", "field"),
                                      {0}};
 

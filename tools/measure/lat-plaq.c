@@ -14,12 +14,11 @@ static bool schwinger_dyson;
 static double xi = 1;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "sd", 0, NULL, &schwinger_dyson, 0, 0,
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "sd", 0, NULL, &schwinger_dyson, 0, 0,
      "also measure beta from the Schwinger-Dyson equation: the "
-     "beta at which the configuration was made",
-     true},
+     "beta at which the configuration was made"},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
-     "anisotropy for --sd (default: the value in the header, or 1)", false},
+     "anisotropy for --sd (default: the value in the header, or 1)"},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
 

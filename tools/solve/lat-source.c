@@ -26,13 +26,12 @@ static const char *gauge_file;
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
      "make sources for a lattice without links instead of reading the input: for sources that need "
-     "none",
-     false},
-    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N), with --dims", false},
+     "none"},
+    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N), with --dims"},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "links for the steps of a sequential source; the input has propagators", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the source",
-     false},
+     "links for the steps of a sequential source; the input has propagators"},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "precision of the source"},
     {0}};
 
 static const lat_tool tool = {

@@ -23,16 +23,15 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
 
 /* clang-format off */
 #define LAT_DEVICE_OPTIONS(o) /* o: a lat_device_options with static storage */ \
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
-     "device that computes; auto: the fastest one", LAT_OPT_LIMIT}, \
-    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
-     "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)", \
-     true}, \
-    {LAT_OPT_CHOICE, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
-     "path of data from GPU to GPU; auto: directly between GPUs of one host", true}
+    {LAT_OPT_CHOICE | LAT_OPT_LIMIT, "device", 0, LAT_DEVICES, &(o).choice, 0, 0, \
+     "device that computes; auto: the fastest one"}, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
+     "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)"}, \
+    {LAT_OPT_CHOICE | LAT_OPT_LOCAL, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
+     "path of data from GPU to GPU; auto: directly between GPUs of one host"}
 
 /* Accepted for one version. */
 #define LAT_TUNE_OPTION(o) \
-    {LAT_OPT_FLAG, "tune", 0, NULL, &(o).tune, 0, 0, \
-     "does nothing any more: the lattice alone decides the order of sites on a GPU", true}
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "tune", 0, NULL, &(o).tune, 0, 0, \
+     "does nothing any more: the lattice alone decides the order of sites on a GPU"}
 /* clang-format on */

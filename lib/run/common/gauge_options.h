@@ -15,13 +15,13 @@ extern lat_gauge_options lat_gauge_opts;
 #define LAT_GAUGE_OPTIONS(gauges) /* a text with some of LAT_GAUGES, from the first on */ \
     {LAT_OPT_CHOICE, "gauge", 0, gauges, &lat_gauge_opts.gauge, 0, 0, \
      "gauge of the links (default: the gauge in the header, else the gauge that they were " \
-     "annealed for, else landau)", false}, \
+     "annealed for, else landau)"}, \
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_gauge_opts.time, 0, 0, \
-     "direction across which slices are cut in Coulomb gauge (default: the last)", false}
+     "direction across which slices are cut in Coulomb gauge (default: the last)"}
 
 #define LAT_WEIGHTS_OPTION \
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_gauge_opts.weights, 0, 0, \
-     "weights of the directions in Landau gauge", false}
+     "weights of the directions in Landau gauge"}
 /* clang-format on */
 
 /* The condition of the options; without --gauge in the gauge of the header; else in the one that
