@@ -186,9 +186,10 @@ static int to_cpu(lat_ghost *m)
 {
     const lat_geometry *geom = &m->lattice.head.geom;
     lat_geometry unit = *geom;
-    if (!m->single)
+    if (!m->single) {
         m->laplace = lat_laplace_new(geom, m->weight, (int)lat_ghost_reals(m), m->lattice.comm);
-    return m->laplace ? 0 : -1;
+        return m->laplace ? 0 : -1;
+    }
     unit.nd -= m->time >= 0;
     const size_t bytes = m->sites / m->block * m->groups * m->group_reals * sizeof *m->lanes;
     if (!(m->lanes = lat_alloc(1, bytes, "the Faddeev-Popov operator")))
