@@ -16,9 +16,8 @@ static int take_hints(lat_input *in, lat_header *head, const lat_read_context *r
 {
     head->nc = r->hints.nc ? r->hints.nc : 3;
     head->reals = 2 * head->nc * head->nc;
-    return lat_take_dims(in, &head->geom, &r->dims) < 0
-               ? -1
-               : lat_header_check(head, lat_input_name(in));
+    return lat_rc(lat_take_dims(in, &head->geom, &r->dims) < 0
+                  || lat_header_check(head, lat_input_name(in)));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

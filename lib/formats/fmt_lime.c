@@ -325,9 +325,8 @@ static int take_rest(lime *l)
 static int read_ahead(lime *l)
 {
     const uint64_t links = lat_input_offset(l->in);
-    return lat_input_skip(l->in, l->links.length) < 0 || take_rest(l) < 0
-               ? -1
-               : lat_input_rewind(l->in, links);
+    return lat_rc(lat_input_skip(l->in, l->links.length) < 0 || take_rest(l) < 0
+                  || lat_input_rewind(l->in, links));
 }
 
 static int set_source(const lime *l, lat_header *h, const lat_scidac_sum *sum)
@@ -407,23 +406,22 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
 
 static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return write_before(out, head) < 0 ? -1
-                                       : lat_lime_write_head(out, 0, "scidac-binary-data",
-                                                             lat_payload_bytes(head, p->rows));
+    return lat_rc(
+        write_before(out, head) < 0
+        || lat_lime_write_head(out, 0, "scidac-binary-data", lat_payload_bytes(head, p->rows)));
 }
 
 static int write_ildg_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return write_before(out, head) < 0 || write_ildg_records(out, head) < 0
-               ? -1
-               : lat_lime_write_head(out, 0, "ildg-binary-data", lat_payload_bytes(head, p->rows));
+    return lat_rc(
+        write_before(out, head) < 0 || write_ildg_records(out, head) < 0
+        || lat_lime_write_head(out, 0, "ildg-binary-data", lat_payload_bytes(head, p->rows)));
 }
 
 static int write_tail(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return lat_lime_write_padding(out, lat_payload_bytes(head, p->rows)) < 0
-               ? -1
-               : lat_lime_write_checksum(out, &p->sum.scidac);
+    return lat_rc(lat_lime_write_padding(out, lat_payload_bytes(head, p->rows)) < 0
+                  || lat_lime_write_checksum(out, &p->sum.scidac));
 }
 
 const lat_format lat_format_ildg = {

@@ -137,9 +137,8 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r, bool 
     lat_dims_load(&head->geom, b, false, true);
     if (ddalphaamg)
         exchange_x_z(&head->geom);
-    return lat_header_check(head, lat_input_name(in)) < 0
-               ? -1
-               : lat_take_plaquette(in, r, lat_load_f64(b + 16, false), 1.0 / 3);
+    return lat_rc(lat_header_check(head, lat_input_name(in)) < 0
+                  || lat_take_plaquette(in, r, lat_load_f64(b + 16, false), 1.0 / 3));
 }
 
 static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)

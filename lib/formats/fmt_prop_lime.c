@@ -170,9 +170,8 @@ static int read_sink(reader *r, lat_real real)
                         r->name, column);
     r->seen |= 1u << column;
     /* One sink alone becomes a spinor; it is copied when the file has ended. */
-    return allocate(r, LAT_PROPAGATOR, real) < 0
-               ? -1
-               : read_data(r, "tzyxsci", (size_t)column, SPINOR_REALS);
+    return lat_rc(allocate(r, LAT_PROPAGATOR, real) < 0
+                  || read_data(r, "tzyxsci", (size_t)column, SPINOR_REALS));
 }
 
 static int take_binary(reader *r, const lat_lime_record *rec)
@@ -193,9 +192,8 @@ static int take_binary(reader *r, const lat_lime_record *rec)
         if (r->single || r->seen)
             return lat_fail("%s: holds more than one propagator", r->name);
         r->single = true;
-        return allocate(r, LAT_PROPAGATOR, reals == PROPAGATOR_REALS ? LAT_F32 : LAT_F64) < 0
-                   ? -1
-                   : read_data(r, "tzyxsScCi", 0, PROPAGATOR_REALS);
+        return lat_rc(allocate(r, LAT_PROPAGATOR, reals == PROPAGATOR_REALS ? LAT_F32 : LAT_F64) < 0
+                      || read_data(r, "tzyxsScCi", 0, PROPAGATOR_REALS));
     }
     if (rec->length == volume * SPINOR_REALS * 4 || rec->length == volume * SPINOR_REALS * 8) {
         const bool source = r->pairs && r->spinors++ % 2 == 0;

@@ -265,9 +265,9 @@ int lat_need_size(lat_input *in)
 int lat_skip_to_links(lat_input *in, const lat_header *head, int rows)
 {
     const uint64_t need = lat_payload_bytes(head, rows);
-    return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
-               ? -1
-               : lat_input_skip(in, (uint64_t)lat_input_size(in) - lat_input_offset(in) - need);
+    return lat_rc(
+        lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
+        || lat_input_skip(in, (uint64_t)lat_input_size(in) - lat_input_offset(in) - need));
 }
 
 void *lat_format_state(lat_read_context *r, size_t size)

@@ -179,10 +179,9 @@ int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
 {
     f->head.nc = 3;
     lat_header_make_spinors(&f->head, kind, 1);
-    return lat_header_check(&f->head, lat_input_name(in)) < 0
-                   || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
-               ? -1
-               : lat_field_alloc(f, NULL);
+    return lat_rc(lat_header_check(&f->head, lat_input_name(in)) < 0
+                  || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
+                  || lat_field_alloc(f, NULL));
 }
 
 int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a)

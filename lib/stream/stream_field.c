@@ -32,10 +32,8 @@ static int check_links(lat_field *f, const char *name, double largest)
     if (lat_measure_sums(f, true, &all) < 0)
         return -1;
     lat_measure_means(&f->head, &all, &plaquette, &link_trace);
-    return lat_stream_verify(&f->head, name, plaquette, link_trace, largest) < 0
-                   || lat_measure_missing(f, name)
-               ? -1
-               : lat_measure_in_group(f, all.distance, name);
+    return lat_rc(lat_stream_verify(&f->head, name, plaquette, link_trace, largest) < 0
+                  || lat_measure_missing(f, name) || lat_measure_in_group(f, all.distance, name));
 }
 
 /* Bytes of the field in memory that the first `raw` bytes of the stream need. In another order than

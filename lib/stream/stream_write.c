@@ -177,9 +177,8 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
                                    .compressed = compressed,
                                    .filtered = compressed,
                                    .swapped = lat_big_endian()}};
-    const int rc = lat_pipeline_init(&w->p) < 0
-                       ? -1
-                       : lat_stream_write_head(out, head, LAT_STREAM_BLOCK, compressed);
+    const int rc = lat_rc(lat_pipeline_init(&w->p) < 0
+                          || lat_stream_write_head(out, head, LAT_STREAM_BLOCK, compressed));
     w->field_at = lat_output_offset(out);
     if (rc == 0)
         return w;
