@@ -26,7 +26,6 @@ static unsigned long character(const unsigned char *s, int *length)
     const int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
     static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned long c = n < 2 ? *s : *s & (0x7fu >> n);
-
     *length = 1;
     for (int i = 1; i < n; i++) {
         if ((s[i] & 0xc0) != 0x80)
@@ -75,7 +74,6 @@ static void keep(int code, const char *format, va_list ap)
 {
     lat_sentence *k = kept();
     int saved = errno;
-
     pthread_mutex_lock(&lock);
     if (!k->text[0]) {
         if (vsnprintf(k->text, sizeof k->text, format, ap) <= 0)
@@ -90,7 +88,6 @@ static void keep(int code, const char *format, va_list ap)
 int lat_fail(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     keep(LAT_DONE, format, ap);
     va_end(ap);
@@ -100,7 +97,6 @@ int lat_fail(const char *format, ...)
 int lat_fail_usage(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     keep(LAT_USAGE, format, ap);
     va_end(ap);
@@ -110,7 +106,6 @@ int lat_fail_usage(const char *format, ...)
 int lat_fail_tolerance(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     keep(LAT_UNCONVERGED, format, ap);
     va_end(ap);
@@ -189,7 +184,6 @@ static void print_line(const char *sentence, const char *after, bool stays)
 {
     char line[LAT_SENTENCE + 256];
     int n;
-
     pthread_mutex_lock(&printing);
     n = snprintf(line, sizeof line, "%s%.64s: %s%s", transient || !stays ? CLEAR : "",
                  lat_tool_name, sentence, after);
@@ -205,7 +199,6 @@ static void cut_to_width(char *sentence)
 {
     size_t width, before = strnlen(lat_tool_name, 64) + 3; /* ": ", and the cursor */
     struct winsize w;
-
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
         return;
     width = w.ws_col > before ? w.ws_col - before : 0;
@@ -220,7 +213,6 @@ void lat_stderr_print(bool stays, const char *format, va_list ap)
 {
     char sentence[LAT_SENTENCE];
     int saved = errno;
-
     if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {
         lat_make_plain(sentence);
         if (!stays)
@@ -242,7 +234,6 @@ void lat_stderr_clear(void)
 void lat_warn(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     lat_stderr_print(true, format, ap);
     va_end(ap);
@@ -252,7 +243,6 @@ int lat_report(int code)
 {
     char hint[128] = "\n";
     const lat_sentence *k = kept();
-
     if (!k->text[0])
         return code;
     pthread_mutex_lock(&lock);

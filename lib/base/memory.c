@@ -18,7 +18,6 @@ void *lat_alloc(size_t count, size_t size, const char *what)
 {
     size_t n;
     void *p;
-
     if (__builtin_mul_overflow(count, size, &n) || n > PTRDIFF_MAX - LINE) {
         lat_fail("out of memory: %s needs %zu times %zu bytes", what, count, size);
         return NULL;

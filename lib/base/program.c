@@ -16,7 +16,6 @@ bool lat_program_path(char path[PATH_MAX])
 {
     struct stat running, there;
     const ssize_t n = readlink(SELF, path, PATH_MAX);
-
     if (!started_by_kernel() || n <= 0 || n >= PATH_MAX)
         return false;
     path[n] = '\0';

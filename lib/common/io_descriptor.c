@@ -30,7 +30,6 @@ void lat_io_guard(void)
 static int above_standard(int fd)
 {
     int high, saved;
-
     if (fd < 0 || fd > 2)
         return fd;
     high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -43,7 +42,6 @@ static int above_standard(int fd)
 int lat_io_open(const char *path, int flags, mode_t mode)
 {
     int fd;
-
     do
         fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
@@ -55,7 +53,6 @@ int lat_io_open(const char *path, int flags, mode_t mode)
 static bool retry(int fd, short events)
 {
     struct pollfd p = {.fd = fd, .events = events};
-
     if (errno == EINTR)
         return true;
     if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -66,7 +63,6 @@ static bool retry(int fd, short events)
 ssize_t lat_io_read(int fd, void *buf, size_t n)
 {
     ssize_t got;
-
     if (lat_stop_watched() && !lat_stop_wait(fd, false)) {
         errno = EINTR;
         return -1;
@@ -81,7 +77,6 @@ ssize_t lat_io_read(int fd, void *buf, size_t n)
 static bool stays_awake(int fd, off_t at)
 {
     struct stat st;
-
     return lat_stop_watched() && at < 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
@@ -102,7 +97,6 @@ static ssize_t write_awake(int fd, const unsigned char *p, size_t n)
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 {
     const bool awake = stays_awake(fd, at);
-
     while (n > 0) {
         const size_t some = n < MAX_CALL ? n : MAX_CALL;
 
@@ -131,7 +125,6 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 void lat_io_widen(int fd)
 {
     int size = fcntl(fd, F_GETPIPE_SZ);
-
     if (size >= 0 && size < (int)BUFFER)
         (void)fcntl(fd, F_SETPIPE_SZ, (int)BUFFER);
 }
@@ -141,6 +134,5 @@ bool lat_io_is_standard(const char *path) { return !path || strcmp(path, "-") ==
 bool lat_io_usable(int fd, int wrong)
 {
     int flags = fcntl(fd, F_GETFL);
-
     return flags >= 0 && (flags & O_ACCMODE) != wrong;
 }

@@ -95,7 +95,6 @@ void lat_usage(const char *format, ...)
 {
     char *sentence;
     va_list ap;
-
     va_start(ap, format);
     if (vasprintf(&sentence, format, ap) < 0)
         sentence = lat_option_require(NULL);
@@ -196,7 +195,6 @@ static void add_about(void)
         {"usage", KEY_USAGE, NULL, 0, "print all options in a few lines", GROUP_ABOUT},
         {"version", version, NULL, 0, "print the version and how it was built", GROUP_ABOUT},
         {"option-table", KEY_TABLE, NULL, OPTION_HIDDEN, NULL, 0}};
-
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         add_entry(about[i]);
 }
@@ -225,7 +223,6 @@ static void add_options(const lat_tool *tool)
 static void __attribute__((noreturn)) print_help(unsigned what)
 {
     char format[64];
-
     snprintf(format, sizeof format, "no-dup-args-note,header-col=0,doc-opt-col=0,rmargin=%d",
              LAT_HELP_WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
@@ -242,7 +239,6 @@ static void print_entry(const struct argp_option *e)
         [LAT_OPT_DIMS] = "dims"};
     const row *r = find_key(e->key);
     bool optional = e->flags & OPTION_ARG_OPTIONAL;
-
     printf("option\t%s\t%c\t%s\t%s\t%s%s%s\t%s\t%s\n",
            e->group == GROUP_ABOUT    ? "about"
            : e->group == GROUP_COMMON ? "common"
@@ -257,7 +253,6 @@ static void print_entry(const struct argp_option *e)
 static void __attribute__((noreturn)) print_table(void)
 {
     const lat_tool *tool = run.tool;
-
     printf("tool\t%s\t%s\t%s\n", tool->name, tool->args && *tool->args ? tool->args : "-",
            tool->summary);
     for (const char *p = tool->example; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
@@ -275,7 +270,6 @@ static void __attribute__((noreturn)) print_table(void)
 static error_t parse_row(row *r, char *text)
 {
     char usual[16];
-
     if (!text && r->option->value == &lat_opts.progress) {
         snprintf(usual, sizeof usual, "%d", PROGRESS);
         text = usual;
@@ -289,7 +283,6 @@ static error_t parse_row(row *r, char *text)
 static error_t parse_one(int key, char *text, struct argp_state *state)
 {
     row *r;
-
     if (key == ARGP_KEY_INIT) {
         state->err_stream = NULL; /* no hint of argp; getopt prints to stderr itself */
         return 0;
@@ -356,7 +349,6 @@ static void set_threads(void)
 static char **with_tool_name(const lat_tool *tool, int argc, char **argv)
 {
     char **copy = lat_option_require(calloc((size_t)argc + 2, sizeof *copy));
-
     copy[0] = (char *)(uintptr_t)tool->name;
     for (int i = 1; i < argc; i++)
         copy[i] = argv[i];
@@ -395,7 +387,6 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
     char **args;
     int rc;
-
     lat_threads_limit_spinning(argv);
     lat_io_guard();
     set_up(tool, argc);
@@ -429,7 +420,6 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 void lat_verbose(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     if (lat_opts.verbose)
         lat_stderr_print(true, format, ap);
@@ -448,7 +438,6 @@ char *lat_options_text(bool limits)
     char value[256];
     lat_memory_stream m;
     FILE *f = lat_memory_stream_open(&m);
-
     for (int i = 0; f && i < run.own; i++) {
         const lat_option *o = run.rows[i].option;
         if ((o->type & (LAT_OPT_LOCAL | LAT_OPT_LIMIT)) != (limits ? LAT_OPT_LIMIT : 0))
@@ -470,14 +459,12 @@ char *lat_options_text(bool limits)
 bool lat_opt_given(const char *name)
 {
     const row *r = find_name(name);
-
     return r && r->given;
 }
 
 const char *lat_opt_text(const char *name)
 {
     const row *r = find_name(name);
-
     return r && lat_option_type(r->option) == LAT_OPT_TEXT ? *(const char *const *)r->option->value
                                                            : NULL;
 }

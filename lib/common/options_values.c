@@ -33,7 +33,6 @@ static void set_int(const lat_option *o, const char *text)
     const char *digits = text + (*text == '-' || *text == '+');
     char *end;
     long v;
-
     errno = 0;
     v = strtol(text, &end, 10);
     if (!isdigit((unsigned char)*digits) || *end || errno || !in_range(o, (double)v))
@@ -45,7 +44,6 @@ static void set_real(const lat_option *o, const char *text)
 {
     double v;
     char *end;
-
     errno = 0;
     v = strtod(text, &end);
     /* strtod alone would accept blanks, hexadecimal, "inf" and "nan". */
@@ -89,7 +87,6 @@ char *lat_option_choices(const char *choices)
     size_t n, more;
     lat_memory_stream m;
     FILE *f = lat_memory_stream_open(&m);
-
     for (int i = 0; f && (name = choice(choices, i, &n)); i++) {
         last = choice(choices, i + 1, &more);
         fprintf(f, "%s%.*s", i == 0 ? "" : last ? ", " : " or ", (int)n, name);
@@ -101,7 +98,6 @@ static void set_choice(const lat_option *o, const char *text)
 {
     const char *name;
     size_t n;
-
     for (int i = 0; (name = choice(o->arg, i, &n)); i++)
         if (strlen(text) == n && memcmp(text, name, n) == 0) {
             *(int *)o->value = i;
@@ -114,7 +110,6 @@ static void set_choice(const lat_option *o, const char *text)
 static void set_dims(const lat_option *o, const char *text)
 {
     char why[256];
-
     if (lat_dims_parse(text, o->value) == 0)
         return;
     snprintf(why, sizeof why, "%s", lat_error());
@@ -151,7 +146,6 @@ void lat_option_default(const lat_option *o, char *buf, size_t size)
 {
     const char *name;
     size_t n;
-
     buf[0] = '\0';
     if (lat_option_type(o) == LAT_OPT_INT)
         snprintf(buf, size, "%ld", *(const long *)o->value);
@@ -176,7 +170,6 @@ void lat_option_quote(FILE *f, const char *text)
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
     bool control = false;
-
     if (*text && !text[strspn(text, plain)]) {
         fputs(text, f);
         return;
