@@ -382,7 +382,6 @@ static void refuse_single_dashes(int argc, char **argv)
     }
 }
 
-
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
     char **args;

@@ -13,7 +13,6 @@
 #include "lattice/slices.h"
 #include "lattice/iterate.h"
 
-
 static lat_partial add_up(const lat_partial *part, size_t n)
 {
     lat_partial total = {{0}, {0}};

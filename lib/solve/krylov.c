@@ -8,7 +8,6 @@ enum { STALLS = 6 };               /* updates that do not help, until a column h
 #define DIVERGED 1e8               /* |r| grown by this is stagnation, too */
 static const double progress = .9; /* a residual below this times the best one is progress */
 
-
 const char *lat_solver_name(lat_solver solver)
 {
     switch (solver) {
