@@ -40,6 +40,12 @@ void *lat_alloc_zero(size_t count, size_t size, const char *what)
     return p;
 }
 
+void lat_free_all(void *const *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(p[i]);
+}
+
 char *lat_text_new(const char *format, ...)
 {
     char *text;

@@ -16,6 +16,11 @@ void *lat_alloc(size_t count, size_t size, const char *what);
 /* The same, all bytes 0. */
 void *lat_alloc_zero(size_t count, size_t size, const char *what);
 
+/* free() of each of these pointers, in order. */
+#define LAT_FREE(...) \
+    lat_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void lat_free_all(void *const *p, size_t n);
+
 /* A text by printf's rules. NULL, with lat_error set, without memory. The caller frees it. */
 char *lat_text_new(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -399,8 +399,5 @@ void lat_plain_overlap_free(lat_plain_overlap *m)
     lat_plain_free(m->kernel);
     for (int k = 0; k < m->modes; k++)
         lat_field_free(&m->mode[k]);
-    free(m->mode);
-    free(m->value);
-    free(m->c);
-    free(m);
+    LAT_FREE(m->mode, m->value, m->c, m);
 }

@@ -417,9 +417,5 @@ void lat_output_abort(lat_output *out)
         close(out->fd);
     if (out->temp)
         lat_temporary_remove(out->temp);
-    free(out->target);
-    free(out->name);
-    free(out->buf);
-    free(out->attached);
-    free(out);
+    LAT_FREE(out->target, out->name, out->buf, out->attached, out);
 }

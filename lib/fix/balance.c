@@ -65,11 +65,7 @@ int lat_balance_open(lat_balance *b, lat_dfield *u, lat_dfield *g, bool may, dou
 
 void lat_balance_close(lat_balance *b)
 {
-    free(b->active);
-    free(b->here);
-    free(b->list);
-    free(b->rank_of);
-    free(b->capacity);
+    LAT_FREE(b->active, b->here, b->list, b->rank_of, b->capacity);
 }
 
 void lat_balance_list(lat_balance *b)

@@ -79,9 +79,7 @@ void lat_fix_close(lat_fixer *f)
     if (f->device->close)
         f->device->close(f);
     lat_balance_close(&f->balance);
-    free(f->theta);
-    free(f->total);
-    free(f);
+    LAT_FREE(f->theta, f->total, f);
 }
 
 /* ---- transformations ------------------------------------------------------------------------- */

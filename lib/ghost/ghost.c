@@ -244,9 +244,7 @@ void lat_ghost_free(lat_ghost *m)
         return;
     lat_ghost_vector_free(m, m->plain.links);
     lat_ghost_vector_free(m, (double *)m->plain.product);
-    free(m->links);
-    free(m->lanes);
-    free(m->sums);
+    LAT_FREE(m->links, m->lanes, m->sums);
     lat_laplace_free(m->laplace);
     lat_single_laplace_free(m->laplace_single);
     lat_ghost_gpu_free(m->gpu);

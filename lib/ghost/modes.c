@@ -51,9 +51,7 @@ static void space_free(space *s)
 {
     for (int i = 1; i < 6; i++)
         lat_ghost_vector_free(s->m, s->array[i]);
-    free(s->gram);
-    free(s->block);
-    free(s->work);
+    LAT_FREE(s->gram, s->block, s->work);
 }
 
 /* ---- Rayleigh and Ritz ----------------------------------------------------------------------- */

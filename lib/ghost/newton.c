@@ -96,12 +96,7 @@ void lat_newton_close(lat_newton *n)
             lat_ghost_vector_free(n->m, held[i]);
     }
     lat_ghost_free(n->m);
-    free(n->unit);
-    free(n->idle);
-    free(n->now);
-    free(n->system);
-    free(n->coefficients);
-    free(n);
+    LAT_FREE(n->unit, n->idle, n->now, n->system, n->coefficients, n);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */

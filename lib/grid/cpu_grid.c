@@ -45,9 +45,7 @@ static void cpu_grid_free(lat_grid *grid)
 {
     lat_cpu_grid *g = (lat_cpu_grid *)grid;
     lat_layout_free(g->lay);
-    free(g->site);
-    free(g->numbers);
-    free(g);
+    LAT_FREE(g->site, g->numbers, g);
 }
 
 static lat_grid *cpu_grid_new(const lat_grid *common)

@@ -274,10 +274,5 @@ void lat_layout_free(lat_layout *lay)
         free(lay->face[i / LAT_FACES][i % LAT_FACES].own);
         free(lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
     }
-    free(lay->site);
-    free(lay->step);
-    free(lay->perm);
-    free(lay->perm32);
-    free(lay->collect);
-    free(lay);
+    LAT_FREE(lay->site, lay->step, lay->perm, lay->perm32, lay->collect, lay);
 }

@@ -17,9 +17,7 @@ void lat_quark_init(lat_quark *q)
 
 void lat_quark_free(lat_quark *q)
 {
-    free(q->source);
-    free(q->residual);
-    free(q->eigenvalue);
+    LAT_FREE(q->source, q->residual, q->eigenvalue);
     lat_quark_init(q);
 }
 

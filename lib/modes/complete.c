@@ -220,9 +220,7 @@ static void close_space(lanczos *z)
 {
     if (z->v)
         lat_vector_free_all(room_of(z), basis(z));
-    free(z->v);
-    free(z->h);
-    free(z->theta);
+    LAT_FREE(z->v, z->h, z->theta);
 }
 
 /* `count` Ritz vectors to the caller. */

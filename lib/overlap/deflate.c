@@ -124,9 +124,7 @@ void lat_overlap_deflation_close(deflation *d)
     if (!d)
         return;
     lat_modes_free(&d->m);
-    free(d->name);
-    free(d->chirality);
-    free(d);
+    LAT_FREE(d->name, d->chirality, d);
 }
 
 /* ---- projection ------------------------------------------------------------------------------ */

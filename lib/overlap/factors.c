@@ -211,9 +211,7 @@ int lat_factors_new(lat_factors *f, const lat_minmax *p)
         arrange(f, &t, z, used, range);
         rc = compare(f, p, &t);
     }
-    free(z);
-    free(used);
-    free(range);
+    LAT_FREE(z, used, range);
     if (rc)
         lat_factors_free(f);
     return rc;

@@ -62,13 +62,7 @@ typedef struct slice {
     uint32_t *next;
 } slice;
 
-static void slice_free(slice *s)
-{
-    free(s->links);
-    free(s->a);
-    free(s->b);
-    free(s->next);
-}
+static void slice_free(slice *s) { LAT_FREE(s->links, s->a, s->b, s->next); }
 
 static int slice_new(slice *s, const lat_field *u, int t)
 {

@@ -139,8 +139,6 @@ int lat_momenta_upto(lat_momenta *m, const lat_header *head, double most, double
 
 void lat_momenta_free(lat_momenta *m)
 {
-    free(m->n);
-    free(m->spatial);
-    free(m->index);
+    LAT_FREE(m->n, m->spatial, m->index);
     *m = (lat_momenta){.n = NULL};
 }

@@ -162,12 +162,7 @@ typedef struct tree {
     cd *px, *py, *pz; /* phases [x][coordinate], [pair][..], [triple][..] */
 } tree;
 
-static void tree_free(tree *t)
-{
-    free(t->nx);
-    free(t->parent);
-    free(t->px);
-}
+static void tree_free(tree *t) { LAT_FREE(t->nx, t->parent, t->px); }
 
 static void tree_grow(tree *t, const lat_fourier *f)
 {

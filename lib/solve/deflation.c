@@ -130,9 +130,7 @@ void lat_deflation_close(lat_deflation *d)
         lat_dfield_free(d->mode[k]);
     d->s.release(d->s.with, d->work);
     lat_space_close(d->one);
-    free(d->mode);
-    free(d->value);
-    free(d);
+    LAT_FREE(d->mode, d->value, d);
 }
 
 /* ---- projection ------------------------------------------------------------------------------ */

@@ -94,12 +94,7 @@ typedef struct projected {
     signed char *current; /* [site][cube][colour]: k */
 } projected;
 
-static void projected_free(projected *p)
-{
-    free(p->phase);
-    free(p->strings);
-    free(p->current);
-}
+static void projected_free(projected *p) { LAT_FREE(p->phase, p->strings, p->current); }
 
 static int projected_new(projected *p, const lat_field *f)
 {

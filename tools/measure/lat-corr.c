@@ -93,11 +93,7 @@ static int find_links(lat_corr_run *r, long config)
 static int prepare(lat_corr_run *r)
 {
     const lat_header *head = &r->first.f.head;
-    free(r->channel);
-    free(r->momentum);
-    free(r->own);
-    free(r->all);
-    free(r->norm);
+    LAT_FREE(r->channel, r->momentum, r->own, r->all, r->norm);
     r->own = r->all = r->norm = NULL;
     r->momentum = NULL;
     r->channel = lat_channels_parse(lat_corr_opts.channels, head->nc, &r->job.channels);
@@ -332,13 +328,7 @@ int main(int argc, char **argv)
     lat_smearer_end(&state.smearer);
     lat_device_end();
     lat_links_free(&state.links);
-    free(state.channel);
-    free(state.momentum);
-    free(state.shift);
-    free(state.own);
-    free(state.all);
-    free(state.norm);
-    free(state.operators);
-    free(state.source);
+    LAT_FREE(state.channel, state.momentum, state.shift, state.own, state.all, state.norm,
+             state.operators, state.source);
     return code;
 }

@@ -142,10 +142,7 @@ typedef struct measured {
 
 static void measured_free(measured *m)
 {
-    free(m->t);
-    free(m->density[CLOVER]);
-    free(m->density[PLAQUETTE]);
-    free(m->at);
+    LAT_FREE(m->t, m->density[CLOVER], m->density[PLAQUETTE], m->at);
     *m = (measured){.rows = 0};
 }
 

@@ -28,12 +28,7 @@ static void dirac_cpu_close(lat_dirac *d)
     lat_hop_table_free(&c->table);
     lat_dfield_free(c->tmp);
     lat_dfield_free(c->other);
-    free(c->links[0]);
-    free(c->links[1]);
-    free(c->unit);
-    free(c->clover);
-    free(c->inverse);
-    free(c);
+    LAT_FREE(c->links[0], c->links[1], c->unit, c->clover, c->inverse, c);
 }
 
 /* log |det A| where A is the same at all sites. */

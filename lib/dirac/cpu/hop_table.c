@@ -174,8 +174,5 @@ int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
 
 void lat_hop_table_free(lat_hop_table *table)
 {
-    free(table->step);
-    free(table->twist);
-    free(table->perm);
-    free(table->phase);
+    LAT_FREE(table->step, table->twist, table->perm, table->phase);
 }

@@ -335,10 +335,7 @@ void lat_checkpoint_free(lat_checkpoint *k)
         return;
     for (int i = 0; i < k->count; i++)
         known_free(&k->list[i]);
-    free(k->list);
-    free(k->run);
-    free(k->limits);
-    free(k);
+    LAT_FREE(k->list, k->run, k->limits, k);
 }
 
 /* Is the copy of the checkpoint one of this run? Its g goes to the device unchecked. */

@@ -31,11 +31,7 @@ static void vector_cpu_close(lat_space *space)
     free(s->position);
     free(s->signs);
     lat_sum_order_free(&s->order);
-    free(s->numbers);
-    free(s->parts);
-    free(s->slices);
-    free(s->total);
-    free(s);
+    LAT_FREE(s->numbers, s->parts, s->slices, s->total, s);
 }
 
 /* The signs of e, as passes want them. */
