@@ -94,6 +94,15 @@ int lat_fail(const char *format, ...)
     return -1;
 }
 
+void *lat_fail_null(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    keep(LAT_DONE, format, ap);
+    va_end(ap);
+    return NULL;
+}
+
 int lat_fail_usage(const char *format, ...)
 {
     va_list ap;

@@ -34,10 +34,13 @@ extern const char *lat_tool_name;
 /* Keeps the sentence, and returns -1, for `return lat_fail(...)`. */
 int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same, and returns NULL. */
+void *lat_fail_null(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* For `return lat_rc(first() || second())`: -1 if one of them failed, else 0. */
 static inline int lat_rc(bool failed) { return failed ? -1 : 0; }
 
-/* The same for a wrong command line (no FILE, and stdin is a terminal): lat_report then adds where
+/* lat_fail for a wrong command line (no FILE, and stdin is a terminal): lat_report then adds where
  * to look for help, and returns LAT_USAGE. */
 int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -326,9 +326,7 @@ const lat_comm *lat_comm_mpi(void)
     lat_mute = mpi.rank != 0;
     on_exit(finalize, NULL);
     /* What another rank prints must not get into the data that rank 0 writes. */
-    if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join()) {
-        lat_fail("the descriptors of rank %d cannot be set up", mpi.rank);
-        return NULL;
-    }
+    if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join())
+        return lat_fail_null("the descriptors of rank %d cannot be set up", mpi.rank);
     return &mpi;
 }

@@ -69,8 +69,7 @@ lat_temporary *lat_temporary_take(void)
     for (int i = 0; i < TEMPORARIES; i++)
         if (!atomic_exchange(&temporaries[i].taken, true))
             return &temporaries[i];
-    lat_fail("more than %d output files at once", TEMPORARIES);
-    return NULL;
+    return lat_fail_null("more than %d output files at once", TEMPORARIES);
 }
 
 void lat_temporary_keep(lat_temporary *t)

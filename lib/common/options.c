@@ -451,8 +451,7 @@ char *lat_options_text(bool limits)
     }
     if (f && lat_memory_stream_close(f, &m) == 0)
         return m.text;
-    lat_fail("out of memory: the options of a run");
-    return NULL;
+    return lat_fail_null("out of memory: the options of a run");
 }
 
 bool lat_opt_given(const char *name)

@@ -41,11 +41,9 @@ lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *f
     if (check_fermion(fermion))
         return NULL;
     if (u->head.kind != LAT_GAUGE || u->head.nc != s->nc || here->nd != there->nd
-        || memcmp(here->dims, there->dims, sizeof here->dims)) {
-        lat_fail("Dirac operator: expected links of SU(%d) on %s, found SU(%d) on %s", s->nc,
-                 lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
-        return NULL;
-    }
+        || memcmp(here->dims, there->dims, sizeof here->dims))
+        return lat_fail_null("Dirac operator: expected links of SU(%d) on %s, found SU(%d) on %s",
+                             s->nc, lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
     how.in_turn = how.in_turn || (halo && !strcmp(halo, "first"));
     return (s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu)->open(s, u, fermion, &how);
 }

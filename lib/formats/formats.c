@@ -129,10 +129,8 @@ const lat_format *lat_format_of(lat_input *in)
     ssize_t n = lat_input_peek(in, b, sizeof b);
     if (n < 0)
         return NULL;
-    if (n == 0) {
-        lat_fail("%s: empty, expected a configuration", lat_input_name(in));
-        return NULL;
-    }
+    if (n == 0)
+        return lat_fail_null("%s: empty, expected a configuration", lat_input_name(in));
     for (const lat_format *const *f = lat_formats; *f; f++)
         if (lat_format_fits(*f, b, (size_t)n, lat_input_size(in)))
             return *f;

@@ -106,11 +106,10 @@ static void mend_xml(const char *name, const char *type, char *text)
 
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
 {
-    if (rec->length > limit) {
-        lat_fail("%s: expected at most %llu bytes in record '%s', found %llu", lat_input_name(in),
-                 (unsigned long long)limit, rec->type, (unsigned long long)rec->length);
-        return NULL;
-    }
+    if (rec->length > limit)
+        return lat_fail_null("%s: expected at most %llu bytes in record '%s', found %llu",
+                             lat_input_name(in), (unsigned long long)limit, rec->type,
+                             (unsigned long long)rec->length);
     char *text = lat_alloc((size_t)rec->length + 1, 1, "a record");
     if (text && lat_input_read(in, text, (size_t)rec->length) < 0) {
         free(text);

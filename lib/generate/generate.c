@@ -42,10 +42,8 @@ lat_generator *lat_generate_open(lat_device *dev, const lat_field *u, lat_real r
 {
     const lat_generate_device *device = device_of(dev->gpu);
     const int nc = u->head.nc;
-    if (nc > LAT_LINKS_MOST) {
-        lat_fail("SU(%d): links are updated of SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
-        return NULL;
-    }
+    if (nc > LAT_LINKS_MOST)
+        return lat_fail_null("SU(%d): links are updated of SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
     if (lat_device_check_group(dev->gpu, nc, device->groups))
         return NULL;
     lat_generator *gen = lat_alloc_zero(1, device->size, "a generator");

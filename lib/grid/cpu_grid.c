@@ -50,10 +50,8 @@ static void cpu_grid_free(lat_grid *grid)
 
 static lat_grid *cpu_grid_new(const lat_grid *common)
 {
-    if (common->spec.storage == LAT_STORAGE_HALF) {
-        lat_fail("half precision: expected a GPU, found the CPU");
-        return NULL;
-    }
+    if (common->spec.storage == LAT_STORAGE_HALF)
+        return lat_fail_null("half precision: expected a GPU, found the CPU");
     lat_cpu_grid *g = lat_alloc_zero(1, sizeof *g, "a grid");
     if (!g)
         return NULL;

@@ -404,10 +404,8 @@ bool lat_info_key(const char *key)
 static char *info_line(const char *key, const char *value)
 {
     char *text;
-    if (asprintf(&text, "%s = %s", key, value) < 0) {
-        lat_fail("out of memory: info line %s", key);
-        return NULL;
-    }
+    if (asprintf(&text, "%s = %s", key, value) < 0)
+        return lat_fail_null("out of memory: info line %s", key);
     clean(text);
     if (strlen(text) <= LAT_MAX_INFO_LINE)
         return text;

@@ -173,10 +173,8 @@ static lat_output *open_split(void)
     const char *dot = extension();
     const int stem = (int)(dot ? (size_t)(dot - lat_opts.output) : strlen(lat_opts.output));
     char *path;
-    if (asprintf(&path, "%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "") < 0) {
-        lat_fail("out of memory: the name of a file");
-        return NULL;
-    }
+    if (asprintf(&path, "%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "") < 0)
+        return lat_fail_null("out of memory: the name of a file");
     lat_output *out = NULL;
     if (is_input(path))
         lat_fail("%s: is an input as well (--split)", path);

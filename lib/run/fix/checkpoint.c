@@ -315,8 +315,7 @@ lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
     lat_checkpoint *k = calloc(1, sizeof *k);
     if (!k || !(k->run = lat_resume_text()) || !(k->limits = lat_options_text(true))) {
         lat_checkpoint_free(k);
-        lat_fail("out of memory: a checkpoint");
-        return NULL;
+        return lat_fail_null("out of memory: a checkpoint");
     }
     k->last = lat_seconds();
     if (lat_checkpoint_possible(o->checkpoint, comm))
