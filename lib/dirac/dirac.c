@@ -67,15 +67,15 @@ static int add_terms(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
     for (; n < end->terms; n++) {
         factor[n] = by[n];
         of[n] = end->more[n];
-        for (int i = 0; i < p->columns; i++)
-            by[n][p->column[i]] = (lat_scalar){end->by[n][p->column[i]], 0};
+        LAT_FOR_COLUMNS (k, p)
+            by[n][k] = (lat_scalar){end->by[n][k], 0};
     }
     if (lat_apply_shifted(end) || n == 0) { /* a field for `keep` to go with */
         factor[n] = by[n];
         of[n] = in;
-        for (int i = 0; i < p->columns; i++) {
-            const double f = end->add[p->column[i]] * lat_apply_factor(end);
-            by[n][p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        LAT_FOR_COLUMNS (k, p) {
+            const double f = end->add[k] * lat_apply_factor(end);
+            by[n][k] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         }
         n++;
     }
@@ -105,9 +105,9 @@ static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
 {
     lat_scalar shift[LAT_VECTOR_COLUMNS], factor[LAT_VECTOR_COLUMNS];
     const double f = lat_apply_factor(end);
-    for (int i = 0; i < p->columns; i++) {
-        shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
-        factor[p->column[i]] = (lat_scalar){f, 0};
+    LAT_FOR_COLUMNS (k, p) {
+        shift[k] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        factor[k] = (lat_scalar){f, 0};
     }
     return lat_rc(d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
                   || lat_dirac_sums_apart(d, p, out, in, end));
@@ -124,8 +124,8 @@ int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p
     rest.shift = (lat_scalar){0, 0};
     rest.factor = 0;
     rest.add = add;
-    for (int i = 0; i < p->columns; i++)
-        add[p->column[i]] = end->add[p->column[i]] * lat_apply_factor(end);
+    LAT_FOR_COLUMNS (k, p)
+        add[k] = end->add[k] * lat_apply_factor(end);
     return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
 }
 

@@ -9,9 +9,9 @@ int lat_overlap_mix(lat_space *s, const lat_part *p, double a, const lat_dfield 
                     lat_dfield *out, double *norm)
 {
     lat_scalar of_in[LAT_VECTOR_COLUMNS], of_out[LAT_VECTOR_COLUMNS];
-    for (int i = 0; i < p->columns; i++) {
-        of_in[p->column[i]] = lat_scalar_real(a);
-        of_out[p->column[i]] = lat_scalar_real(b);
+    LAT_FOR_COLUMNS (k, p) {
+        of_in[k] = lat_scalar_real(a);
+        of_out[k] = lat_scalar_real(b);
     }
     return s->ops->axpby(s, p, of_in, in, of_out, out, norm);
 }

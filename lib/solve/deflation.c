@@ -142,8 +142,8 @@ int lat_deflation_project(lat_space *space, const lat_part *p, int n, lat_dfield
     lat_scalar *dot = lat_alloc((size_t)n * (size_t)space->columns + 1, sizeof *dot, "products");
     int rc = dot ? space->ops->products(space, p, n, w, y, dot) : -1;
     for (int j = 0; j < n && rc == 0; j++)
-        for (int i = 0; i < p->columns; i++) {
-            lat_scalar *z = &dot[j * space->columns + p->column[i]];
+        LAT_FOR_COLUMNS (k, p) {
+            lat_scalar *z = &dot[j * space->columns + k];
             *z = (lat_scalar){z->re / value[j], z->im / value[j]};
         }
     rc = rc || space->ops->combine(space, p, n, dot, w, x) ? -1 : 0;

@@ -83,8 +83,8 @@ static int estimate(lat_helper *h, const lat_part *p, const double *norm, lat_df
                             .max_iterations = m->steps,
                             .preconditioner = m->preconditioner,
                             .estimate = true};
-    for (int i = 0; i < p->columns; i++)
-        target[p->column[i]] = m->tolerance * norm[p->column[i]];
+    LAT_FOR_COLUMNS (k, p)
+        target[k] = m->tolerance * norm[k];
     return LAT_OPS(s)->convert(s->space, p, h->of->space, r, h->b)
            || LAT_OPS(s)->zero(s->space, p, h->x)
            || lat_solve(&q, m->solver, p->columns, p->column, report)

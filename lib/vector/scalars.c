@@ -16,8 +16,8 @@ static void host_close(lat_scalars *s) { free(s); }
 
 static int host_set(lat_scalars *s, const lat_part *p, lat_row row, const lat_scalar *to)
 {
-    for (int i = 0; i < p->columns; i++)
-        s->row[row][p->column[i]] = to[p->column[i]];
+    LAT_FOR_COLUMNS (k, p)
+        s->row[row][k] = to[k];
     return 0;
 }
 
@@ -25,8 +25,8 @@ static int host_read(lat_scalars *s, const lat_part *p, lat_scalar_step step, in
                      double *number)
 {
     const double *const from = s->number[step][(s->taken[step] - ago) % 2];
-    for (int i = 0; i < p->columns; i++)
-        number[p->column[i]] = from[p->column[i]];
+    LAT_FOR_COLUMNS (k, p)
+        number[k] = from[k];
     return 0;
 }
 

@@ -45,6 +45,10 @@ typedef struct lat_part {
     const int *column; /* [columns] */
 } lat_part;
 
+/* for (k = each of these columns). */
+#define LAT_FOR_COLUMNS(k, p) \
+    for (int k##_at = 0, k; k##_at < (p)->columns && (k = (p)->column[k##_at], true); k##_at++)
+
 extern const int lat_column_numbers[LAT_VECTOR_COLUMNS]; /* 0, 1, 2, .. */
 extern const lat_part lat_first_column;                  /* column 0, even and odd */
 

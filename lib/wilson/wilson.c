@@ -47,8 +47,8 @@ static void count(level *l, const lat_part *p)
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
     const double hops = l->form == LAT_FULL ? 1 : 2,
                  spinor = 16 * lat_spinor_colours(l->grid->dev, l->space->nc);
-    for (int i = 0; i < p->columns; i++)
-        l->applied[p->column[i]]++;
+    LAT_FOR_COLUMNS (k, p)
+        l->applied[k]++;
     l->bytes += hops * l->sites * real * (l->d->links * l->d->reals + spinor * p->columns);
 }
 

@@ -193,9 +193,9 @@ static int check_source(run *r)
     lat_solution *s = &r->v.s;
     const size_t all = lat_header_objects(&s->x->head);
     int list[LAT_MAX_COLUMNS];
-    for (int i = 0; i < r->v.columns; i++)
-        if ((size_t)r->v.column[i] >= all)
-            return lat_fail("--columns: expected columns below %zu, found %d", all, r->v.column[i]);
+    LAT_FOR_COLUMNS (k, &r->v)
+        if ((size_t)k >= all)
+            return lat_fail("--columns: expected columns below %zu, found %d", all, k);
     const int columns = lat_inverter_columns(&r->v, list);
     return lat_boundary_check_quarks(&r->v.fermion, s->b, columns, list,
                                      source_text ? "--source" : lat_input_name(r->from.in));

@@ -207,9 +207,8 @@ static void each_column(lat_space *s, const lat_part *p, lat_dfield *x, const la
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
 #pragma omp parallel for schedule(static)
     for (int b = begin; b < end; b++)
-        for (int i = 0; i < p->columns; i++) {
-            const size_t at = lat_vector_at(&s->layout, (int64_t)b * s->layout.side, p->column[i],
-                                            0);
+        LAT_FOR_COLUMNS (k, p) {
+            const size_t at = lat_vector_at(&s->layout, (int64_t)b * s->layout.side, k, 0);
             fn((char *)x->data + at, y ? (const char *)y->data + at : NULL, s->layout.column);
         }
 }
@@ -243,9 +242,9 @@ static int vector_cpu_convert(lat_space *s, const lat_part *p, const lat_space *
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
 #pragma omp parallel for schedule(static)
     for (int block = begin; block < end; block++)
-        for (int i = 0; i < p->columns; i++) {
-            const int here = s->columns > 1 ? p->column[i] * reals : 0,
-                      there = from->columns > 1 ? p->column[i] * reals : 0;
+        LAT_FOR_COLUMNS (k, p) {
+            const int here = s->columns > 1 ? k * reals : 0,
+                      there = from->columns > 1 ? k * reals : 0;
             for (int l = 0; l < b.lanes; l++) {
                 const int64_t site = lay->site[(int64_t)block * b.lanes + l];
                 if (site < 0)
