@@ -3,7 +3,6 @@
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
