@@ -460,8 +460,7 @@ int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int
                 sum[r] += slice[(own + s) * numbers + 2 * k + r];
         residual[k] = sum[0] == 0 ? 0 : sqrt(sum[0] / sum[1]);
     }
-    free(part);
-    free(slice);
+    LAT_FREE(part, slice);
     return rc;
 }
 
@@ -483,6 +482,5 @@ void lat_plain_free(lat_plain *m)
 {
     if (!m)
         return;
-    free(m->clover);
-    free(m);
+    LAT_FREE(m->clover, m);
 }

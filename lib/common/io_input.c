@@ -89,8 +89,7 @@ void lat_input_close(lat_input *in)
         close(in->fd);
     if (in->end_fd >= 0)
         close(in->end_fd);
-    free(in->name);
-    free(in->buf);
+    LAT_FREE(in->name, in->buf);
     for (int i = 0; i < LAT_ATTACHMENTS; i++)
         free(in->attached[i]);
     free(in);

@@ -176,8 +176,7 @@ static int plan(lat_balance *b, const double *theta, lat_migration *list)
         n = lat_assign_slices(comm, slices, b->rank_of, work, far, capacity, list, &gain);
         b->gain = gain;
     }
-    free(work);
-    free(far);
+    LAT_FREE(work, far);
     return n;
 }
 

@@ -61,8 +61,7 @@ int lat_file_reader_open(lat_file_reader *s, lat_input *in, const lat_format *fo
 
 void lat_file_reader_close(lat_file_reader *s)
 {
-    free(s->p.sites);
-    free(s->r.state);
+    LAT_FREE(s->p.sites, s->r.state);
     lat_field_free(&s->f);
     *s = (lat_file_reader){0};
 }

@@ -83,8 +83,7 @@ static int prepare(lat_ghost *m, const lat_field *u)
     }
     m->plain = (lat_ghost_plain){product_there, count, there}; /* which lat_ghost_free frees */
     m->plain_there = rc == 0;
-    free(links);
-    free(product);
+    LAT_FREE(links, product);
     return rc ? -1 : 0;
 }
 

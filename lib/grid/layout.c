@@ -271,8 +271,8 @@ void lat_layout_free(lat_layout *lay)
     if (!lay)
         return;
     for (int i = 0; i < 2 * LAT_FACES; i++) {
-        free(lay->face[i / LAT_FACES][i % LAT_FACES].own);
-        free(lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
+        LAT_FREE(lay->face[i / LAT_FACES][i % LAT_FACES].own,
+                 lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
     }
     LAT_FREE(lay->site, lay->step, lay->perm, lay->perm32, lay->collect, lay);
 }

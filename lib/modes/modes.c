@@ -267,7 +267,6 @@ int lat_modes_new(lat_modes *m, lat_space *s, int n)
 void lat_modes_free(lat_modes *found)
 {
     lat_search_free(found->count, found->vector);
-    free(found->value);
-    free(found->residual);
+    LAT_FREE(found->value, found->residual);
     *found = (lat_modes){.count = 0};
 }

@@ -49,8 +49,7 @@ static int save(refinement *z)
                                        .number = number};
         rc = lat_search_save(z->w, &state);
     }
-    free(number);
-    free(v);
+    LAT_FREE(number, v);
     return rc;
 }
 

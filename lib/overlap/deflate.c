@@ -161,7 +161,6 @@ int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfie
             value[n++] = value_of(o, k);
         }
     rc = rc || lat_deflation_project(o->space, p, n, mode, value, y, r) ? -1 : 0;
-    free(mode);
-    free(value);
+    LAT_FREE(mode, value);
     return rc;
 }

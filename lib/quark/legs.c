@@ -147,8 +147,7 @@ int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *
     const int rc = lat_rc(
         phases_make(&j.one, &l->head->geom, l->n1) || phases_make(&j.two, &l->head->geom, l->n2)
         || lat_slice_sum(lat_slice_sites(l->head), reals, 3 * leg, add_sites, &j, out));
-    free(j.one.of[0]);
-    free(j.two.of[0]);
+    LAT_FREE(j.one.of[0], j.two.of[0]);
     return rc;
 }
 

@@ -195,7 +195,6 @@ int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_d
         for (int j = 0; j < shifts; j++)
             s->release(s->with, each[j].p);
     }
-    free(m);
-    free(each);
+    LAT_FREE(m, each);
     return rc;
 }

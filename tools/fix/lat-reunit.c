@@ -138,8 +138,7 @@ static int project(lat_field *f, moved *all)
     }
     if (rc == 0)
         add_up(all, slice + own, slices);
-    free(part);
-    free(slice);
+    LAT_FREE(part, slice);
     return rc ? rc : lat_field_exchange(f);
 }
 

@@ -214,14 +214,12 @@ static int describe(lat_corr_run *r)
     const lat_header *head = &r->first.f.head;
     char *a = operator_text(head),
          *b = lat_corr_opts.second ? operator_text(&r->second.f.head) : NULL;
-    free(r->operators);
-    free(r->source);
+    LAT_FREE(r->operators, r->source);
     r->source = strdup(head->quark.source ? head->quark.source : "unknown");
     if (!a || (lat_corr_opts.second && !b)
         || asprintf(&r->operators, "%s%s%s", a, b ? " | " : "", b ? b : "") < 0)
         r->operators = NULL;
-    free(a);
-    free(b);
+    LAT_FREE(a, b);
     if (!r->operators || !r->source)
         return lat_fail("out of memory: the name of an operator");
     lat_make_plain(r->operators);

@@ -292,8 +292,7 @@ static void measured_free(lat_ghost_measured *m)
         lat_ghost_vector_free(m->m, m->x);
     }
     lat_ghost_free(m->m);
-    free(m->rows);
-    free(m->number);
+    LAT_FREE(m->rows, m->number);
 }
 
 /* One configuration: an exit code. */

@@ -132,7 +132,6 @@ int lat_quark_from_point(lat_quark_run *r, const double x[4])
         lat_fourier_time(&f, r->list.index[m], r->list.n[m][3], all, leg);
         rc = lat_quark_emit(r, &k, leg);
     }
-    free(leg);
-    free(all);
+    LAT_FREE(leg, all);
     return rc;
 }

@@ -431,7 +431,6 @@ int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output 
         lat_header_free(&j.head);
     lat_slicewise_free(j.measurement);
     lat_field_free(&j.rounded);
-    free(j.buffer[0]);
-    free(j.buffer[1]);
+    LAT_FREE(j.buffer[0], j.buffer[1]);
     return bad ? -1 : 0;
 }

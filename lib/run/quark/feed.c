@@ -97,8 +97,7 @@ void lat_feed_free(lat_feed *d)
     if (d->reader)
         lat_stream_end(d->reader, NULL);
     d->reader = NULL;
-    free(d->raw);
-    free(d->slice);
+    LAT_FREE(d->raw, d->slice);
     d->raw = NULL;
     d->slice = NULL;
     lat_field_free(&d->f);

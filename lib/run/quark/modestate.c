@@ -185,8 +185,7 @@ int lat_modestate_from(lat_sections *k, const char *name, lat_space *coarse, lat
 void lat_modestate_drop(lat_modes_state *state)
 {
     lat_vector_free_all(state->vectors, state->vector);
-    free(state->vector);
-    free(state->number);
+    LAT_FREE(state->vector, state->number);
     *state = (lat_modes_state){.vectors = 0};
 }
 

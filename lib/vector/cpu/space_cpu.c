@@ -28,8 +28,7 @@ void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *en
 static void vector_cpu_close(lat_space *space)
 {
     lat_cpu_space *s = lat_cpu_space_of(space);
-    free(s->position);
-    free(s->signs);
+    LAT_FREE(s->position, s->signs);
     lat_sum_order_free(&s->order);
     LAT_FREE(s->numbers, s->parts, s->slices, s->total, s);
 }
