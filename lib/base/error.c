@@ -85,41 +85,20 @@ static void keep(int code, const char *format, va_list ap)
     errno = saved;
 }
 
-int lat_fail(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    keep(LAT_DONE, format, ap);
-    va_end(ap);
-    return -1;
-}
-
-void *lat_fail_null(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    keep(LAT_DONE, format, ap);
-    va_end(ap);
-    return NULL;
-}
-
-int lat_fail_usage(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    keep(LAT_USAGE, format, ap);
-    va_end(ap);
-    return -1;
-}
-
-int lat_fail_tolerance(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    keep(LAT_UNCONVERGED, format, ap);
-    va_end(ap);
-    return -1;
-}
+/* Functions that keep a sentence, with the code of the exit, and return `result`. */
+#define FAILS(type, name, code, result) \
+    type name(const char *format, ...) \
+    { \
+        va_list ap; \
+        va_start(ap, format); \
+        keep(code, format, ap); \
+        va_end(ap); \
+        return result; \
+    }
+FAILS(int, lat_fail, LAT_DONE, -1)
+FAILS(void *, lat_fail_null, LAT_DONE, NULL)
+FAILS(int, lat_fail_usage, LAT_USAGE, -1)
+FAILS(int, lat_fail_tolerance, LAT_UNCONVERGED, -1)
 
 /* The buffer does not change while it holds a sentence, so no lock is needed for reading it. */
 const char *lat_error(void) { return kept()->text; }

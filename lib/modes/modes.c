@@ -226,6 +226,15 @@ static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
     return rc;
 }
 
+/* Lists for n modes, vectors NULL. */
+static int alloc_lists(lat_modes *m, size_t n)
+{
+    m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
+    m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
+    m->vector = lat_alloc_zero(n + 1, sizeof(lat_dfield *), "modes");
+    return m->value && m->residual && m->vector ? 0 : -1;
+}
+
 int lat_modes_find(const lat_modes_job *job, lat_modes *found)
 {
     lat_modes_job own;
@@ -236,7 +245,7 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     if (job->coarse)
         coarse = coarse_search(job, &own);
     const int n = job->coarse ? coarse.want : w.want;
-    int rc = lat_modes_alloc(found, (size_t)n);
+    int rc = alloc_lists(found, (size_t)n);
     if (rc == 0)
         rc = job->coarse ? run_both(&w, &coarse, found) : run(&w, found);
     found->norm = w.norm;
@@ -248,17 +257,9 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     return rc < 0 ? -1 : 0;
 }
 
-int lat_modes_alloc(lat_modes *m, size_t n)
-{
-    m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
-    m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
-    m->vector = lat_alloc_zero(n + 1, sizeof(lat_dfield *), "modes");
-    return m->value && m->residual && m->vector ? 0 : -1;
-}
-
 int lat_modes_new(lat_modes *m, lat_space *s, int n)
 {
-    if (lat_modes_alloc(m, (size_t)n))
+    if (alloc_lists(m, (size_t)n))
         return -1;
     m->count = n; /* to be freed, whatever there is */
     return lat_vector_new_all(s, n, m->vector, "modes");

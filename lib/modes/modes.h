@@ -95,10 +95,6 @@ typedef struct lat_modes {
     double worst;
 } lat_modes;
 
-/* Lists for n modes, vectors NULL, count 0. 0 or -1; *m, which is empty before, is to be freed in
- * either case. */
-int lat_modes_alloc(lat_modes *m, size_t n);
-
 /* The same with n vectors of this space, count n. */
 int lat_modes_new(lat_modes *m, lat_space *s, int n);
 

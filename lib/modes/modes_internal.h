@@ -56,12 +56,6 @@ typedef struct lat_search_columns {
     lat_part p;
 } lat_search_columns;
 
-/* dot[c * n + i] = <x[i], y> of column c of y, for any n; and y += sum a[c * pitch + i] x[i]. */
-int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
-                       const lat_dfield *y, lat_cx *dot);
-int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
-                        lat_dfield *const *x, lat_dfield *y);
-
 /* The columns of y become orthogonal to all n x, twice; dot[c * n + i] is what was taken off. */
 int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *const *x,
                              lat_dfield *y, lat_cx *dot);

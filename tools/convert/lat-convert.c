@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/io.h"
 #include "common/options.h"
 #include "stream/stream.h"
@@ -172,9 +173,9 @@ static lat_output *open_split(void)
 {
     const char *dot = extension();
     const int stem = (int)(dot ? (size_t)(dot - lat_opts.output) : strlen(lat_opts.output));
-    char *path;
-    if (asprintf(&path, "%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "") < 0)
-        return lat_fail_null("out of memory: the name of a file");
+    char *path = lat_text_new("%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "");
+    if (!path)
+        return NULL;
     lat_output *out = NULL;
     if (is_input(path))
         lat_fail("%s: is an input as well (--split)", path);

@@ -200,12 +200,11 @@ static char *operator_text(const lat_header *head)
     const lat_fermion *f = &head->quark.fermion;
     const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS);
     const char *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
-    char text[LAT_FERMION_TEXT], *all;
-    const int n = asprintf(&all, "%s%s%s%s%s",
-                           lat_fermion_bounded(f) ? lat_fermion_text(f, text) : "unknown",
-                           smeared ? ", links " : "", smeared ? smeared : "",
-                           form ? ", propagator " : "", form ? form : "");
-    return n < 0 ? NULL : all;
+    char text[LAT_FERMION_TEXT];
+    return lat_text_new("%s%s%s%s%s",
+                        lat_fermion_bounded(f) ? lat_fermion_text(f, text) : "unknown",
+                        smeared ? ", links " : "", smeared ? smeared : "",
+                        form ? ", propagator " : "", form ? form : "");
 }
 
 /* r->operators and r->source, as columns have them. */
@@ -215,13 +214,13 @@ static int describe(lat_corr_run *r)
     char *a = operator_text(head),
          *b = lat_corr_opts.second ? operator_text(&r->second.f.head) : NULL;
     LAT_FREE(r->operators, r->source);
-    r->source = strdup(head->quark.source ? head->quark.source : "unknown");
-    if (!a || (lat_corr_opts.second && !b)
-        || asprintf(&r->operators, "%s%s%s", a, b ? " | " : "", b ? b : "") < 0)
-        r->operators = NULL;
+    r->source = lat_text_new("%s", head->quark.source ? head->quark.source : "unknown");
+    r->operators = a && (b || !lat_corr_opts.second)
+                       ? lat_text_new("%s%s%s", a, b ? " | " : "", b ? b : "")
+                       : NULL;
     LAT_FREE(a, b);
     if (!r->operators || !r->source)
-        return lat_fail("out of memory: the name of an operator");
+        return -1;
     lat_make_plain(r->operators);
     lat_make_plain(r->source);
     return 0;
