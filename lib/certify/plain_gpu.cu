@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "grid/staging.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"

@@ -14,8 +14,6 @@
 #include "grid/cuda_table.h"
 #include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "fix_internal.h"
 #include "grid/memory.h"
 }

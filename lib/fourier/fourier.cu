@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include "grid/cuda_device.cuh"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "fourier.h"
 }
 

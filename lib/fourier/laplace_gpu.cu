@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "lines.cuh"
 extern "C" {
-#include "base/memory.h"
 #include "laplace_gpu.h"
 }
 

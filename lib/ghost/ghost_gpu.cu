@@ -8,8 +8,6 @@
 #include "grid/cuda_tuning.h"
 #include "site/sun.h"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/threads.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"

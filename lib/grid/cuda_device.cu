@@ -12,8 +12,6 @@
 #include "cuda_tuning.h"
 extern "C" {
 #include "base/async.h"
-#include "base/error.h"
-#include "base/memory.h"
 #include "grid_internal.h"
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_device.cuh: a GPU as a device (device.h), for all that runs on it: errors, memory, its
- * stream. Functions return 0, or -1 with lat_error set. */
+ * stream; with base/error.h and base/memory.h. Functions return 0, or -1 with lat_error set. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 extern "C" {
+#include "base/error.h"
+#include "base/memory.h"
 #include "device.h"
 #include "lattice/field.h"
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
 #include "base/threads.h"
 }
 #include "site/sun.h"

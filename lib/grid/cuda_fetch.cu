@@ -2,10 +2,6 @@
 /* cuda_fetch.cu: pieces of device memory on their way to the host. */
 #include "cuda_fetch.cuh"
 #include <stdlib.h>
-extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
-}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "pieces on their way to the host"); }
 

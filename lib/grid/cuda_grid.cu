@@ -8,8 +8,6 @@
 #include "cuda_halo.cuh"
 #include "cuda_reduce.cuh"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "grid_internal.h"
 }
 

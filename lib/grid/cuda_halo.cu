@@ -9,10 +9,6 @@
 #include "cuda_dfield.cuh"
 #include "cuda_tuning.h"
 #include "cuda_window.cuh"
-extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
-}
 
 struct lat_halo {
     lat_cuda_peers peers;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include "cuda_device.cuh"
 extern "C" {
-#include "base/error.h"
 #include "bandwidth.h"
 #include "memory.h"
 }

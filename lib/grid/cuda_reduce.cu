@@ -5,9 +5,6 @@
 #include <atomic>
 #include <stdlib.h>
 #include "cuda_tuning.h"
-extern "C" {
-#include "base/memory.h"
-}
 
 void lat_cuda_sums_free(lat_cuda_sums *s)
 {

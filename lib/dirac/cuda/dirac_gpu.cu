@@ -6,7 +6,6 @@
 
 #include <math.h>
 extern "C" {
-#include "base/error.h"
 extern const lat_dirac_ops lat_dirac_gpu;
 }
 

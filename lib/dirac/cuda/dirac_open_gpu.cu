@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "dirac/links.h"
 #include "grid/staging.h"
 #include "vector/temporal.h"

@@ -3,9 +3,6 @@
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_hop_faces.cuh"
 #include "grid/cuda_halo.cuh"
-extern "C" {
-#include "base/error.h"
-}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 

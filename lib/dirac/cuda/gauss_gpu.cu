@@ -5,7 +5,6 @@
 #include "grid/cuda_tuning.h"
 #include <stdlib.h>
 extern "C" {
-#include "base/memory.h"
 #include "base/threads.h"
 #include "dirac/gauss_gpu.h"
 #include "grid/staging.h"

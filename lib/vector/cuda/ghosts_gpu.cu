@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghosts_gpu.cu: the memory in which the GPUs of several ranks give each other faces and sums. */
 #include "vector/cuda/cuda_space.cuh"
-extern "C" {
-#include "base/error.h"
-}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 

@@ -5,8 +5,6 @@
 #include <string.h>
 #include "grid/cuda_fetch.cuh"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/threads.h"
 #include "vector/mirror.h"
 #include "grid/staging.h"

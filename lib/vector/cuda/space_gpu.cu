@@ -10,8 +10,6 @@
 #include "grid/cuda_grid.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "grid/staging.h"
 #include "lattice/field.h"
 #include "vector/temporal.h"

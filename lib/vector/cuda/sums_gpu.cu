@@ -8,8 +8,6 @@
 #include <string.h>
 #include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "grid/reduce.h"
 }
 
