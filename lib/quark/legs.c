@@ -282,9 +282,6 @@ void lat_fourier_time(const lat_fourier *f, int k, double n, const double *all, 
         const double *from = all + (size_t)t * slice + (size_t)k * reals;
         double z[2];
         lat_momentum_phase(n, t - f->place[3], T, z);
-        for (size_t i = 0; i < reals; i += 2) {
-            leg[i] += z[0] * from[i] - z[1] * from[i + 1];
-            leg[i + 1] += z[0] * from[i + 1] + z[1] * from[i];
-        }
+        add_rotated((int)reals, z[0] + z[1] * I, from, leg);
     }
 }

@@ -124,19 +124,15 @@ static int read_first_line(lat_input *in)
 
 typedef struct header_text {
     char *at;
-    size_t used, capacity;
+    size_t used;
 } header_text;
 
 static int append(header_text *t, char c)
 {
-    if (t->used == t->capacity) {
-        const size_t capacity = t->capacity ? 2 * t->capacity : 4096;
-        char *at = realloc(t->at, capacity);
-        if (!at)
-            return lat_fail("out of memory: a header of more than %zu bytes", t->used);
-        t->at = at;
-        t->capacity = capacity;
-    }
+    char *at = lat_grow(t->at, (long)t->used, 1, "a header");
+    if (!at)
+        return -1;
+    t->at = at;
     t->at[t->used++] = c;
     return 0;
 }

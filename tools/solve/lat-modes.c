@@ -43,9 +43,7 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &run.o.matrix, 0, 0,
      "matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, where S is the asymmetric Schur "
      "complement on odd sites"},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &run.o.smear_text, 0, 0,
-     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
-     ",spatial"},
+    LAT_SMEAR_LINKS_OPTION(run.o.smear_text, ""),
     LAT_HEADING("Search"),
     {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
      "number of modes; LOW-HIGH: the number from LOW to HIGH that leaves the widest gap to the "
@@ -78,9 +76,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "resume", 0, "FILE", &resume, 0, 0,
      "continue from the checkpoint FILE, with the same input and options"},
     LAT_HEADING("Device"),
-    {LAT_OPT_REAL | LAT_OPT_LOCAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of the device (default: the free memory of a "
-     "GPU; no limit on the CPU)"},
+    LAT_SEARCH_MEMORY_OPTION(memory),
     LAT_DEVICE_OPTIONS(device),
     LAT_TUNE_OPTION(device),
     {0}};

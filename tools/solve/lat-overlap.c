@@ -55,18 +55,14 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
      "boundary of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: "
      "p,p,p,a)"},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
-     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
-     ",spatial"},
+    LAT_SMEAR_LINKS_OPTION(smear_text, ""),
     LAT_HEADING("Output"),
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0,
      "print columns with a header line, the default"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
      "write to FILE (default: stdout)"},
     LAT_HEADING("Device"),
-    {LAT_OPT_REAL | LAT_OPT_LOCAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of the device (default: the free memory of a "
-     "GPU; no limit on the CPU)"},
+    LAT_SEARCH_MEMORY_OPTION(memory),
     LAT_DEVICE_OPTIONS(device_choice),
     LAT_TUNE_OPTION(device_choice),
     {0}};

@@ -38,9 +38,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "twists", 0, "MU,MU,..", &twists_text, 0, 0,
      "several twisted masses instead of --twist: a solution for each, in this order, from one "
      "Krylov space (multi-shift CG)"},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &solving.smearing, 0, 0,
-     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
-     ",spatial; sources use the links as they were read"},
+    LAT_SMEAR_LINKS_OPTION(solving.smearing, "; sources use the links as they were read"),
     LAT_HEADING("Overlap operator"),
     LAT_OVERLAP_OPTIONS,
     {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,

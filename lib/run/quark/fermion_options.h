@@ -42,6 +42,18 @@ extern lat_fermion_options lat_fermion_opts;
     {LAT_OPT_REAL | LAT_OPT_LOCAL, "require-theta", 0, "X", &lat_fermion_opts.gauge_theta, 0, \
      1e300, "refuse (exit 3) links whose theta is above X; needs --gauge"}, \
     {LAT_OPT_ALIAS, "theta", 0, NULL, NULL, 0, 0, NULL}
+
+/* Of the links of an operator; `more` is for its text. */
+#define LAT_SMEAR_LINKS_OPTION(variable, more) \
+    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &variable, 0, 0, \
+     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by " \
+     ",spatial" more}
+
+/* Of a search for modes. */
+#define LAT_SEARCH_MEMORY_OPTION(variable) \
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "memory", 0, "GB", &variable, 0, 1e9, \
+     "refuse a search whose vectors need more memory of the device (default: the free memory of " \
+     "a GPU; no limit on the CPU)"}
 /* clang-format on */
 
 /* The operator of the options; a wrong one is a usage error. Fails nowhere else. Without --kappa
