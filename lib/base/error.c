@@ -154,7 +154,6 @@ static void print(const char *text, size_t n)
 {
     while (n > 0 && !lat_mute) {
         ssize_t put = write(STDERR_FILENO, text, n);
-
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
@@ -171,10 +170,9 @@ static bool transient; /* the cursor is at the end of a line that the next one r
 static void print_line(const char *sentence, const char *after, bool stays)
 {
     char line[LAT_SENTENCE + 256];
-    int n;
     pthread_mutex_lock(&printing);
-    n = snprintf(line, sizeof line, "%s%.64s: %s%s", transient || !stays ? CLEAR : "",
-                 lat_tool_name, sentence, after);
+    int n = snprintf(line, sizeof line, "%s%.64s: %s%s", transient || !stays ? CLEAR : "",
+                     lat_tool_name, sentence, after);
     if (n > 0)
         print(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     transient = !stays;

@@ -44,7 +44,6 @@ void lat_threads_limit_spinning(char **argv)
 {
 #if defined(_OPENMP) && !defined(__clang__)
     char path[PATH_MAX];
-
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && lat_program_path(path)
         && !setenv("GOMP_SPINCOUNT", "2000", 0))
         execv(path, argv);

@@ -41,7 +41,6 @@ void lat_coordinates(const lat_geometry *geom, size_t site, int x[LAT_MAX_DIMS])
 {
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
         size_t extent = mu < geom->nd ? (size_t)geom->dims[mu] : 1;
-
         x[mu] = (int)(site % extent);
         site /= extent;
     }
@@ -105,7 +104,6 @@ int lat_dims_parse(const char *text, lat_geometry *geom)
         g.dims[g.nd++] = extent_parse(&p);
         if (!*p) {
             char name[80];
-
             snprintf(name, sizeof name, "dimensions '%.60s'", text);
             if (lat_geometry_check(&g, name) < 0)
                 return -1;

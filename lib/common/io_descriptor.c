@@ -20,7 +20,6 @@ void lat_io_guard(void)
         if (fcntl(fd, F_GETFD) < 0) {
             /* stdin for writing, stdout for reading: using them stays an error. */
             int got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-
             if (got >= 0 && got != fd)
                 close(got);
         }
@@ -29,11 +28,10 @@ void lat_io_guard(void)
 /* fd, or if that is a standard descriptor, a copy above them; fd is closed then. */
 static int above_standard(int fd)
 {
-    int high, saved;
     if (fd < 0 || fd > 2)
         return fd;
-    high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    saved = errno;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int saved = errno;
     close(fd);
     errno = saved;
     return high;
@@ -87,7 +85,6 @@ static ssize_t write_awake(int fd, const unsigned char *p, size_t n)
 #ifdef RWF_NOWAIT
     const struct iovec all = {(void *)(uintptr_t)p, n};
     const ssize_t put = pwritev2(fd, &all, 1, -1, RWF_NOWAIT);
-
     if (put >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
         return put;
 #endif
@@ -99,7 +96,6 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
     const bool awake = stays_awake(fd, at);
     while (n > 0) {
         const size_t some = n < MAX_CALL ? n : MAX_CALL;
-
         if (awake && !lat_stop_wait(fd, true)) { /* asked to stop */
             errno = EINTR;
             return -1;
@@ -107,7 +103,6 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
         ssize_t put = awake    ? write_awake(fd, p, some)
                       : at < 0 ? write(fd, p, some)
                                : pwrite(fd, p, some, at);
-
         if (put < 0 && retry(fd, POLLOUT))
             continue;
         if (put == 0)

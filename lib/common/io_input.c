@@ -124,12 +124,11 @@ void lat_input_end(lat_input *in)
 /* Reads once into p; 0 at the end, -1 with a sentence. */
 static ssize_t input_read(lat_input *in, void *p, size_t n)
 {
-    ssize_t got;
     if (in->ended || n == 0)
         return 0;
     if (!lat_stop_wait_for(in->fd, false, in->end_fd))
         return lat_fail("%s: is not wanted any more", in->name);
-    got = lat_io_read(in->fd, p, n);
+    ssize_t got = lat_io_read(in->fd, p, n);
     if (got < 0)
         return lat_fail("%s: cannot be read: %s", in->name, strerror(errno));
     in->ended = got == 0;
@@ -240,7 +239,6 @@ int lat_input_read(lat_input *in, void *buf, size_t n)
     unsigned char *p = buf;
     while (n > 0) {
         ssize_t got = lat_input_read_some(in, p, n);
-
         if (got < 0)
             return -1;
         if (got == 0)
@@ -255,10 +253,9 @@ int lat_input_read(lat_input *in, void *buf, size_t n)
 static bool input_seek(lat_input *in, uint64_t n)
 {
     struct stat st;
-    off_t here;
     if (!in->regular || in->ended || fstat(in->fd, &st) < 0)
         return false;
-    here = lseek(in->fd, 0, SEEK_CUR);
+    off_t here = lseek(in->fd, 0, SEEK_CUR);
     if (here < 0 || here > st.st_size || n > (uint64_t)(st.st_size - here))
         return false;
     if (lseek(in->fd, (off_t)n, SEEK_CUR) < 0)
@@ -274,7 +271,6 @@ int lat_input_skip(lat_input *in, uint64_t n)
         return 0;
     while (n > 0) {
         ssize_t got = input_fill(in, BUFFER); /* the buffer is empty here */
-
         if (got < 0)
             return -1;
         if (got == 0)

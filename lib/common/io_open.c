@@ -96,13 +96,12 @@ static int output_collision(const lat_output *out)
 
 int lat_output_register(lat_output *out)
 {
-    int rc;
     if (in_place(out) && fstat(out->fd, &out->file) < 0)
         return lat_fail("%s: cannot be examined: %s", out->name, strerror(errno));
     if (out->target && !folder_examined(out->target, &out->folder))
         return lat_fail("%s: its folder cannot be examined: %s", out->name, strerror(errno));
     pthread_mutex_lock(&lists);
-    rc = output_collision(out);
+    int rc = output_collision(out);
     if (rc == 0) {
         out->next = outputs;
         outputs = out;

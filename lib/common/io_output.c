@@ -94,7 +94,6 @@ static int output_show(lat_output *out)
 static int output_create(lat_output *out)
 {
     const bool old = out->file.st_mode != 0;
-    int folder;
     out->temp = lat_temporary_take();
     if (!out->temp)
         return -1;
@@ -109,7 +108,7 @@ static int output_create(lat_output *out)
             output_hide(out);
         return 0;
     }
-    folder = lat_io_folder(out->target);
+    int folder = lat_io_folder(out->target);
     return lat_fail("%s: cannot create a file in %.*s: %s", out->name, folder ? folder : 1,
                     folder ? out->target : ".", strerror(errno));
 }
@@ -353,7 +352,6 @@ static int output_fsync(lat_output *out)
  * which is renamed over. */
 static int rename_new(const char *from, const char *to)
 {
-    int fd;
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
@@ -362,7 +360,7 @@ static int rename_new(const char *from, const char *to)
         return unlink(from);
     if (errno == EEXIST)
         return -1;
-    fd = lat_io_open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    int fd = lat_io_open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
     close(fd);
@@ -371,9 +369,8 @@ static int rename_new(const char *from, const char *to)
 
 static int output_rename(lat_output *out)
 {
-    int rc;
-    rc = out->no_clobber ? rename_new(out->temp->path, out->target)
-                         : rename(out->temp->path, out->target);
+    int rc = out->no_clobber ? rename_new(out->temp->path, out->target)
+                             : rename(out->temp->path, out->target);
     if (rc < 0 && out->no_clobber && errno == EEXIST)
         return lat_fail("%s: exists already (--no-clobber), created by another meanwhile",
                         out->name);

@@ -33,12 +33,12 @@ static void map(lat_output *out)
     const uint64_t from = out->position / page() * page();
     struct rlimit most;
     struct statfs fs;
-    void *p;
     if (out->helpers == 1 || fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC
         || getrlimit(RLIMIT_AS, &most) < 0 || most.rlim_cur != RLIM_INFINITY
         || ftruncate(out->fd, (off_t)out->expected) < 0)
         return;
-    p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, (off_t)from);
+    void *p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd,
+                   (off_t)from);
     out->map = p == MAP_FAILED ? NULL : p;
     out->mapped = from;
     if (out->map) /* else the kernel keeps a list of pages that were used, behind one lock */
@@ -145,11 +145,10 @@ bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at)
 
 bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf, size_t n)
 {
-    unsigned char *to;
     if (!out->map || at < out->mapped || at > out->expected || n > out->expected - at
         || (at + n > out->reserved && !populate(out, at, n)))
         return false;
-    to = out->map + (at - out->mapped);
+    unsigned char *to = out->map + (at - out->mapped);
     memcpy(to, buf, n);
     return true;
 }

@@ -106,11 +106,10 @@ static int temporary_name(lat_temporary *t, const char *target, int attempt)
 static int temporary_open(lat_temporary *t, mode_t mode)
 {
     sigset_t all, before;
-    int fd, saved;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    fd = lat_io_open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-    saved = errno;
+    int fd = lat_io_open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    int saved = errno;
     if (fd >= 0)
         atomic_store(&t->owner, (long)getpid());
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -139,7 +139,6 @@ static void add_row(const lat_option *o, int group)
     row *r = &run.rows[run.count];
     const char *arg = lat_option_type(o) == LAT_OPT_CHOICE && !lat_option_fits(o) ? "CHOICE"
                                                                                   : o->arg;
-
     r->option = o;
     r->key = o->key ? o->key : KEY_ROW + run.count;
     run.count++;
@@ -282,7 +281,6 @@ static error_t parse_row(row *r, char *text)
 
 static error_t parse_one(int key, char *text, struct argp_state *state)
 {
-    row *r;
     if (key == ARGP_KEY_INIT) {
         state->err_stream = NULL; /* no hint of argp; getopt prints to stderr itself */
         return 0;
@@ -291,7 +289,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
         lat_opts.files[lat_opts.nfiles++] = text;
         return 0;
     }
-    r = find_key(key);
+    row *r = find_key(key);
     if (r)
         return parse_row(r, text);
     if (key == 'h' || key == KEY_HELP)
@@ -384,15 +382,13 @@ static void refuse_single_dashes(int argc, char **argv)
 
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
-    char **args;
-    int rc;
     lat_threads_limit_spinning(argv);
     lat_io_guard();
     set_up(tool, argc);
     refuse_single_dashes(argc, argv);
-    args = with_tool_name(tool, argc > 0 ? argc : 1, argv);
-    rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
-                    NULL);
+    char **args = with_tool_name(tool, argc > 0 ? argc : 1, argv);
+    int rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
+                        NULL);
     free(args);
     if (rc == ENOMEM)
         lat_option_require(NULL);

@@ -47,7 +47,6 @@ static void example_line(FILE *f, const char *line, size_t n)
     const char *indent = "  ";
     while (n > width) {
         size_t cut = 0, pipe = 0;
-
         for (size_t i = 1; i + 2 <= width; i++)
             if (line[i] == ' ') {
                 cut = i;

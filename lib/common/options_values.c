@@ -32,9 +32,8 @@ static void set_int(const lat_option *o, const char *text)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     char *end;
-    long v;
     errno = 0;
-    v = strtol(text, &end, 10);
+    long v = strtol(text, &end, 10);
     if (!isdigit((unsigned char)*digits) || *end || errno || !in_range(o, (double)v))
         bad_range(o, "a whole number", text);
     *(long *)o->value = v;
@@ -42,10 +41,9 @@ static void set_int(const lat_option *o, const char *text)
 
 static void set_real(const lat_option *o, const char *text)
 {
-    double v;
     char *end;
     errno = 0;
-    v = strtod(text, &end);
+    double v = strtod(text, &end);
     /* strtod alone would accept blanks, hexadecimal, "inf" and "nan". */
     if (!*text || *end || text[strspn(text, "0123456789.eE+-")] || errno || !isfinite(v)
         || !in_range(o, v))
@@ -57,11 +55,9 @@ static void set_seed(const lat_option *o, const char *text)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *digits = hex ? text + 2 : text;
-    unsigned long long v;
     char *end;
-
     errno = 0;
-    v = strtoull(digits, &end, hex ? 16 : 10);
+    unsigned long long v = strtoull(digits, &end, hex ? 16 : 10);
     if (!isxdigit((unsigned char)*digits) || (hex && (digits[1] == 'x' || digits[1] == 'X')) || *end
         || errno || v > UINT64_MAX)
         lat_usage("--%s: expected a whole number from 0 to 2^64 - 1, found '%.80s'", o->name, text);

@@ -179,7 +179,6 @@ static int fill(plan *p, int lanes, int64_t *position)
                             "the table of neighbours");
     if (!lay->site || !lay->step || !lay->perm || !lay->perm32)
         return -1;
-
     for (size_t i = 0; i < slots; i++)
         lay->site[i] = -1;
     if (lay->boxes)

@@ -249,7 +249,6 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
     lat_condition c;
     lat_gauge_state state;
     double residual = 0;
-    int code;
     if (mean) {
         config = sum.configs;
         if (note_again(&f->head, lat_input_name(in)))
@@ -262,7 +261,7 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
     const bool mag = c.gauge == LAT_MAG;
-    code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
+    int code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
     if (code == LAT_DONE && mag)
         code = require_residual(f, lat_input_name(in), config, &residual);
     if (code != LAT_DONE)

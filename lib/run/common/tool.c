@@ -17,11 +17,10 @@ int lat_provenance(lat_header *head, const char *format, ...)
     const char *arguments = lat_opts.arguments ? lat_opts.arguments : "";
     char *result;
     va_list ap;
-    int rc;
     if (lat_opts.no_provenance)
         return 0;
     va_start(ap, format);
-    rc = vasprintf(&result, format, ap);
+    int rc = vasprintf(&result, format, ap);
     va_end(ap);
     if (rc < 0)
         return lat_fail("out of memory: a line of provenance");
