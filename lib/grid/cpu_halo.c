@@ -43,9 +43,8 @@ int lat_cpu_halo_new(lat_dfield *f)
 
 void lat_cpu_halo_free(lat_dfield *f)
 {
-    for (int i = 0; i < LAT_FACES; i++) {
+    for (int i = 0; i < LAT_FACES; i++)
         LAT_FREE(f->halo->send[i], f->halo->receive[i]);
-    }
     free(f->halo);
 }
 
