@@ -105,6 +105,12 @@ void lat_usage(const char *format, ...)
     exit(lat_report(LAT_USAGE));
 }
 
+void lat_usage_for(const char *option, bool there, const char *what)
+{
+    if (!there && lat_opt_given(option))
+        lat_usage("--%s is for %s", option, what);
+}
+
 /* ---- provenance ------------------------------------------------------------------------------ */
 
 static void record(const lat_option *o, const char *text)

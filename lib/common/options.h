@@ -98,6 +98,9 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv);
  * help; exits with 2. */
 void lat_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* "--OPTION is for WHAT", where the option was given and that is not `there`. */
+void lat_usage_for(const char *option, bool there, const char *what);
+
 /* Prints a line on stderr if --verbose was given; on rank 0 alone. */
 void lat_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -324,8 +324,7 @@ static void check_quarks(void)
         lat_usage("--basis: %s", lat_error());
     if (source_basis && !(quarks.sources = lat_basis_find(source_basis)))
         lat_usage("--source-basis: %s", lat_error());
-    if (source_basis && !quarks.join)
-        lat_usage("--source-basis is for --join");
+    lat_usage_for("source-basis", quarks.join, "--join");
     if (lat_opt_given("kappa") && normalisation == 0)
         lat_usage("--kappa is for --normalisation kappa, found --normalisation mass");
     if (lat_opt_given("kappa") && quarks.hints.kappa == 0)

@@ -265,10 +265,8 @@ static void check_usage(void)
     const char *saved = apply ? apply : compose;
     if (modes != 1)
         lat_usage("expected one of --random, --apply, --invert and --compose, found %d", modes);
-    if (lat_opt_given("seed") && !random_g)
-        lat_usage("--seed is for --random");
-    if (save_g && !random_g)
-        lat_usage("--save-g is for --random");
+    lat_usage_for("seed", random_g, "--random");
+    lat_usage_for("save-g", random_g, "--random");
     if (saved && !strcmp(saved, "-") && !lat_opts.input)
         lat_usage("only one of the input and --%s can be stdin", apply ? "apply" : "compose");
     if (saved && lat_opts.output && lat_one_file(saved, lat_opts.output))

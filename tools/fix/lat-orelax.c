@@ -412,8 +412,8 @@ static double parse_omega(const char *text)
 
 static void check_usage(void)
 {
-    if (lat_opt_given("seed") && !lat_fixing_opts.copies && !lat_opt_given("stochastic"))
-        lat_usage("--seed is for --copies and --stochastic, and there is neither");
+    lat_usage_for("seed", lat_fixing_opts.copies || lat_opt_given("stochastic"),
+                  "--copies and --stochastic, and there is neither");
     if (theta == 0 && !lat_opt_given("max-sweeps"))
         lat_usage("--theta 0 is never reached: give --max-sweeps, too");
     if (slice_log && lat_opt_given("gauge") && !lat_gauge_table[lat_fixing_opts.gauge].sliced)

@@ -232,8 +232,8 @@ int main(int argc, char **argv)
     context c = {.out = NULL};
     lat_options_parse(&tool, argc, argv);
     lat_accept_any_links = true; /* --limit judges them */
-    if (lat_opt_given("tolerance") && !report && !lat_opts.verbose)
-        lat_usage("--tolerance is for --report and --verbose, and there is neither");
+    lat_usage_for("tolerance", report || lat_opts.verbose,
+                  "--report and --verbose, and there is neither");
     if (report && !lat_opts.output && !strcmp(report, "-"))
         lat_usage("--report needs the name of a file: stdout is for the configuration");
     lat_usage_if_input("report", report);

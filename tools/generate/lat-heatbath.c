@@ -388,8 +388,7 @@ static void check_usage(void)
         && !lat_opts.input)
         lat_usage("--resume has the configuration to continue from, and --continue reads stdin");
     lat_checkpoint_usage(checkpoint, lat_heatbath_opts.resume);
-    if (lat_opt_given("checkpoint-every") && !checkpoint)
-        lat_usage("--checkpoint-every is for --checkpoint, and there is no --checkpoint");
+    lat_usage_for("checkpoint-every", checkpoint, "--checkpoint, and there is no --checkpoint");
     if (checkpoint && count > 1 && numbers_in(lat_opts.output) == 0)
         lat_usage(
             "--checkpoint needs a file for each configuration, as with -o 'cfg.%%04d.lat', or "
@@ -405,8 +404,7 @@ static void check_usage(void)
         lat_usage("--beta is needed, for example --beta 6.0");
     if (lat_heatbath_opts.continued && lat_opt_given("start"))
         lat_usage("--start is for a new run, not for one that continues");
-    if (lat_opt_given("check-every") && !log_path)
-        lat_usage("--check-every is for --log, and there is no --log");
+    lat_usage_for("check-every", log_path, "--log, and there is no --log");
     if (lat_heatbath_opts.continued)
         lat_usage_if_input("log", log_path);
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)

@@ -304,12 +304,9 @@ static void check_usage(void)
                              2);
     if (lat_corr_opts.sink && !lat_corr_opts.gauge_file)
         lat_usage("--sink smears with links: --gauge-file is needed");
-    if (lat_corr_opts.gauge_file && !lat_corr_opts.sink && !lat_corr_opts.second)
-        lat_usage("--gauge-file is for --sink and --second");
-    static const char *const of_sink[] = {"device", "gpus"};
-    for (size_t i = 0; !lat_corr_opts.sink && i < sizeof of_sink / sizeof *of_sink; i++)
-        if (lat_opt_given(of_sink[i]))
-            lat_usage("--%s is for --sink, whose smearing a GPU does", of_sink[i]);
+    lat_usage_for("gauge-file", lat_corr_opts.sink || lat_corr_opts.second, "--sink and --second");
+    lat_usage_for("device", lat_corr_opts.sink, "--sink, whose smearing a GPU does");
+    lat_usage_for("gpus", lat_corr_opts.sink, "--sink, whose smearing a GPU does");
 }
 
 int main(int argc, char **argv)

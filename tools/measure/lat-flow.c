@@ -111,8 +111,7 @@ static void check_usage(void)
 {
     if (lat_opt_given("step") && lat_opt_given("tolerance"))
         lat_usage("--step and --tolerance exclude each other");
-    if (times_text && !links)
-        lat_usage("--write is for --links, and there is no --links");
+    lat_usage_for("write", links, "--links, and there is no --links");
     lat_usage_if_input("links", links);
     if (fixed_step > 0 && !isnan(until) && !divides(fixed_step, until))
         lat_usage("--until: expected a multiple of the step %g, found %g", fixed_step, until);

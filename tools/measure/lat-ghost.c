@@ -329,8 +329,7 @@ int main(int argc, char **argv)
             || lat_opt_given("residual")))
         lat_usage("--modes measures eigenvalues: --momenta, --orbits, --point and --residual are "
                   "for the propagator");
-    if (!modes && lat_opt_given("accuracy"))
-        lat_usage("--accuracy is for --modes, and there is no --modes");
+    lat_usage_for("accuracy", modes, "--modes, and there is no --modes");
     if (lat_device_begin(&device, lat_opts.comm)
         || !(opened = lat_device_open(&device, lat_opts.comm)))
         return lat_report(LAT_FAILED);

@@ -311,8 +311,7 @@ int main(int argc, char **argv)
     if (vertex && average == NONE)
         lat_usage("--vertex averages over momenta that symmetries make equal: --average none is "
                   "for the propagator");
-    if (lat_opt_given("momenta") && !vertex)
-        lat_usage("--momenta is for --vertex");
+    lat_usage_for("momenta", vertex, "--vertex");
     const int code = lat_print_run(all, print_mean);
     totals_free(&sum.t[0]);
     totals_free(&sum.t[1]);

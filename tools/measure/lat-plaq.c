@@ -140,7 +140,6 @@ static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, fa
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (lat_opt_given("xi") && !schwinger_dyson)
-        lat_usage("--xi is for --sd, and there is no --sd");
+    lat_usage_for("xi", schwinger_dyson, "--sd, and there is no --sd");
     return lat_print_run(all, NULL);
 }

@@ -326,12 +326,10 @@ static int finish(FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (lat_quark_opts.second && !lat_quark_opts.vertex)
-        lat_usage("--second is for --vertex");
+    lat_usage_for("second", lat_quark_opts.vertex, "--vertex");
     if (lat_quark_opts.momenta && lat_quark_opts.vertex)
         lat_usage("--momenta is for point sources, which have no vertices");
-    if (lat_quark_opts.gauge_file && !lat_quark_opts.vertex)
-        lat_usage("--gauge-file is for --vertex");
+    lat_usage_for("gauge-file", lat_quark_opts.vertex, "--vertex");
     lat_usage_if_stdin_twice(
         (const char *const[]){lat_quark_opts.second, lat_quark_opts.gauge_file}, 2);
     lat_quark_what = (lat_quark_form){lat_quark_opts.vertex ? LAT_PAIR : LAT_LEG, mean};

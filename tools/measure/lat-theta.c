@@ -311,8 +311,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (lat_print_opts.tsv && slices)
         lat_usage("--slices is for text and --json: a row of --tsv has no columns for them");
-    if (lat_opt_given("fp-accuracy") && !fp_min)
-        lat_usage("--fp-accuracy is for --fp-min");
+    lat_usage_for("fp-accuracy", fp_min, "--fp-min");
     if (conventions && residual && lat_print_opts.tsv)
         lat_usage("--residual with --conventions is for text and --json");
     if (conventions && fp_min && lat_print_opts.tsv)

@@ -366,19 +366,16 @@ static void check_usage(lat_dirac_tool_run *r)
         lat_usage("--gauge-file is needed: the links");
     if ((r->o.source_file || r->o.source_text) && !check)
         lat_usage("--source and --source-file are for --check");
-    if (lat_opt_given("code") && apply < 0)
-        lat_usage("--code is for --apply");
+    lat_usage_for("code", apply >= 0, "--apply");
     lat_smear s;
     if (smear_text && lat_smear_parse(smear_text, &s))
         lat_usage("--smear-links: %s", lat_error());
-    if (smear_text && r->o.identify)
-        lat_usage("--smear-links is for --apply and --check");
+    lat_usage_for("smear-links", !r->o.identify, "--apply and --check");
     lat_usage_if_stdin_twice(
         (const char *const[]){gauge_file, r->o.source_file, lat_overlap_opts.modes}, 3);
     if (r->o.source_file && r->o.source_text)
         lat_usage("--source and --source-file exclude each other");
-    if (lat_opt_given("even-odd") && apply != SCHUR)
-        lat_usage("--even-odd is for --apply schur");
+    lat_usage_for("even-odd", apply == SCHUR, "--apply schur");
     if (code_of == PLAIN && apply > M_DAGGER)
         lat_usage("--code plain applies M and Mdag alone");
     if (check || r->o.identify)

@@ -306,15 +306,12 @@ static void check_usage(void)
         lat_usage("%s", lat_error());
     lat_overlap_check_options(&fermion);
     lat_usage_if_stdin_twice((const char *const[]){lat_overlap_opts.modes}, 1);
-    if (lat_opt_given("follow") && !index_of)
-        lat_usage("--follow is for --index");
-    if (save_modes && !spectrum)
-        lat_usage("--save-modes is for --spectrum");
+    lat_usage_for("follow", index_of, "--index");
+    lat_usage_for("save-modes", spectrum, "--spectrum");
     if (save_modes && !strcmp(save_modes, "-"))
         lat_usage("--save-modes needs the name of a file");
     lat_usage_if_input("save-modes", save_modes);
-    if (lat_overlap_opts.force && (index_of || spectrum))
-        lat_usage("--force-interval is for --gw");
+    lat_usage_for("force-interval", !index_of && !spectrum, "--gw");
 }
 
 static int open_all(void)

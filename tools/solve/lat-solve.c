@@ -342,8 +342,7 @@ static void check_overlap(run *r)
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
                                          "delta",  "twists", "memory"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
-        if (lat_opt_given(wilson[i]))
-            lat_usage("--%s is for --operator wilson", wilson[i]);
+        lat_usage_for(wilson[i], false, "--operator wilson");
     if (lat_inverter_overlap(&r->v) && solving.precision == LAT_INNER_HALF)
         lat_usage("--precision half is for --operator wilson");
     r->form = lat_propagator_of_options(masses_text);

@@ -253,8 +253,7 @@ int main(int argc, char **argv)
         lat_usage("--dims is in place of an input, found '%s', too", file);
     if (dims && is_sequential)
         lat_usage("a sequential source is made from propagators: --dims has none");
-    if (lat_opt_given("group") && !dims)
-        lat_usage("--group is for --dims");
+    lat_usage_for("group", dims, "--dims");
     if (is_sequential)
         parse_sequential(&r);
     if ((gauge_file != NULL) != (r.steps != NULL))

@@ -432,8 +432,7 @@ static int open_all(run *r)
 {
     const lat_comm *comm = r->fixing.comm;
     const lat_fixing_options *o = &lat_fixing_opts;
-    if (lat_opt_given("every") && !o->checkpoint)
-        lat_usage("--every is for --checkpoint, and there is no --checkpoint");
+    lat_usage_for("every", o->checkpoint, "--checkpoint, and there is no --checkpoint");
     lat_checkpoint_usage(o->checkpoint, o->resume);
     lat_usage_if_input("save-g", o->save_g);
     lat_usage_if_input("copies-log", o->copies_log);

@@ -28,8 +28,7 @@ void lat_overlap_check_options(const lat_fermion *f)
         lat_usage("--order and --sign-error exclude each other: one gives the other");
     if (o->sign == LAT_SIGN_ZOLOTAREV && o->order > LAT_ZOLOTAREV_POLES)
         lat_usage("--order: expected at most %d poles, found %ld", LAT_ZOLOTAREV_POLES, o->order);
-    if (o->force && !o->interval)
-        lat_usage("--force-interval is for --interval");
+    lat_usage_for("force-interval", o->interval, "--interval");
 }
 
 void lat_operator_of_options(lat_fermion *f, bool massless)
@@ -38,8 +37,7 @@ void lat_operator_of_options(lat_fermion *f, bool massless)
     const bool mu = lat_opt_given("mu");
     if (o->operator== LAT_OPERATOR_WILSON) {
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            if (lat_opt_given(ours[i]))
-                lat_usage("--%s is for --operator overlap", ours[i]);
+            lat_usage_for(ours[i], false, "--operator overlap");
         lat_fermion_of_options(f, massless);
         return;
     }
