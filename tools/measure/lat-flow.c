@@ -358,7 +358,7 @@ static void values(lat_printer *r, const void *of)
 
 /* Of all files. */
 static struct {
-    lat_device *device, *cpu; /* cpu: in place of a GPU that cannot */
+    lat_device *device;
     lat_output *out;
 } files;
 
@@ -394,8 +394,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
         || lat_boundary_closed(&u->head, -1, "the flow", name)
         || lat_anisotropy_none(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
-    lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
-                                            &files.cpu);
+    lat_device *on = lat_device_or_cpu_said(files.device, lat_flow_check(files.device, u));
     lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
     if (!f)
         lat_error_name(name, NULL);
@@ -447,7 +446,6 @@ int main(int argc, char **argv)
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, commit);
     lat_output_abort(files.out); /* what is not committed */
-    lat_device_close(files.cpu);
     lat_device_close(files.device);
     lat_device_end();
     return code;

@@ -256,8 +256,7 @@ static int packs_for(const lat_ghost_measured *m, int colours)
     return packs < most ? packs : most;
 }
 
-/* Of all configurations. */
-static lat_device *opened, *cpu; /* cpu: in place of a GPU that cannot */
+static lat_device *opened; /* of all configurations */
 
 static int compute(lat_ghost_measured *m, const char *name)
 {
@@ -272,7 +271,7 @@ static int compute(lat_ghost_measured *m, const char *name)
             || lat_boundary_closed(&m->f->head, m->c.time, "momenta", name)
             || lat_ghost_momenta(m)))
         return LAT_FAILED;
-    lat_device *on = lat_device_or_cpu_said(opened, &device, lat_ghost_check(opened, m->f), &cpu);
+    lat_device *on = lat_device_or_cpu_said(opened, lat_ghost_check(opened, m->f));
     if (!on || !(m->m = lat_ghost_new_on(on, m->f, &m->c, packs_for(m, colours))))
         return LAT_FAILED;
     const size_t numbers = (size_t)(lat_ghost_units(m->m) * lat_ghost_columns(m->m));
@@ -334,7 +333,6 @@ int main(int argc, char **argv)
         || !(opened = lat_device_open(&device, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, NULL);
-    lat_device_close(cpu);
     lat_device_close(opened);
     lat_device_end();
     return code;

@@ -112,7 +112,7 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 static lat_device *device_for(lat_modes_tool_run *r)
 {
     const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
-    return lat_device_or_cpu(r->device, &device, can, &r->cpu);
+    return lat_device_or_cpu(r->device, can);
 }
 
 static int unconverged(const lat_modes_tool_run *r)
@@ -368,7 +368,6 @@ int main(int argc, char **argv)
     lat_progress_end();
     lat_sections_stopped(&r->kept, code);
     lat_links_free(&r->links);
-    lat_device_close(r->cpu);
     lat_device_close(r->device);
     lat_device_end();
     if (lat_log_close(r->log, log_path) && code == LAT_DONE)

@@ -29,7 +29,7 @@ static lat_smear smear;
 static lat_output *modes_out; /* of --save-modes */
 static double csw, xi = 1, nu = 1, memory;
 static lat_device_options device_choice;
-static lat_device *device, *cpu; /* cpu: where the device cannot do it */
+static lat_device *device;
 
 enum { MOST = 500 };
 
@@ -93,7 +93,7 @@ static void print_heading(FILE *to, const char *columns)
 static lat_device *device_for(const lat_field *u)
 {
     const bool can = lat_space_gpu_takes(&u->head.geom, lat_opts.comm->size);
-    lat_device *on = lat_device_or_cpu(device, &device_choice, can, &cpu);
+    lat_device *on = lat_device_or_cpu(device, can);
     if (on)
         lat_device_threads(on, u, 1);
     return on;
@@ -330,7 +330,6 @@ int main(int argc, char **argv)
     const int code = open_all() ? lat_report(LAT_FAILED) : lat_print_run(all, end);
     lat_output_abort(modes_out);
     lat_overlap_known_close(&known);
-    lat_device_close(cpu);
     lat_device_close(device);
     lat_device_end();
     return code;

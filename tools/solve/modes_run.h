@@ -30,7 +30,7 @@ typedef struct lat_modes_tool_operator {
 
 typedef struct lat_modes_tool_run {
     lat_modes_tool_options o;
-    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_device *device;
     lat_output *out;
     FILE *text, *log;
     lat_links links;

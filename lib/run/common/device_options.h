@@ -6,16 +6,14 @@
 #include "grid/device.h"
 #include "lattice/field.h"
 
-/* `opened`, the device of these options; or, where it is a GPU that was chosen by itself and that
- * cannot (`can`) do what is asked for, the CPU: *cpu, which is opened when it is first needed and
- * is to be closed. NULL with lat_error set. All ranks call it. */
-lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, bool can,
-                              lat_device **cpu);
+/* `opened`; or, where it is a GPU that was chosen by itself and that cannot (`can`) do what is
+ * asked for, the CPU, which is opened when it is first needed. NULL with lat_error set. All ranks
+ * call it. */
+lat_device *lat_device_or_cpu(lat_device *opened, bool can);
 
 /* The same where `refused` is what a check has said (-1 with its sentence in lat_error, which is
  * warned of when the CPU is taken, and cleared); a GPU named by --gpus was not chosen by itself. */
-lat_device *lat_device_or_cpu_said(lat_device *opened, const lat_device_options *o, int refused,
-                                   lat_device **cpu);
+lat_device *lat_device_or_cpu_said(lat_device *opened, int refused);
 
 /* Threads for what runs on `columns` spinors at each own site of u: of a small lattice fewer than
  * --threads, from here on until the next call. On a GPU it does nothing. */

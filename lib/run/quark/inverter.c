@@ -69,7 +69,7 @@ lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
 {
     const bool can = lat_space_gpu_takes(&links->head.geom, lat_opts.comm->size)
                      && (v->o->reals != 8 || links->head.nc == 2);
-    return lat_device_or_cpu(v->device, &v->o->device, can, &v->cpu);
+    return lat_device_or_cpu(v->device, can);
 }
 
 void lat_inverter_close(lat_inverter *v)
@@ -100,7 +100,6 @@ void lat_inverter_end(lat_inverter *v)
     lat_inverter_close(v);
     close_mirror(v);
     lat_field_free(&v->smeared);
-    lat_device_close(v->cpu);
 }
 
 /* The largest modulus of an eigenvalue. */

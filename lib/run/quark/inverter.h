@@ -29,7 +29,7 @@ typedef struct lat_inverter_options {
 
 typedef struct lat_inverter {
     lat_inverter_options *o;
-    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_device *device;
     lat_fermion fermion;
     double twist[LAT_WILSON_TWISTS];
     int twists;              /* 0: one, that of fermion */
