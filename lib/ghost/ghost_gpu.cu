@@ -11,6 +11,7 @@ extern "C" {
 #include "base/threads.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"
+#include "grid/staging.h"
 }
 
 #include "ghost_kernels.cuh"
