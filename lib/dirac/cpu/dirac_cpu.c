@@ -191,8 +191,8 @@ static void set_hop_end(const lat_cpu_dirac *c, const lat_apply_end *end, const 
     const int sums = lat_apply_sums(end);
     k->add = end->add;
     if (end->scalars && lat_apply_adds(end)) {
-        LAT_FOR_COLUMNS (k, p)
-            add[k] = end->scalars->row[LAT_ROW_MINUS][k].re;
+        LAT_FOR_COLUMNS (j, p)
+            add[j] = end->scalars->row[LAT_ROW_MINUS][j].re;
         k->add = add;
     }
     k->numbers = lat_sum_numbers(sums);
