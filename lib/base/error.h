@@ -31,6 +31,9 @@ enum lat_exit {
 /* The name of the running tool, for messages; lat_options_parse sets it. */
 extern const char *lat_tool_name;
 
+/* A parameter that its function has no use for. */
+#define LAT_UNUSED __attribute__((unused))
+
 /* Keeps the sentence, and returns -1, for `return lat_fail(...)`. */
 int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -86,16 +86,14 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
+static void layout(const lat_header *head, LAT_UNUSED const lat_hints *hints, lat_payload *p)
 {
-    (void)hints;
     p->shape = head->nc == 2 && head->reals == 4 ? LAT_QUATERNIONS : LAT_BY_ROWS;
 }
 
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
     unsigned char b[HEAD];
-    (void)p;
     lat_store_be32(b, (uint32_t)head->nc);
     lat_dims_store(&head->geom, b + 4, true, true);
     lat_store_f64(b + 20, head->plaquette, true);

@@ -337,7 +337,7 @@ static int set_source(const lime *l, lat_header *h, const lat_scidac_sum *sum)
                           (unsigned long)sum->a, (unsigned long)sum->b);
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin(lat_input *in, lat_header *head, LAT_UNUSED lat_payload *p, lat_read_context *r)
 {
     lime *l = lat_format_state(r, sizeof *l);
     if (!l)
@@ -348,7 +348,6 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
         return lat_fail("%s: expected a gauge field among its records, found none, and %d other "
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
-    (void)p;
     /* From a pipe the line about the source waits for `end`, so that it is the last one, too. */
     if (found < 0 || lat_input_size(in) < 0)
         return found < 0 ? -1 : 0;

@@ -45,10 +45,9 @@ typedef struct nersc {
     uint32_t sum;
 } nersc;
 
-static bool probe(const unsigned char *b, size_t n, int64_t size)
+static bool probe(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     static const char word[] = "BEGIN_HEADER";
-    (void)size;
     return n > sizeof word && memcmp(b, word, sizeof word - 1) == 0 && isspace(b[sizeof word - 1]);
 }
 

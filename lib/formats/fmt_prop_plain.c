@@ -163,10 +163,9 @@ static size_t parse_npy(const unsigned char *b, size_t n, npy *array)
     return *shape == ')' && (propagator || spinor) && (bytes == 8 || bytes == 16) ? 10 + length : 0;
 }
 
-static bool probe_npy(const unsigned char *b, size_t n, int64_t size)
+static bool probe_npy(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     npy array;
-    (void)size;
     return parse_npy(b, n, &array) > 0;
 }
 

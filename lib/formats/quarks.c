@@ -220,11 +220,10 @@ typedef struct numbers {
     double scale;
 } numbers;
 
-static void change_site(const void *with, const lat_field *f, size_t x, double *s)
+static void change_site(const void *with, const lat_field *f, LAT_UNUSED size_t x, double *s)
 {
     const numbers *n = with;
     const int nc = f->head.nc;
-    (void)x;
     if (f->head.kind == LAT_PROPAGATOR)
         lat_basis_propagator(n->basis, n->back, nc, s);
     else
@@ -239,9 +238,8 @@ static void change_numbers(lat_field *f, const lat_basis *b, bool back, double s
         each_site(f, change_site, &(numbers){b, back, scale});
 }
 
-static void change_source(const void *with, const lat_field *f, size_t x, double *s)
+static void change_source(const void *with, const lat_field *f, LAT_UNUSED size_t x, double *s)
 {
-    (void)x;
     lat_basis_source(with, false, f->head.nc, s);
 }
 

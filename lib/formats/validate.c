@@ -304,13 +304,11 @@ static bool permuted(const lat_geometry *from, int i, lat_geometry *to)
 }
 
 /* With all slices at once. The order of the links is that of ILDG; else none is found. */
-static int try_extents(void *context, const lat_header *head, const void *slices, int first,
-                       int count)
+static int try_extents(void *context, const lat_header *head, const void *slices,
+                       LAT_UNUSED int first, LAT_UNUSED int count)
 {
     trial *t = context;
     lat_field f = {.head = *head, .data = (void *)slices}; /* borrowed */
-    (void)first;
-    (void)count;
     for (int i = 0; i < 256 && !t->found; i++) {
         double trace;
         lat_slice_sums all;

@@ -119,9 +119,8 @@ static size_t cpu_unit_bytes(const lat_grid *grid, lat_shape shape)
            * lat_storage_bytes(grid->spec.storage);
 }
 
-static void *cpu_field_alloc(lat_dfield *f, size_t bytes, const char *what)
+static void *cpu_field_alloc(LAT_UNUSED lat_dfield *f, size_t bytes, const char *what)
 {
-    (void)f;
     return lat_alloc(1, bytes, what);
 }
 

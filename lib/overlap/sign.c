@@ -222,11 +222,7 @@ static lat_dfield *system_vector(void *with, const char *what)
     return lat_vector_new(((lat_sign *)with)->space, what);
 }
 
-static void system_release(void *with, lat_dfield *v)
-{
-    (void)with;
-    lat_dfield_free(v);
-}
+static void system_release(LAT_UNUSED void *with, lat_dfield *v) { lat_dfield_free(v); }
 
 /* sum_l residue_l x_l to fine.d[0]. */
 static int sum_poles(lat_sign *s, const lat_part *p)

@@ -132,10 +132,10 @@ typedef struct chiral {
     int c, level;
 } chiral;
 
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in,
+                 LAT_UNUSED const lat_apply_end *end)
 {
     const chiral *w = h->with;
-    (void)end;
     return lat_overlap_chiral(w->o, w->c, w->level, &lat_first_column, out, in);
 }
 

@@ -3,12 +3,12 @@
 #include "vector/scalars.h"
 
 #include <stdlib.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "vector/space.h"
 
-static lat_scalars *host_open(lat_space *space)
+static lat_scalars *host_open(LAT_UNUSED lat_space *space)
 {
-    (void)space;
     return lat_alloc_zero(1, sizeof(lat_scalars), "scalars");
 }
 

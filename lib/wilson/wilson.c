@@ -67,11 +67,7 @@ static lat_dfield *vector(void *with, const char *what)
     return lat_vector_new_of(l->space, l->system.parity, what);
 }
 
-static void release(void *with, lat_dfield *v)
-{
-    (void)with;
-    lat_dfield_free(v);
-}
+static void release(LAT_UNUSED void *with, lat_dfield *v) { lat_dfield_free(v); }
 
 static double epsilon_of(lat_storage storage)
 {

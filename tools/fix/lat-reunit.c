@@ -217,10 +217,9 @@ static int each(lat_field *f, long index, void *with)
 }
 
 /* The report is written before the links get their name. */
-static int finish(long fields, void *with)
+static int finish(LAT_UNUSED long fields, void *with)
 {
     const context *c = with;
-    (void)fields;
     if (!c->text || (fflush(c->text) == 0 && lat_output_flush(c->out) == 0))
         return LAT_DONE;
     lat_fail("%s: writing the report failed", report); /* unless there is a sentence */

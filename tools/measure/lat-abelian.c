@@ -420,10 +420,9 @@ static void abort_files(void)
 }
 
 /* After the last file. */
-static int commit_files(FILE *text)
+static int commit_files(LAT_UNUSED FILE *text)
 {
     int rc = 0;
-    (void)text;
     if (files.currents)
         rc = lat_text_close(files.currents, files.table);
     if (files.links)

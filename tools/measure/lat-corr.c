@@ -288,9 +288,8 @@ static int read_file(lat_input *in, FILE *text)
     return rc || more < 0 ? LAT_FAILED : LAT_DONE;
 }
 
-static int end(FILE *text)
+static int end(LAT_UNUSED FILE *text)
 {
-    (void)text;
     const int more = lat_corr_opts.second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
         lat_fail("%s: expected as many propagators as for the first quark, found more",

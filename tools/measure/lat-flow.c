@@ -428,10 +428,9 @@ static int all(lat_input *in, FILE *to)
 }
 
 /* After the last file. */
-static int commit(FILE *text)
+static int commit(LAT_UNUSED FILE *text)
 {
     lat_output *out = files.out;
-    (void)text;
     files.out = NULL;
     return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
 }

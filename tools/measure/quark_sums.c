@@ -106,9 +106,8 @@ int lat_quark_from_momentum(lat_quark_run *r, const double n1[4], const double n
     return rc;
 }
 
-static int fourier_slice(lat_quark_run *r, const void *what, int t, double *out)
+static int fourier_slice(lat_quark_run *r, const void *what, LAT_UNUSED int t, double *out)
 {
-    (void)t;
     return lat_fourier_slice(what, r->first.slice, out);
 }
 

@@ -278,9 +278,8 @@ static int all(lat_input *in, FILE *text)
 }
 
 /* The modes are there before the table is. */
-static int end(FILE *text)
+static int end(LAT_UNUSED FILE *text)
 {
-    (void)text;
     lat_output *out = modes_out;
     modes_out = NULL;
     return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;

@@ -116,10 +116,9 @@ typedef struct context {
     const lat_hop_call *call;
 } context;
 
-static void hop_blocks(void *context_, int unit, int begin, int end)
+static void hop_blocks(void *context_, LAT_UNUSED int unit, int begin, int end)
 {
     const context *p = context_;
-    (void)unit;
     p->c->lanes->hop(&p->c->work, p->call, begin, end);
 }
 

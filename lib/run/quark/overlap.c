@@ -59,9 +59,9 @@ double lat_mass_of_options(const lat_fermion *f, double m)
     return strcmp(f->name, "overlap") ? m : m / (2 * f->m0);
 }
 
-static int show_modes(void *with, int converged, int of, double residual, long applications)
+static int show_modes(LAT_UNUSED void *with, int converged, int of, double residual,
+                      long applications)
 {
-    (void)with;
     lat_progress("low modes: %d of %d  residual %.1e  %ld applications", converged, of, residual,
                  applications);
     return 0;

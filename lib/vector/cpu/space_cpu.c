@@ -172,28 +172,22 @@ static int64_t vector_cpu_position(const lat_space *s, size_t site)
     return ((const lat_cpu_space *)s)->position[site];
 }
 
-static int vector_cpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n,
-                            void *to)
+static int vector_cpu_bytes(LAT_UNUSED const lat_space *s, const lat_dfield *x, size_t from,
+                            size_t n, void *to)
 {
-    (void)s;
     memcpy(to, (const char *)x->data + from, n);
     return 0;
 }
 
 typedef void on_column(char *x, const char *y, size_t bytes);
 
-static void to_zero(char *x, const char *y, size_t bytes)
-{
-    (void)y;
-    memset(x, 0, bytes);
-}
+static void to_zero(char *x, LAT_UNUSED const char *y, size_t bytes) { memset(x, 0, bytes); }
 
 static void to_copy(char *x, const char *y, size_t bytes) { memcpy(x, y, bytes); }
 
-static void to_exchange(char *x, const char *y, size_t bytes)
+static void to_exchange(char *x, LAT_UNUSED const char *y, size_t bytes)
 {
     char t[24 * 64 / 2];
-    (void)y;
     memcpy(t, x, bytes / 2);
     memcpy(x, x + bytes / 2, bytes / 2);
     memcpy(x + bytes / 2, t, bytes / 2);
