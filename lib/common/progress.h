@@ -9,8 +9,6 @@
 /* Seconds since the first call. */
 double lat_seconds(void);
 
-/* ---- progress -------------------------------------------------------------------------------- */
-
 /* Prints a line of progress: where stderr is a terminal, one that replaces the line before; with
  * --progress, a plain line every so many seconds; otherwise, and with -q, nothing. After SIGUSR1
  * the next call prints a plain line in any case. */
@@ -30,8 +28,6 @@ void lat_progress_end(void);
  * tools with LAT_HAS_QUIET; the others die of the signal, as is usual. */
 void lat_progress_watch(void);
 
-/* ---- time left ------------------------------------------------------------------------------- */
-
 /* The rate of change of a number, an exponential mean over some ten samples. Zero at first. */
 typedef struct lat_rate {
     double seconds, value; /* of the last sample */
@@ -49,8 +45,6 @@ const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
 
 /* "12 sweeps/s", "3.2 s/sweep", or "- sweeps/s" if it is not known: 0 or less. */
 const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT]);
-
-/* ---- logs ------------------------------------------------------------------------------------ */
 
 /* A log that cannot be written is a warning at once, and an error at the end; of a device already
  * when it is opened. */

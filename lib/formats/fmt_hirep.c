@@ -29,8 +29,6 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
     return n >= HEAD && (fits(b, size, true) || fits(b, size, false));
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
 static int read_head(lat_input *in, lat_header *h, lat_read_context *r, bool *big)
 {
     const char *name = lat_input_name(in);
@@ -83,8 +81,6 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
     return lat_set_source(head, "HiRep SU(%d)%s%s", head->nc, quaternions ? " quaternions" : "",
                           p->big ? "" : " little endian");
 }
-
-/* ---- writing --------------------------------------------------------------------------------- */
 
 static void layout(const lat_header *head, LAT_UNUSED const lat_hints *hints, lat_payload *p)
 {

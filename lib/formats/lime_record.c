@@ -82,8 +82,6 @@ int lat_lime_take_ours(const lat_lime_xml *x, lat_header *head, lat_read_context
     return *why ? lat_fail("%s: record '%s' is not proper XML: %s", x->file, x->type, why) : -1;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
 static void escaped(FILE *to, const char *text)
 {
     for (; *text; text++)

@@ -30,8 +30,6 @@ static int cpu_open(lat_generator *gen)
     return 0;
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------- */
-
 typedef struct update {
     const cpu *c;
     int mu;
@@ -67,8 +65,6 @@ static int cpu_sweep(lat_generator *gen, const lat_link_sweep *how, long n)
     }
     return team.rc;
 }
-
-/* ---- plaquettes ------------------------------------------------------------------------------ */
 
 static void plaquettes_of_sites(void *context, LAT_UNUSED int unit, int begin, int end, double *out)
 {

@@ -16,8 +16,6 @@
                      : 2)
 #endif
 
-/* ---- updates ---- */
-
 /* The two staples over axis a. */
 static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w, int parity,
                                                          uint32_t i, const lat_cuda_distances &s,
@@ -86,8 +84,6 @@ static __device__ __forceinline__ void LAT_(reunit_link)(LAT_V *mine, bool there
     LAT_(write_at)(mine, &u);
 }
 #endif
-
-/* ---- plaquettes ---- */
 
 static __device__ __forceinline__ void LAT_(add_plaquettes)(const lat_cuda_links &w,
                                                             const lat_cuda_summand &p,

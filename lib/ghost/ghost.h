@@ -65,8 +65,6 @@ int lat_ghost_apply(lat_ghost *m, double *out, double *in);
 /* <a, b> of each column in each unit: to[unit * columns + column]. */
 int lat_ghost_dot(lat_ghost *m, const double *a, const double *b, double *to);
 
-/* ---- sources --------------------------------------------------------------------------------- */
-
 /* A column of a source, a field of one colour: cos(kx) or sin(kx) with k_mu = 2 pi n_mu / L_mu; or
  * delta(x, n), or zero. Along the time of Coulomb gauge n does not count. The constants are
  * projected out. */
@@ -76,8 +74,6 @@ typedef struct lat_ghost_column {
     int n[LAT_MAX_DIMS], colour;
 } lat_ghost_column;
 int lat_ghost_source(lat_ghost *m, double *b, const lat_ghost_column *column);
-
-/* ---- the inverse ----------------------------------------------------------------------------- */
 
 typedef struct lat_ghost_report {
     long iterations;
@@ -98,8 +94,6 @@ int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long ma
  * result is |lambda x - M x| / |x|; then b is not used. */
 int lat_ghost_residual(lat_ghost *m, const lat_field *u, const double *b, double *x,
                        const double *lambda, double *to);
-
-/* ---- eigenvalues ----------------------------------------------------------------------------- */
 
 typedef struct lat_ghost_modes {
     int modes;       /* asked for; at most lat_ghost_columns */

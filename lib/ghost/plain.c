@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "ghost_internal.h"
 
-/* ---- what a site needs ----------------------------------------------------------------------- */
-
 /* T^a, row by row, re and im: the order of ghost.h. */
 static void generator(int n, int a, double *t)
 {
@@ -86,8 +84,6 @@ static int prepare(lat_ghost *m, const lat_field *u)
     LAT_FREE(links, product);
     return rc ? -1 : 0;
 }
-
-/* ---- residuals ------------------------------------------------------------------------------- */
 
 /* total: of each unit the numbers of the pass, then means, then squares of columns. */
 static int norms(lat_ghost *m, const lat_ghost_call *c, double *total, double *to)

@@ -12,8 +12,6 @@ int lat_cuda_failed(cudaError_t e, const char *what)
     return e == cudaSuccess ? 0 : lat_fail("GPU: %s: %s", what, cudaGetErrorString(e));
 }
 
-/* ---- memory ---- */
-
 static double gigabytes(double bytes) { return bytes * 1e-9; }
 
 int lat_cuda_malloc(void **p, size_t bytes, const char *what)
@@ -49,8 +47,6 @@ double lat_gpu_free_bytes(void)
         return -1;
     return (double)available;
 }
-
-/* ---- for benchmarks ---- */
 
 double lat_gpu_copy_bandwidth(size_t bytes)
 {

@@ -50,8 +50,6 @@ void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double
 /* The same sums over the whole field. All ranks call it. */
 int lat_measure_sums(const lat_field *f, bool group, lat_slice_sums *all);
 
-/* ---- are the links in SU(N)? ----------------------------------------------------------------- */
-
 /* How far from SU(N) a link may be. In files of all writers it is 2e-6 at most, in doubles too, for
  * many are rounded singles; in our own doubles 1e-14. */
 #define LAT_SUN_WITHIN 1e-5

@@ -39,8 +39,6 @@ int lat_gamma_parse(const char *text, lat_gamma *g);
 /* out = a psi, of the 8 N reals [spin][colour][re, im]; out is not psi. */
 void lat_gamma_apply(lat_gamma a, int nc, double *out, const double *psi);
 
-/* ---- bases of other programs ----------------------------------------------------------------- */
-
 /* psi = T psi_theirs for spinors and S = T S_theirs T^+ for propagators, where T is unitary,
  * gamma_mu T = T gamma_mu_theirs. The entries of T are t, or t / sqrt 2 where `root`: a propagator
  * is changed by sums of four and an exact factor 1/2 alone. The phase of T is free; it cancels in

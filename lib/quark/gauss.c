@@ -52,8 +52,6 @@ LAT_TARGET_AVX512(LAT_FMA) static void sites_avx512(const job *j, size_t from, s
 
 static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
 
-/* ---- a slice --------------------------------------------------------------------------------- */
-
 /* What all spins of a slice share, and where some of them are while they are smeared. */
 typedef struct slice {
     size_t sites;

@@ -76,8 +76,6 @@ bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b)
            && same_info(a, b, LAT_INFO_PROPAGATOR);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
-
 int lat_momenta_add(lat_momenta *m, const double n[4])
 {
     const int last = m->spatials - 1;

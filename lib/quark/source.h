@@ -75,8 +75,6 @@ unsigned lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
  * where steps follow. */
 bool lat_source_numbers(const char *text, const char *kind, double v[4]);
 
-/* ---- steps alone, for sinks ------------------------------------------------------------------ */
-
 /* Reads steps, "ape:0.5,20/gauss:4,50", without "/" at the beginning. */
 lat_source *lat_sink_new(const char *text, const lat_header *head);
 

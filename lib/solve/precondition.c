@@ -64,8 +64,6 @@ void lat_helper_close(lat_helper *h)
         s->release(s->with, h->kept[--h->count]);
 }
 
-/* ---- e and s --------------------------------------------------------------------------------- */
-
 /* e by the solver of the method. */
 static int estimate(lat_helper *h, const lat_part *p, const double *norm, lat_dfield *e,
                     const lat_dfield *r)

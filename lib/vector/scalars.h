@@ -48,8 +48,6 @@ static inline lat_coefficient lat_row_of(const lat_scalars *s, lat_row row)
     return c;
 }
 
-/* ---- on the host ----------------------------------------------------------------------------- */
-
 struct lat_scalars {
     lat_scalar row[LAT_ROWS][LAT_VECTOR_COLUMNS];
     double number[LAT_STEPS][2][LAT_VECTOR_COLUMNS]; /* reported, in turn */

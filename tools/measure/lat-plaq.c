@@ -106,8 +106,6 @@ static int measure(const lat_field *f, measured *m, const char *name)
     return 0;
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
-
 static void text(lat_printer *r, const void *of)
 {
     const measured *m = of;
@@ -124,8 +122,6 @@ static void values(lat_printer *r, const void *of)
     lat_print_loops(r, m->geom.nd, m->polyakov);
     lat_print_lattice(r, &m->geom, m->nc);
 }
-
-/* ---- the run --------------------------------------------------------------------------------- */
 
 static int one(lat_field *f, lat_input *in, FILE *to, long config)
 {

@@ -22,8 +22,6 @@ static inline bool lat_hop_has_tiles(const lat_gpu_sites *s)
     return s->strip && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
 }
 
-/* ---- operators ------------------------------------------------------------------------------- */
-
 /* A = scalar or C, + i twist gamma5. Its inverse is (C - i twist gamma5) inverse. */
 typedef struct lat_gpu_dirac {
     lat_dirac dirac;

@@ -114,8 +114,6 @@ void lat_report_end_row(FILE *to);
 void lat_report_json(FILE *to);
 const char *lat_report_file(void);
 
-/* ---- gauge ----------------------------------------------------------------------------------- */
-
 /* A measurement that means something in a gauge alone. LAT_REQUIRE_OPTION says how far from it a
  * configuration may be. lat_require_gauge: LAT_DONE; or LAT_UNCONVERGED with a sentence, where
  * theta of the links (of the worst slice) is above that; with --force a warning, and LAT_DONE.

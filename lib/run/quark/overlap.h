@@ -103,8 +103,6 @@ int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_fie
 void lat_overlap_pair_mass(lat_overlap_pair *p, double mu);
 void lat_overlap_pair_close(lat_overlap_pair *p);
 
-/* ---- propagators ----------------------------------------------------------------------------- */
-
 #define LAT_OVERLAP_BOUND "overlap_bound" /* of |D~ - D| */
 #define LAT_OVERLAP_MODES "overlap_modes" /* those of --modes that are projected */
 typedef enum {

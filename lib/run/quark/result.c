@@ -9,8 +9,6 @@
 #include "common/options.h"
 #include "run/common/tool.h"
 
-/* ---- the log --------------------------------------------------------------------------------- */
-
 const char lat_result_log_head[] = "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\t"
                                    "residual\tsolver\tseconds\tgflops\tgbytes";
 
@@ -28,8 +26,6 @@ void lat_result_log(const lat_inverter *v, FILE *log, int columns, const int *co
         fflush(log);
     }
 }
-
-/* ---- the field ------------------------------------------------------------------------------- */
 
 /* What the header says of a solution, and a line of history. */
 static int describe(lat_inverter *v, int form, int columns, const int *column)

@@ -18,8 +18,6 @@ typedef double four_doubles __attribute__((vector_size(8 * SIDE), aligned(8), ma
 typedef float four_floats __attribute__((vector_size(4 * SIDE), aligned(4), may_alias));
 typedef int64_t which __attribute__((vector_size(8 * SIDE)));
 
-/* ---- rows and lanes -------------------------------------------------------------------------- */
-
 /* Four rows to four vectors, or back. */
 LAT_INLINE void transpose(four v[SIDE])
 {
@@ -88,8 +86,6 @@ LAT_INLINE void sites_of(lat_lane_view a, const int64_t *site, int first, int64_
 }
 
 LAT_INLINE bool any(which w) { return (w[0] | w[1] | w[2] | w[3]) != 0; }
-
-/* ---- matrices -------------------------------------------------------------------------------- */
 
 /* Matrix index[l] of a field in lane l. */
 LAT_INLINE void load_matrices(const lat_field *f, int n, const size_t index[SIDE], four *m)
