@@ -388,18 +388,10 @@ int lat_output_commit(lat_output *out)
         lat_output_abort(out);
         return 0;
     }
-    if (rc == 0)
-        rc = output_claim(out); /* an output of no bytes is complete, too */
-    if (rc == 0 && lat_output_trim(out) < 0)
-        rc = output_fail(out);
-    if (rc == 0 && out->temp)
-        rc = output_show(out);
-    if (rc == 0 && out->temp)
-        rc = output_fsync(out);
-    if (rc == 0)
-        rc = output_close(out);
-    if (rc == 0 && out->temp)
-        rc = output_rename(out);
+    /* An output of no bytes is complete, too. */
+    rc = lat_rc(rc || output_claim(out) || (lat_output_trim(out) < 0 && output_fail(out))
+                || (out->temp && (output_show(out) || output_fsync(out))) || output_close(out)
+                || (out->temp && output_rename(out)));
     lat_output_abort(out); /* frees; removes a temporary only after a failure */
     return rc;
 }
