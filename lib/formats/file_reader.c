@@ -68,7 +68,6 @@ void lat_file_reader_close(lat_file_reader *s)
 
 /* ---- the links ------------------------------------------------------------------------------- */
 
-/* The number of slices to be read at a time. */
 static int slices_at_a_time(const lat_file_reader *s, bool at_once)
 {
     const size_t slice = lat_slice_bytes(&s->f.head),
@@ -100,7 +99,6 @@ void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void 
         }
 }
 
-/* Reads the whole field into memory. */
 static int read_whole(lat_file_reader *s)
 {
     if (s->format->stream)

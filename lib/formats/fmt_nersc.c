@@ -132,7 +132,6 @@ static int take_line(const char *name, nersc *n, lat_header *h, char *line)
                : lat_fail("%s: states %s twice, as '%s' and as '%.60s'", name, key, at, value);
 }
 
-/* Reads the lines of the header. */
 static int read_lines(lat_input *in, nersc *n, lat_header *h)
 {
     char *text = lat_alloc(LIMIT + 1, 1, "a NERSC header");

@@ -30,7 +30,6 @@ static void cpu_close(lat_device *dev) { free(dev); }
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-/* Bytes of a vector. */
 static int vector_bytes(lat_isa isa)
 {
     switch (isa) {

@@ -134,7 +134,6 @@ static int link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
     return 0;
 }
 
-/* Sites of each region. */
 static void count_sites(const plan *p, size_t count[4])
 {
     int x[LAT_MAX_DIMS] = {0};

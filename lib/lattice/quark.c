@@ -21,7 +21,6 @@ void lat_quark_free(lat_quark *q)
     lat_quark_init(q);
 }
 
-/* A copy of n numbers. */
 static int copy_numbers(double **to, const double *from, int n)
 {
     *to = NULL;

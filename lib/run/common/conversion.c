@@ -376,7 +376,6 @@ static int finish(job *j)
     return w ? lat_stream_close(w) : j->target->tail ? j->target->tail(j->out, &j->head, &j->p) : 0;
 }
 
-/* The second pass writes head, links and tail. */
 static int second_pass(job *j, bool at_once)
 {
     const lat_format *t = j->target;
