@@ -116,12 +116,11 @@ static long sweeps = 12000, every = 100;
 static double omega = 1.7;
 
 static const lat_option options[] = {
-    {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 1e9, "sweeps of each run", false},
-    {LAT_OPT_INT, "every", 0, "N", &every, 1, 1e9, "sweeps between two lines, and two projections",
-     false},
-    {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1.0, 1.999, "overrelaxation", false},
+    {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 1e9, "sweeps of each run"},
+    {LAT_OPT_INT, "every", 0, "N", &every, 1, 1e9, "sweeps between two lines, and two projections"},
+    {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1.0, 1.999, "overrelaxation"},
     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
-     "the table (default: stdout)", false},
+     "the table (default: stdout)"},
     {0},
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench.h: clocks, threads, the middle of what was measured, what a copy takes: for all benches. */
-#ifndef LAT_BENCH_H
-#define LAT_BENCH_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -113,5 +112,3 @@ static inline double bench_copy_bandwidth(size_t bytes, int nthreads)
     free(b);
     return (double)(2 * n * sizeof(double)) / best * 1e-9;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench_ranks.h: device and links of the benches that are started on several ranks. */
-#ifndef LAT_BENCH_RANKS_H
-#define LAT_BENCH_RANKS_H
+#pragma once
 
 #include <string.h>
 #include "bench.h"
@@ -38,5 +37,3 @@ static inline void bench_links(lat_field *u, const char **made, const char *dims
     if (lat_field_exchange(u))
         bench_stop();
 }
-
-#endif

@@ -27,12 +27,12 @@ static uint64_t seed = 1;
 static double omega = 1.35;
 
 static const lat_option options[] = {
-    {LAT_OPT_INT, "copies", 'c', "N", &copies, 1, 10000, "random starts", false},
-    {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 10000000, "of each", false},
-    {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1, 1.99, "overrelaxation", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the starts", false},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
-     "write there, not to stdout", true},
+    {LAT_OPT_INT, "copies", 'c', "N", &copies, 1, 10000, "random starts"},
+    {LAT_OPT_INT, "sweeps", 0, "N", &sweeps, 1, 10000000, "of each"},
+    {LAT_OPT_REAL, "omega", 'w', "OMEGA", &omega, 1, 1.99, "overrelaxation"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "of the starts"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
+     "write there, not to stdout"},
     {0}};
 
 static const lat_tool tool = {

@@ -13,8 +13,7 @@
  * slices for other ranks, the start and the end of CUDA. What does not fit: a team of threads that
  * shares many small pieces of work, which is OpenMP, or jobs.h where pieces depend on each other. C
  * and C++. */
-#ifndef LAT_ASYNC_H
-#define LAT_ASYNC_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ void lat_async_drop(lat_async *a);
 /* For a run that has failed: nobody waits for f any more. *a, and all that f uses, stay until the
  * process ends. */
 void lat_async_leave(lat_async *a);
-
-#endif

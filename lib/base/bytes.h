@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bytes.h: integers of 32 and 64 bits at any address, aligned or not, in a given byte order, little
  * (le) or big (be) endian. The machine's own order does not matter. */
-#ifndef LAT_BYTES_H
-#define LAT_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ static inline void lat_store_f64(void *p, double v, bool big)
     memcpy(&bits, &v, sizeof bits);
     lat_store64(p, bits, big != lat_big_endian());
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Jacobi's method: slower than LAPACK's above a hundred rows, where applications of a Dirac
  * operator take most of the time anyway, and, unlike a BLAS with threads, the same bits on every
  * machine, which the same bytes on any number of ranks and threads ask for. */
-#ifndef LAT_BASE_DENSE_H
-#define LAT_BASE_DENSE_H
+#pragma once
 
 #include <complex.h>
 
@@ -16,5 +15,3 @@ int lat_dense_eigen(int n, double complex *a, double *value, double complex *vec
 
 /* The same of a real symmetric matrix, which is not changed. -1 also without memory. */
 int lat_dense_eigen_real(int n, const double *a, double *value, double *vector);
-
-#endif

@@ -26,7 +26,6 @@ static unsigned long character(const unsigned char *s, int *length)
     const int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
     static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned long c = n < 2 ? *s : *s & (0x7fu >> n);
-
     *length = 1;
     for (int i = 1; i < n; i++) {
         if ((s[i] & 0xc0) != 0x80)
@@ -75,7 +74,6 @@ static void keep(int code, const char *format, va_list ap)
 {
     lat_sentence *k = kept();
     int saved = errno;
-
     pthread_mutex_lock(&lock);
     if (!k->text[0]) {
         if (vsnprintf(k->text, sizeof k->text, format, ap) <= 0)
@@ -87,35 +85,20 @@ static void keep(int code, const char *format, va_list ap)
     errno = saved;
 }
 
-int lat_fail(const char *format, ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    keep(LAT_DONE, format, ap);
-    va_end(ap);
-    return -1;
-}
-
-int lat_fail_usage(const char *format, ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    keep(LAT_USAGE, format, ap);
-    va_end(ap);
-    return -1;
-}
-
-int lat_fail_tolerance(const char *format, ...)
-{
-    va_list ap;
-
-    va_start(ap, format);
-    keep(LAT_UNCONVERGED, format, ap);
-    va_end(ap);
-    return -1;
-}
+/* Functions that keep a sentence, with the code of the exit, and return `result`. */
+#define FAILS(type, name, code, result) \
+    type name(const char *format, ...) \
+    { \
+        va_list ap; \
+        va_start(ap, format); \
+        keep(code, format, ap); \
+        va_end(ap); \
+        return result; \
+    }
+FAILS(int, lat_fail, LAT_DONE, -1)
+FAILS(void *, lat_fail_null, LAT_DONE, NULL)
+FAILS(int, lat_fail_usage, LAT_USAGE, -1)
+FAILS(int, lat_fail_tolerance, LAT_UNCONVERGED, -1)
 
 /* The buffer does not change while it holds a sentence, so no lock is needed for reading it. */
 const char *lat_error(void) { return kept()->text; }
@@ -171,7 +154,6 @@ static void print(const char *text, size_t n)
 {
     while (n > 0 && !lat_mute) {
         ssize_t put = write(STDERR_FILENO, text, n);
-
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
@@ -188,11 +170,9 @@ static bool transient; /* the cursor is at the end of a line that the next one r
 static void print_line(const char *sentence, const char *after, bool stays)
 {
     char line[LAT_SENTENCE + 256];
-    int n;
-
     pthread_mutex_lock(&printing);
-    n = snprintf(line, sizeof line, "%s%.64s: %s%s", transient || !stays ? CLEAR : "",
-                 lat_tool_name, sentence, after);
+    int n = snprintf(line, sizeof line, "%s%.64s: %s%s", transient || !stays ? CLEAR : "",
+                     lat_tool_name, sentence, after);
     if (n > 0)
         print(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     transient = !stays;
@@ -205,7 +185,6 @@ static void cut_to_width(char *sentence)
 {
     size_t width, before = strnlen(lat_tool_name, 64) + 3; /* ": ", and the cursor */
     struct winsize w;
-
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
         return;
     width = w.ws_col > before ? w.ws_col - before : 0;
@@ -220,7 +199,6 @@ void lat_stderr_print(bool stays, const char *format, va_list ap)
 {
     char sentence[LAT_SENTENCE];
     int saved = errno;
-
     if (vsnprintf(sentence, sizeof sentence, format, ap) > 0) {
         lat_make_plain(sentence);
         if (!stays)
@@ -242,7 +220,6 @@ void lat_stderr_clear(void)
 void lat_warn(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     lat_stderr_print(true, format, ap);
     va_end(ap);
@@ -252,7 +229,6 @@ int lat_report(int code)
 {
     char hint[128] = "\n";
     const lat_sentence *k = kept();
-
     if (!k->text[0])
         return code;
     pthread_mutex_lock(&lock);

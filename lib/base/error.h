@@ -12,8 +12,7 @@
  * characters in it (from file names, from headers) become "?".
  *
  * All functions here may be called from any thread. */
-#ifndef LAT_ERROR_H
-#define LAT_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -32,10 +31,19 @@ enum lat_exit {
 /* The name of the running tool, for messages; lat_options_parse sets it. */
 extern const char *lat_tool_name;
 
+/* A parameter that its function has no use for. */
+#define LAT_UNUSED __attribute__((unused))
+
 /* Keeps the sentence, and returns -1, for `return lat_fail(...)`. */
 int lat_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same for a wrong command line (no FILE, and stdin is a terminal): lat_report then adds where
+/* The same, and returns NULL. */
+void *lat_fail_null(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* For `return lat_rc(first() || second())`: -1 if one of them failed, else 0. */
+static inline int lat_rc(bool failed) { return failed ? -1 : 0; }
+
+/* lat_fail for a wrong command line (no FILE, and stdin is a terminal): lat_report then adds where
  * to look for help, and returns LAT_USAGE. */
 int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -82,5 +90,3 @@ void lat_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * LAT_USAGE after lat_fail_usage, LAT_UNCONVERGED after lat_fail_tolerance, for `return
  * lat_report(...)`. With LAT_USAGE a second line says where to look for help. */
 int lat_report(int code);
-
-#endif

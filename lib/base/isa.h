@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* isa.h: the vector instructions of this processor. */
-#ifndef LAT_ISA_H
-#define LAT_ISA_H
+#pragma once
 
-/* In the order of the vectors' length; BASE: those that every processor of this architecture has.
- */
+/* In the order of the vectors' length; BASE: what every processor of this architecture has. */
 typedef enum { LAT_ISA_BASE, LAT_ISA_AVX2, LAT_ISA_AVX512 } lat_isa;
 
 /* The widest vectors of this processor; or narrower ones, if LAT_LANES=base or avx2 is in the
@@ -52,6 +50,4 @@ static inline int lat_isa_doubles(lat_isa isa) { return 2 << isa; }
     { \
         [LAT_ISA_BASE] = prefix##base##suffix \
     }
-#endif
-
 #endif

@@ -2,7 +2,6 @@
 /* jobs.c: one thread of a team hands out jobs, and all of the team do them. */
 #include "jobs.h"
 
-#include <stddef.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif

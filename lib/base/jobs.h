@@ -14,8 +14,7 @@
  * 85963), counts the tasks that run at once (if(0), taskwait depend) on a stack that has been left:
  * it aborts, or changes what is there now, once in some thousand fields. Nothing is allocated: a
  * job lies in what it is about. */
-#ifndef LAT_JOBS_H
-#define LAT_JOBS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ void lat_jobs_wait(lat_jobs *j, lat_job *job);
 
 /* Returns when all are over. */
 void lat_jobs_end(lat_jobs *j);
-
-#endif

@@ -18,15 +18,10 @@ void *lat_alloc(size_t count, size_t size, const char *what)
 {
     size_t n;
     void *p;
-
-    if (__builtin_mul_overflow(count, size, &n) || n > PTRDIFF_MAX - LINE) {
-        lat_fail("out of memory: %s needs %zu times %zu bytes", what, count, size);
-        return NULL;
-    }
-    if (posix_memalign(&p, n >= HUGE_PAGE ? HUGE_PAGE : LINE, n ? n : 1) != 0) {
-        lat_fail("out of memory: %s needs %zu bytes", what, n);
-        return NULL;
-    }
+    if (__builtin_mul_overflow(count, size, &n) || n > PTRDIFF_MAX - LINE)
+        return lat_fail_null("out of memory: %s needs %zu times %zu bytes", what, count, size);
+    if (posix_memalign(&p, n >= HUGE_PAGE ? HUGE_PAGE : LINE, n ? n : 1) != 0)
+        return lat_fail_null("out of memory: %s needs %zu bytes", what, n);
     /* A sweep reads all of a field: huge pages save a fifth of its time. */
     if (n >= HUGE_PAGE)
         (void)madvise(p, n, MADV_HUGEPAGE);
@@ -41,6 +36,12 @@ void *lat_alloc_zero(size_t count, size_t size, const char *what)
     return p;
 }
 
+void lat_free_all(void *const *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(p[i]);
+}
+
 char *lat_text_new(const char *format, ...)
 {
     char *text;
@@ -50,8 +51,7 @@ char *lat_text_new(const char *format, ...)
     va_end(ap);
     if (n >= 0)
         return text;
-    lat_fail("out of memory: a text");
-    return NULL;
+    return lat_fail_null("out of memory: a text");
 }
 
 /* The capacity doubles when it is full: at 0, 1, 2, 4, .. elements. */
@@ -59,10 +59,8 @@ void *lat_grow(void *list, long count, size_t size, const char *what)
 {
     const bool full = (count & (count - 1)) == 0;
     char *new = full ? realloc(list, (size_t)(count ? 2 * count : 1) * size) : list;
-    if (!new) {
-        lat_fail("out of memory: %s", what);
-        return NULL;
-    }
+    if (!new)
+        return lat_fail_null("out of memory: %s", what);
     memset(new + (size_t)count *size, 0, size);
     return new;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.h: memory whose failure is a sentence. */
-#ifndef LAT_MEMORY_H
-#define LAT_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,6 +16,11 @@ void *lat_alloc(size_t count, size_t size, const char *what);
 /* The same, all bytes 0. */
 void *lat_alloc_zero(size_t count, size_t size, const char *what);
 
+/* free() of each of these pointers, in order. */
+#define LAT_FREE(...) \
+    lat_free_all((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void lat_free_all(void *const *p, size_t n);
+
 /* A text by printf's rules. NULL, with lat_error set, without memory. The caller frees it. */
 char *lat_text_new(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -28,5 +32,3 @@ void *lat_grow(void *list, long count, size_t size, const char *what);
 
 /* n bytes from p on become 0, by all threads: a page of new memory is first touched here. */
 void lat_zero(void *p, size_t n);
-
-#endif

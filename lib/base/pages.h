@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pages.h: pages of memory that are there before they are written to, or only then. */
-#ifndef LAT_PAGES_H
-#define LAT_PAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ bool lat_pages_populate(void *at, size_t bytes);
  * given back to the kernel: they take no memory until something is written to them. Pages of zeros
  * that are read are all one, which stays in the cache. */
 void lat_pages_zero(void *data, size_t bytes);
-
-#endif

@@ -2,7 +2,6 @@
 /* program.c: the file of the running program. */
 #include "program.h"
 
-#include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,12 +16,10 @@ bool lat_program_path(char path[PATH_MAX])
 {
     struct stat running, there;
     const ssize_t n = readlink(SELF, path, PATH_MAX);
-
     if (!started_by_kernel() || n <= 0 || n >= PATH_MAX)
         return false;
     path[n] = '\0';
-    /* A file that was removed reads "PATH (deleted)"; one that was renamed over has another inode.
-     */
+    /* A file that was removed reads "PATH (deleted)"; one renamed over has another inode. */
     return stat(SELF, &running) == 0 && stat(path, &there) == 0 && running.st_dev == there.st_dev
            && running.st_ino == there.st_ino;
 }

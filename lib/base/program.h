@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h: the file of the running program, for what starts it once more. */
-#ifndef LAT_PROGRAM_H
-#define LAT_PROGRAM_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -16,5 +15,3 @@
  *   - the file was removed or replaced after this process had started;
  *   - the file is outside of this process' root folder. */
 bool lat_program_path(char path[PATH_MAX]);
-
-#endif

@@ -8,6 +8,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#include "error.h"
 #include "program.h"
 
 #define CHUNK ((size_t)1 << 18) /* bytes that a thread copies at a time */
@@ -40,16 +41,14 @@ void lat_threads_share(double work, double least)
     lat_threads_set(fit >= all ? all : fit >= 1 ? (int)fit : 1);
 }
 
-void lat_threads_limit_spinning(char **argv)
+void lat_threads_limit_spinning(LAT_UNUSED char **argv)
 {
 #if defined(_OPENMP) && !defined(__clang__)
     char path[PATH_MAX];
-
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && lat_program_path(path)
         && !setenv("GOMP_SPINCOUNT", "2000", 0))
         execv(path, argv);
 #else
-    (void)argv;
 #endif
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* threads.h: the number of threads, how they wait, and memcpy by all of them. */
-#ifndef LAT_THREADS_H
-#define LAT_THREADS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ void lat_threads_limit_spinning(char **argv);
 
 /* As memcpy, by all threads: one alone does not use the bandwidth of memory or of a device. */
 void lat_memcpy(void *to, const void *from, size_t bytes);
-
-#endif

@@ -16,8 +16,7 @@
  * out. C are the clover terms of spatial planes and of those with t, H_s the spatial hops within
  * the lattice, B_nu the hops across the boundary nu, forward with z_nu and back with its conjugate.
  * The source lies on one slice, which is left out: the one without which the fit is best. */
-#ifndef LAT_IDENTIFY_H
-#define LAT_IDENTIFY_H
+#pragma once
 
 #include "quark/gamma.h"
 #include "lattice/fermion.h"
@@ -48,5 +47,3 @@ typedef struct lat_identified {
  * are up to date. All ranks call it. */
 enum { LAT_MOST_BASES = 16 };
 int lat_identify(const lat_field *u, const lat_field *x, lat_identified list[LAT_MOST_BASES]);
-
-#endif

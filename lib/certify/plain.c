@@ -460,22 +460,17 @@ int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int
                 sum[r] += slice[(own + s) * numbers + 2 * k + r];
         residual[k] = sum[0] == 0 ? 0 : sqrt(sum[0] / sum[1]);
     }
-    free(part);
-    free(slice);
+    LAT_FREE(part, slice);
     return rc;
 }
 
 lat_plain *lat_plain_new(const lat_field *links, const lat_fermion *action)
 {
-    if (links->head.kind != LAT_GAUGE || links->head.geom.nd != DIRS) {
-        lat_fail("the Wilson operator: expected links in four dimensions, found %s",
-                 links->head.kind == LAT_GAUGE ? "fewer dimensions" : "no links");
-        return NULL;
-    }
-    if (strcmp(action->name, "wilson")) {
-        lat_fail("expected the Wilson operator, found \"%s\"", action->name);
-        return NULL;
-    }
+    if (links->head.kind != LAT_GAUGE || links->head.geom.nd != DIRS)
+        return lat_fail_null("the Wilson operator: expected links in four dimensions, found %s",
+                             links->head.kind == LAT_GAUGE ? "fewer dimensions" : "no links");
+    if (strcmp(action->name, "wilson"))
+        return lat_fail_null("expected the Wilson operator, found \"%s\"", action->name);
     lat_plain *m = lat_alloc(1, sizeof *m, "the operator");
     if (!m)
         return NULL;
@@ -487,6 +482,5 @@ void lat_plain_free(lat_plain *m)
 {
     if (!m)
         return;
-    free(m->clover);
-    free(m);
+    LAT_FREE(m->clover, m);
 }

@@ -26,8 +26,7 @@
  * what the operator is applied to are up to date (lat_field_exchange). Results are the same bits on
  * any number of threads and ranks, and for a column whatever columns are beside it. All ranks call
  * these functions: 0 or a pointer, or -1 or NULL with lat_error set. */
-#ifndef LAT_PLAIN_H
-#define LAT_PLAIN_H
+#pragma once
 
 #include "lattice/fermion.h"
 #include "lattice/field.h"
@@ -47,5 +46,3 @@ int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, 
 /* residual[i] = |b - M x| / |b| of column[i]; where b is zero: 0 if x is, too, else infinite. */
 int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual);
-
-#endif

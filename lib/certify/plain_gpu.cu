@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "grid/staging.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"
@@ -316,11 +314,9 @@ static int send_clover(lat_plain_gpu *p)
     if (p->m.csw == 0 && p->m.csw_t == 0)
         return 0;
     const uint64_t n = p->m.sites * PLANES;
-    return lat_cuda_malloc((void **)&p->m.clover, n * 18 * sizeof(double), "the clover term")
-                   || failed(lat_cuda_start(false, make_plain_clover, lat_cuda_blocks(n, THREADS),
-                                            THREADS, p->dev->stream, p->m))
-               ? -1
-               : 0;
+    return lat_rc(lat_cuda_malloc((void **)&p->m.clover, n * 18 * sizeof(double), "the clover term")
+                  || failed(lat_cuda_start(false, make_plain_clover, lat_cuda_blocks(n, THREADS),
+                                           THREADS, p->dev->stream, p->m)));
 }
 
 lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const lat_fermion *action)
@@ -330,11 +326,9 @@ lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const 
                  "operator");
         return NULL;
     }
-    lat_plain_gpu *p = (lat_plain_gpu *)calloc(1, sizeof *p);
-    if (!p) {
-        lat_fail("out of memory: residuals");
+    lat_plain_gpu *p = (lat_plain_gpu *)lat_alloc_zero(1, sizeof *p, "residuals");
+    if (!p)
         return NULL;
-    }
     p->dev = lat_cuda_device_of(dev);
     p->m.diagonal = 1 + 3 * action->nu / action->xi + action->mass;
     p->m.twist = action->twist;
@@ -415,11 +409,9 @@ static int run(const lat_cuda_device *dev, operands *a, const lat_field *b, int 
                                      stream, *a)))
             return -1;
     }
-    return failed(cudaMemcpyAsync(host, a->part, a->chunks * all * sizeof *host,
-                                  cudaMemcpyDeviceToHost, stream))
-                   || failed(cudaStreamSynchronize(stream))
-               ? -1
-               : 0;
+    return lat_rc(failed(cudaMemcpyAsync(host, a->part, a->chunks * all * sizeof *host,
+                                         cudaMemcpyDeviceToHost, stream))
+                  || failed(cudaStreamSynchronize(stream)));
 }
 
 /* Chunks of a slice are added in order, then the slices. */
@@ -453,14 +445,11 @@ int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b
     a.chunks = chunks;
     a.x = x;
     double2 *const host = (double2 *)lat_alloc(chunks, most * sizeof *host, what);
-    int rc = host
-                     && !lat_cuda_malloc((void **)&of_b,
-                                         slice * most * LAT_STAGE_SPINOR * sizeof(double), what)
-                     && !lat_cuda_malloc((void **)&a.norms, SLICES * slice * most * sizeof(double2),
-                                         what)
-                     && !lat_cuda_malloc((void **)&a.part, chunks * most * sizeof(double2), what)
-                 ? 0
-                 : -1;
+    int rc = lat_rc(
+        !host
+        || lat_cuda_malloc((void **)&of_b, slice * most * LAT_STAGE_SPINOR * sizeof(double), what)
+        || lat_cuda_malloc((void **)&a.norms, SLICES * slice * most * sizeof(double2), what)
+        || lat_cuda_malloc((void **)&a.part, chunks * most * sizeof(double2), what));
     for (int i = 0; i < columns && rc == 0; i += AT_ONCE) {
         const int n = columns - i < AT_ONCE ? columns - i : (int)AT_ONCE;
         rc = run(p->dev, &a, b, n, column + i, of_b, host);

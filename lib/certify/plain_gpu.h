@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plain_gpu.h: the operator of plain.h on a GPU, in double, that certifies solutions where they
  * are, written from the definition that stands there. On one rank, of SU(3). C and C++. */
-#ifndef LAT_CERTIFY_PLAIN_GPU_H
-#define LAT_CERTIFY_PLAIN_GPU_H
+#pragma once
 
 #include "grid/device.h"
 #include "lattice/fermion.h"
 #include "lattice/field.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_plain_gpu lat_plain_gpu;
 
@@ -33,8 +28,3 @@ const double *lat_plain_gpu_links(const lat_plain_gpu *p);
  * bytes of a host field with the header of b, in double. */
 int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b, int columns,
                            const int *column, double *residual);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -169,10 +169,8 @@ static void add_mode(const columns *c, double factor, const cx *dot, const lat_f
 static int kernel(const lat_plain_overlap *m, const columns *c, bool dagger, lat_field *in,
                   lat_field *out)
 {
-    return lat_field_exchange(in)
-                   || lat_plain_apply(m->kernel, dagger, in, c->count, c->column, out)
-               ? -1
-               : 0;
+    return lat_rc(lat_field_exchange(in)
+                  || lat_plain_apply(m->kernel, dagger, in, c->count, c->column, out));
 }
 
 typedef struct work {
@@ -242,10 +240,8 @@ static int sign(const lat_plain_overlap *m, const columns *c, work *w, const lat
 
 static int open_work(const lat_field *x, work *w)
 {
-    return like(x, &w->psi) || like(x, &w->t[0]) || like(x, &w->t[1]) || like(x, &w->h)
-                   || like(x, &w->hh)
-               ? -1
-               : 0;
+    return lat_rc(like(x, &w->psi) || like(x, &w->t[0]) || like(x, &w->t[1]) || like(x, &w->h)
+                  || like(x, &w->hh));
 }
 
 static void free_work(work *w)
@@ -327,9 +323,8 @@ static int modes_of(lat_plain_overlap *m, const columns *c, const lat_field *w, 
     work k = {.psi = {.data = NULL}};
     lat_field y = {.comm = w->comm};
     cx dot[BATCH];
-    int rc = open_work(w, &k) || like(w, &y) || chirality_of(c, w, &y, dot) || sign(m, c, &k, w, &y)
-                 ? -1
-                 : 0;
+    int rc = lat_rc(open_work(w, &k) || like(w, &y) || chirality_of(c, w, &y, dot)
+                    || sign(m, c, &k, w, &y));
     for (int i = 0; i < c->count && rc == 0; i++) {
         const columns one = {1, &c->column[i]};
         const double sign = creal(dot[i]) > 0 ? 1 : -1;
@@ -353,10 +348,8 @@ int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double
         static const int numbers[BATCH] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
         const columns c = {count - first < BATCH ? count - first : BATCH, numbers};
         lat_field w;
-        rc = narrow(modes, first, c.count, &w)
-                     || modes_of(m, &c, &w, modes->head.quark.eigenvalue + first, residual + first)
-                 ? -1
-                 : 0;
+        rc = lat_rc(narrow(modes, first, c.count, &w)
+                    || modes_of(m, &c, &w, modes->head.quark.eigenvalue + first, residual + first));
         lat_field_free(&w);
     }
     return rc;
@@ -406,8 +399,5 @@ void lat_plain_overlap_free(lat_plain_overlap *m)
     lat_plain_free(m->kernel);
     for (int k = 0; k < m->modes; k++)
         lat_field_free(&m->mode[k]);
-    free(m->mode);
-    free(m->value);
-    free(m->c);
-    free(m);
+    LAT_FREE(m->mode, m->value, m->c, m);
 }

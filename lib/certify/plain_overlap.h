@@ -8,8 +8,7 @@
  * and the residual of the other then differ.
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. All ranks call them. */
-#ifndef LAT_CERTIFY_PLAIN_OVERLAP_H
-#define LAT_CERTIFY_PLAIN_OVERLAP_H
+#pragma once
 
 #include "lattice/fermion.h"
 #include "lattice/field.h"
@@ -45,5 +44,3 @@ int lat_plain_overlap_residual(lat_plain_overlap *m, const lat_field *x, const l
 /* |D^+ D w - value w| of each column of a field of modes with eigenvalues, each of one chirality,
  * at mu = 0, by one sign function: its square is taken to be 1. */
 int lat_plain_overlap_modes(lat_plain_overlap *m, const lat_field *modes, double *residual);
-
-#endif

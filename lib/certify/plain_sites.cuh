@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plain_sites.cuh: sites in natural order and their neighbours, for plain_gpu.cu. */
-#ifndef LAT_CERTIFY_PLAIN_SITES_CUH
-#define LAT_CERTIFY_PLAIN_SITES_CUH
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ static __device__ place step(const uint32_t extent[4], place p, int mu, int way)
     p.x[mu] = way > 0 ? (x + 1 == extent[mu] ? 0 : x + 1) : (x == 0 ? extent[mu] - 1 : x - 1);
     return p;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * relative error of some R T on each, however far from the source.
  *
  * All ranks call these functions; results are the same bits on any number of threads and ranks. */
-#ifndef LAT_CERTIFY_SLICES_H
-#define LAT_CERTIFY_SLICES_H
+#pragma once
 
 #include "plain.h"
 
@@ -26,5 +25,3 @@ static inline double lat_slice_residual(double remainder, double x)
 {
     return remainder == 0 ? 0 : remainder / x;
 }
-
-#endif

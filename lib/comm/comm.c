@@ -20,9 +20,8 @@ static int broadcast(const lat_comm *comm, void *buf, size_t bytes, int root)
     return 0;
 }
 
-static int gather(const lat_comm *comm, const void *mine, size_t bytes, void *all)
+static int gather(LAT_UNUSED const lat_comm *comm, const void *mine, size_t bytes, void *all)
 {
-    (void)comm;
     if (bytes)
         memmove(all, mine, bytes);
     return 0;
@@ -43,9 +42,8 @@ static int receive(const lat_comm *comm, int from, void *buf, size_t bytes)
 }
 
 /* Both neighbours are the rank itself. */
-static int begin(const lat_comm *comm, int n, const lat_message *m)
+static int begin(LAT_UNUSED const lat_comm *comm, int n, const lat_message *m)
 {
-    (void)comm;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++) {
             if (m[i].axis != m[k].axis || m[i].side == m[k].side)
@@ -57,11 +55,7 @@ static int begin(const lat_comm *comm, int n, const lat_message *m)
     return 0;
 }
 
-static int done(const lat_comm *comm)
-{
-    (void)comm;
-    return 0;
-}
+static int done(LAT_UNUSED const lat_comm *comm) { return 0; }
 
 const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_operation, no_operation,
                                 broadcast, gather, send, receive, begin, done,         done};

@@ -9,8 +9,7 @@
  * once, whichever rank had it, and no rank waits for one that has gone. If only rank 0 does
  * something, such as reading and writing, and all ranks are to go on after a failure, lat_agree
  * must follow. Only rank 0 prints on stderr and has files (common/io.h). */
-#ifndef LAT_COMM_H
-#define LAT_COMM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ int lat_begin_slices(const lat_comm *comm, int axis, void *slices, int count, si
  * one has not, lat_error says LAT_ANOTHER_FAILED. */
 int lat_agree(const lat_comm *comm, int rc);
 #define LAT_ANOTHER_FAILED "another rank has failed"
-
-#endif

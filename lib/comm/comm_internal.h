@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm_internal.h: between start.c, comm_mpi.c, launch.c and
  * launch_rank0.c. */
-#ifndef LAT_COMM_INTERNAL_H
-#define LAT_COMM_INTERNAL_H
+#pragma once
 
 #include "comm.h"
 
@@ -41,5 +40,3 @@ int lat_launch_join(void);
 
 /* In rank 0, at exit: tells the launcher the exit code. */
 void lat_launch_exit_code(int code);
-
-#endif

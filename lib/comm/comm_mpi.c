@@ -118,9 +118,8 @@ static int finish_all(MPI_Request *r, int n, size_t bytes)
 
 /* ---- the operations -------------------------------------------------------------------------- */
 
-static int mpi_broadcast(const lat_comm *comm, void *buf, size_t bytes, int root)
+static int mpi_broadcast(LAT_UNUSED const lat_comm *comm, void *buf, size_t bytes, int root)
 {
-    (void)comm;
     for (size_t at = 0; at < bytes; at += MAX_MESSAGE) {
         MPI_Request r;
         const size_t n = bytes - at < MAX_MESSAGE ? bytes - at : MAX_MESSAGE;
@@ -131,16 +130,14 @@ static int mpi_broadcast(const lat_comm *comm, void *buf, size_t bytes, int root
     return 0;
 }
 
-static int mpi_gather(const lat_comm *comm, const void *mine, size_t bytes, void *all)
+static int mpi_gather(LAT_UNUSED const lat_comm *comm, const void *mine, size_t bytes, void *all)
 {
     MPI_Request r;
-    (void)comm;
     if (bytes > MAX_MESSAGE)
         return lat_fail("MPI: %zu bytes are too many to gather", bytes);
-    return check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r))
-                   || finish_all(&r, 1, bytes)
-               ? -1
-               : 0;
+    return lat_rc(
+        check(MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, world, &r))
+        || finish_all(&r, 1, bytes));
 }
 
 /* Of all ranks' v: every rank does the same arithmetic in the same order. */
@@ -178,15 +175,13 @@ static int move_bytes(bool send, int rank, char *buf, size_t bytes)
     return 0;
 }
 
-static int mpi_send(const lat_comm *comm, int to, const void *buf, size_t bytes)
+static int mpi_send(LAT_UNUSED const lat_comm *comm, int to, const void *buf, size_t bytes)
 {
-    (void)comm;
     return move_bytes(true, to, (char *)buf, bytes);
 }
 
-static int mpi_receive(const lat_comm *comm, int from, void *buf, size_t bytes)
+static int mpi_receive(LAT_UNUSED const lat_comm *comm, int from, void *buf, size_t bytes)
 {
-    (void)comm;
     return move_bytes(false, from, buf, bytes);
 }
 
@@ -225,16 +220,14 @@ static int mpi_begin(const lat_comm *comm, int n, const lat_message *m)
     return 0;
 }
 
-static int mpi_finish(const lat_comm *comm)
+static int mpi_finish(LAT_UNUSED const lat_comm *comm)
 {
-    (void)comm;
     return finish_all(exchange, exchanged, exchange_bytes);
 }
 
-static int mpi_barrier(const lat_comm *comm)
+static int mpi_barrier(LAT_UNUSED const lat_comm *comm)
 {
     MPI_Request r;
-    (void)comm;
     return check(MPI_Ibarrier(world, &r)) || finish_all(&r, 1, 0) ? -1 : 0;
 }
 
@@ -273,9 +266,8 @@ static void __attribute__((noreturn)) abort_all_ranks(int code)
 }
 
 /* At exit. A rank without a sentence ends normally, and so do all the others. */
-static void finalize(int code, void *unused)
+static void finalize(int code, LAT_UNUSED void *unused)
 {
-    (void)unused;
     if (mpi.rank == 0)
         lat_launch_exit_code(code);
     if (code != 0 && *lat_error() && mpi.rank != 0)
@@ -327,9 +319,7 @@ const lat_comm *lat_comm_mpi(void)
     lat_mute = mpi.rank != 0;
     on_exit(finalize, NULL);
     /* What another rank prints must not get into the data that rank 0 writes. */
-    if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join()) {
-        lat_fail("the descriptors of rank %d cannot be set up", mpi.rank);
-        return NULL;
-    }
+    if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join())
+        return lat_fail_null("the descriptors of rank %d cannot be set up", mpi.rank);
     return &mpi;
 }

@@ -113,16 +113,13 @@ static char **mpirun_command(const launch *l, char **argv)
     for (char **a = argv; *a; a++)
         most++;
     char **list = calloc(most, sizeof *list);
-    if (!text || !list) {
-        lat_fail("out of memory: the command line of the ranks");
-        return NULL;
-    }
-    if (!lat_program_path(self)) {
-        lat_fail("%d ranks: the file of this program cannot be found, to start it %d times (was it "
-                 "replaced, or started through the dynamic loader?)",
-                 l->ranks, l->ranks);
-        return NULL;
-    }
+    if (!text || !list)
+        return lat_fail_null("out of memory: the command line of the ranks");
+    if (!lat_program_path(self))
+        return lat_fail_null(
+            "%d ranks: the file of this program cannot be found, to start it %d times (was it "
+            "replaced, or started through the dynamic loader?)",
+            l->ranks, l->ranks);
     snprintf(count, sizeof count, "%d", l->ranks);
     for (char *w = strtok_r(text, " ", &at); w; w = strtok_r(NULL, " ", &at))
         list[n++] = w;

@@ -19,8 +19,7 @@
 #define OURS (S_IFDIR | S_ISVTX | 0700)
 #define RANDOM "XXXXXX"
 
-/* TMPDIR without links in its path: what they point to may change. NULL with errno if it is none.
- */
+/* TMPDIR without links in its path, whose ends may change. NULL with errno if it is none. */
 static const char *temporary_folder(char path[PATH_MAX])
 {
     const char *tmp = getenv("TMPDIR");

@@ -7,8 +7,7 @@
  * (flock) on the folder. A folder of ours of this host whose lock is free was left by a process
  * that was killed: the next run removes it. The sticky bit, which no other private folder has, says
  * that a folder of such a name is one of these. */
-#ifndef LAT_RUN_FOLDER_H
-#define LAT_RUN_FOLDER_H
+#pragma once
 
 #include <limits.h>
 #include <sys/un.h>
@@ -30,5 +29,3 @@ struct sockaddr_un lat_run_folder_address(int fd, const char *name);
 
 /* Removes folders that processes have left that are dead. */
 void lat_run_folders_clear(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shared.h: memory that the ranks of one host have in common. */
-#ifndef LAT_SHARED_H
-#define LAT_SHARED_H
+#pragma once
 
 #include <stddef.h>
 #include "comm.h"
@@ -24,5 +23,3 @@ int lat_shared_reserve(const lat_shared *s);
 
 /* Each rank for itself. */
 void lat_shared_free(lat_shared *s);
-
-#endif

@@ -15,7 +15,6 @@
 size_t lat_volume(const lat_geometry *geom)
 {
     size_t v = 1;
-
     for (int mu = 0; mu < geom->nd; mu++)
         v *= (size_t)geom->dims[mu];
     return v;
@@ -24,7 +23,6 @@ size_t lat_volume(const lat_geometry *geom)
 int lat_geometry_check(const lat_geometry *geom, const char *name)
 {
     uint64_t v = 1; /* at most 65535^4 < 2^64 */
-
     if (geom->nd < 1 || geom->nd > LAT_MAX_DIMS)
         return lat_fail("%s: expected 1 to %d dimensions, found %d", name, LAT_MAX_DIMS, geom->nd);
     for (int mu = 0; mu < geom->nd; mu++) {
@@ -43,7 +41,6 @@ void lat_coordinates(const lat_geometry *geom, size_t site, int x[LAT_MAX_DIMS])
 {
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
         size_t extent = mu < geom->nd ? (size_t)geom->dims[mu] : 1;
-
         x[mu] = (int)(site % extent);
         site /= extent;
     }
@@ -52,7 +49,6 @@ void lat_coordinates(const lat_geometry *geom, size_t site, int x[LAT_MAX_DIMS])
 size_t lat_site(const lat_geometry *geom, const int x[LAT_MAX_DIMS])
 {
     size_t site = 0;
-
     for (int mu = geom->nd - 1; mu >= 0; mu--)
         site = site * (size_t)geom->dims[mu] + (size_t)x[mu];
     return site;
@@ -61,7 +57,6 @@ size_t lat_site(const lat_geometry *geom, const int x[LAT_MAX_DIMS])
 size_t lat_neighbour(const lat_geometry *geom, size_t site, int mu, int step)
 {
     size_t stride = 1, extent = (size_t)geom->dims[mu], x;
-
     for (int nu = 0; nu < mu; nu++)
         stride *= (size_t)geom->dims[nu];
     x = site / stride % extent;
@@ -73,7 +68,6 @@ size_t lat_neighbour(const lat_geometry *geom, size_t site, int mu, int step)
 bool lat_same_modulo(const lat_geometry *geom, int axes, const int *a, const int *b)
 {
     bool same = true;
-
     for (int mu = 0; mu < axes; mu++)
         same = same && (a[mu] - b[mu]) % geom->dims[mu] == 0;
     return same;
@@ -82,7 +76,6 @@ bool lat_same_modulo(const lat_geometry *geom, int axes, const int *a, const int
 const char *lat_dims_text(const lat_geometry *geom, char buf[64])
 {
     int n = 0;
-
     buf[0] = '\0';
     for (int mu = 0; mu < geom->nd && mu < LAT_MAX_DIMS; mu++)
         n += snprintf(buf + n, 64 - (size_t)n, "%s%d", mu ? " " : "", geom->dims[mu]);
@@ -94,7 +87,6 @@ const char *lat_dims_text(const lat_geometry *geom, char buf[64])
 static int extent_parse(const char **text)
 {
     int v = 0;
-
     for (; isdigit((unsigned char)**text); ++*text)
         if (v <= MAX_EXTENT)
             v = 10 * v + (**text - '0');
@@ -106,14 +98,12 @@ int lat_dims_parse(const char *text, lat_geometry *geom)
     lat_geometry g = {0, {1, 1, 1, 1}};
     const char *p = text;
     char separator = '\0';
-
     for (;;) {
         if (g.nd == LAT_MAX_DIMS || !isdigit((unsigned char)*p))
             break;
         g.dims[g.nd++] = extent_parse(&p);
         if (!*p) {
             char name[80];
-
             snprintf(name, sizeof name, "dimensions '%.60s'", text);
             if (lat_geometry_check(&g, name) < 0)
                 return -1;

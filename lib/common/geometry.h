@@ -3,8 +3,7 @@
  *
  * Axes are x, y, z, t = 0, 1, 2, 3; in fewer dimensions the last ones are absent. The natural
  * index runs with x fastest: i = x + X (y + Y (z + Z t)). Boundaries are periodic. */
-#ifndef LAT_GEOMETRY_H
-#define LAT_GEOMETRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ const char *lat_dims_text(const lat_geometry *geom, char buf[64]);
 
 /* Reads "8,8,8,16", "8x8x8x16" or "8 8 8 16" and nothing after it; -1 with lat_error. */
 int lat_dims_parse(const char *text, lat_geometry *geom);
-
-#endif

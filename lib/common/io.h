@@ -27,8 +27,7 @@
  * fails.
  *
  * Functions return 0, or a negative number with lat_error set, unless they say what they return. */
-#ifndef LAT_IO_H
-#define LAT_IO_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -180,5 +179,3 @@ int lat_output_commit(lat_output *out);
 
 /* Removes the temporary; a FILE that was there stays. Frees `out`; NULL is allowed. */
 void lat_output_abort(lat_output *out);
-
-#endif

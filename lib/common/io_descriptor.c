@@ -20,7 +20,6 @@ void lat_io_guard(void)
         if (fcntl(fd, F_GETFD) < 0) {
             /* stdin for writing, stdout for reading: using them stays an error. */
             int got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-
             if (got >= 0 && got != fd)
                 close(got);
         }
@@ -29,12 +28,10 @@ void lat_io_guard(void)
 /* fd, or if that is a standard descriptor, a copy above them; fd is closed then. */
 static int above_standard(int fd)
 {
-    int high, saved;
-
     if (fd < 0 || fd > 2)
         return fd;
-    high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    saved = errno;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int saved = errno;
     close(fd);
     errno = saved;
     return high;
@@ -43,7 +40,6 @@ static int above_standard(int fd)
 int lat_io_open(const char *path, int flags, mode_t mode)
 {
     int fd;
-
     do
         fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
@@ -55,7 +51,6 @@ int lat_io_open(const char *path, int flags, mode_t mode)
 static bool retry(int fd, short events)
 {
     struct pollfd p = {.fd = fd, .events = events};
-
     if (errno == EINTR)
         return true;
     if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -66,7 +61,6 @@ static bool retry(int fd, short events)
 ssize_t lat_io_read(int fd, void *buf, size_t n)
 {
     ssize_t got;
-
     if (lat_stop_watched() && !lat_stop_wait(fd, false)) {
         errno = EINTR;
         return -1;
@@ -81,7 +75,6 @@ ssize_t lat_io_read(int fd, void *buf, size_t n)
 static bool stays_awake(int fd, off_t at)
 {
     struct stat st;
-
     return lat_stop_watched() && at < 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
@@ -92,7 +85,6 @@ static ssize_t write_awake(int fd, const unsigned char *p, size_t n)
 #ifdef RWF_NOWAIT
     const struct iovec all = {(void *)(uintptr_t)p, n};
     const ssize_t put = pwritev2(fd, &all, 1, -1, RWF_NOWAIT);
-
     if (put >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
         return put;
 #endif
@@ -102,10 +94,8 @@ static ssize_t write_awake(int fd, const unsigned char *p, size_t n)
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 {
     const bool awake = stays_awake(fd, at);
-
     while (n > 0) {
         const size_t some = n < MAX_CALL ? n : MAX_CALL;
-
         if (awake && !lat_stop_wait(fd, true)) { /* asked to stop */
             errno = EINTR;
             return -1;
@@ -113,7 +103,6 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
         ssize_t put = awake    ? write_awake(fd, p, some)
                       : at < 0 ? write(fd, p, some)
                                : pwrite(fd, p, some, at);
-
         if (put < 0 && retry(fd, POLLOUT))
             continue;
         if (put == 0)
@@ -131,7 +120,6 @@ int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at)
 void lat_io_widen(int fd)
 {
     int size = fcntl(fd, F_GETPIPE_SZ);
-
     if (size >= 0 && size < (int)BUFFER)
         (void)fcntl(fd, F_SETPIPE_SZ, (int)BUFFER);
 }
@@ -141,6 +129,5 @@ bool lat_io_is_standard(const char *path) { return !path || strcmp(path, "-") ==
 bool lat_io_usable(int fd, int wrong)
 {
     int flags = fcntl(fd, F_GETFL);
-
     return flags >= 0 && (flags & O_ACCMODE) != wrong;
 }

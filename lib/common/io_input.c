@@ -21,7 +21,6 @@
 static int input_descriptor(const char *path, bool standard)
 {
     int fd;
-
     if (!standard && !*path) /* "$CONFIG", and no such variable */
         return lat_fail_usage("expected the name of an input file, found ''");
     if (!standard) {
@@ -42,7 +41,6 @@ static int input_examine(lat_input *in)
 {
     const struct stat *st = &in->file;
     off_t here;
-
     if (fstat(in->fd, &in->file) < 0)
         return lat_fail("%s: cannot be examined: %s", in->name, strerror(errno));
     if (S_ISDIR(st->st_mode))
@@ -62,7 +60,6 @@ static int input_examine(lat_input *in)
 lat_input *lat_input_open(const char *path, const lat_comm *comm)
 {
     lat_input *in = lat_alloc(1, sizeof *in, "an input");
-
     if (!in)
         return NULL;
     *in = (lat_input){
@@ -92,8 +89,7 @@ void lat_input_close(lat_input *in)
         close(in->fd);
     if (in->end_fd >= 0)
         close(in->end_fd);
-    free(in->name);
-    free(in->buf);
+    LAT_FREE(in->name, in->buf);
     for (int i = 0; i < LAT_ATTACHMENTS; i++)
         free(in->attached[i]);
     free(in);
@@ -121,7 +117,6 @@ void lat_input_may_end(lat_input *in)
 void lat_input_end(lat_input *in)
 {
     const uint64_t one = 1;
-
     if (in->end_fd >= 0)
         (void)!write(in->end_fd, &one, sizeof one);
 }
@@ -129,13 +124,11 @@ void lat_input_end(lat_input *in)
 /* Reads once into p; 0 at the end, -1 with a sentence. */
 static ssize_t input_read(lat_input *in, void *p, size_t n)
 {
-    ssize_t got;
-
     if (in->ended || n == 0)
         return 0;
     if (!lat_stop_wait_for(in->fd, false, in->end_fd))
         return lat_fail("%s: is not wanted any more", in->name);
-    got = lat_io_read(in->fd, p, n);
+    ssize_t got = lat_io_read(in->fd, p, n);
     if (got < 0)
         return lat_fail("%s: cannot be read: %s", in->name, strerror(errno));
     in->ended = got == 0;
@@ -148,7 +141,6 @@ static ssize_t input_fill(lat_input *in, size_t most)
 {
     const size_t left = in->capacity - in->end;
     ssize_t got = input_read(in, in->buf + in->end, left < most ? left : most);
-
     if (got > 0)
         in->end += (size_t)got;
     return got;
@@ -180,7 +172,6 @@ ssize_t lat_input_peek(lat_input *in, void *buf, size_t n)
 static int input_resize(lat_input *in, size_t capacity)
 {
     unsigned char *buf = realloc(in->buf, capacity);
-
     if (!buf)
         return lat_fail("out of memory: %zu bytes of %s", capacity, in->name);
     in->buf = buf;
@@ -226,7 +217,6 @@ static size_t input_take(lat_input *in, unsigned char *buf, size_t n)
 ssize_t lat_input_read_some(lat_input *in, void *buf, size_t n)
 {
     ssize_t got;
-
     if (in->at < in->end || n == 0)
         return (ssize_t)input_take(in, buf, n);
     if (n < DIRECT) {
@@ -247,10 +237,8 @@ static int truncated(const lat_input *in)
 int lat_input_read(lat_input *in, void *buf, size_t n)
 {
     unsigned char *p = buf;
-
     while (n > 0) {
         ssize_t got = lat_input_read_some(in, p, n);
-
         if (got < 0)
             return -1;
         if (got == 0)
@@ -265,11 +253,9 @@ int lat_input_read(lat_input *in, void *buf, size_t n)
 static bool input_seek(lat_input *in, uint64_t n)
 {
     struct stat st;
-    off_t here;
-
     if (!in->regular || in->ended || fstat(in->fd, &st) < 0)
         return false;
-    here = lseek(in->fd, 0, SEEK_CUR);
+    off_t here = lseek(in->fd, 0, SEEK_CUR);
     if (here < 0 || here > st.st_size || n > (uint64_t)(st.st_size - here))
         return false;
     if (lseek(in->fd, (off_t)n, SEEK_CUR) < 0)
@@ -285,7 +271,6 @@ int lat_input_skip(lat_input *in, uint64_t n)
         return 0;
     while (n > 0) {
         ssize_t got = input_fill(in, BUFFER); /* the buffer is empty here */
-
         if (got < 0)
             return -1;
         if (got == 0)
@@ -306,7 +291,6 @@ int lat_input_rewind(lat_input *in, uint64_t offset)
 {
     const struct stat *was = &in->file;
     struct stat now;
-
     if (!in->regular || offset > in->offset)
         return lat_fail("%s: cannot be read again from byte %llu", in->name,
                         (unsigned long long)offset);

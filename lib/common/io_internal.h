@@ -7,8 +7,7 @@
  *   io_input.c        lat_input
  *   io_output.c       lat_output
  *   io_reserve.c      lat_output: preallocated space, and a memory map of it */
-#ifndef LAT_IO_INTERNAL_H
-#define LAT_IO_INTERNAL_H
+#pragma once
 
 #include "base/async.h"
 #include "io.h"
@@ -27,8 +26,7 @@ int lat_io_open(const char *path, int flags, mode_t mode);
 /* As read(2), but a signal or a nonblocking descriptor does not make it return early. */
 ssize_t lat_io_read(int fd, void *buf, size_t n);
 
-/* Writes all n bytes, at the file's position, or (at >= 0) from byte `at` on; 0, or -1 with errno.
- */
+/* Writes all n bytes, at the file's position or (at >= 0) from byte `at` on. 0; -1 with errno. */
 int lat_io_write(int fd, const unsigned char *p, size_t n, off_t at);
 
 /* Makes the buffer of a pipe 1 MiB, if that is allowed. */
@@ -150,5 +148,3 @@ int lat_io_folder(const char *path);
 
 /* *at, allocated by the first call: `size` zeros. NULL with lat_error set. */
 void *lat_io_attach(void **at, size_t size, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io_open.c: lists of open inputs and outputs: no two outputs are one file, no output is an input.
- */
+/* io_open.c: lists of open inputs and outputs: no two outputs are one file, nor is one an input. */
 #include "io_internal.h"
 
 #include <errno.h>
@@ -26,14 +25,12 @@ bool lat_io_same(const struct stat *a, const struct stat *b)
 int lat_io_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
 static bool folder_examined(const char *path, struct stat *st)
 {
     char folder[PATH_MAX];
-
     snprintf(folder, sizeof folder, "%.*s", lat_io_folder(path), path);
     return stat(*folder ? folder : ".", st) == 0;
 }
@@ -41,7 +38,6 @@ static bool folder_examined(const char *path, struct stat *st)
 bool lat_one_file(const char *a, const char *b)
 {
     struct stat of_a, of_b;
-
     if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0)
         return lat_io_same(&of_a, &of_b);
     return strcmp(a + lat_io_folder(a), b + lat_io_folder(b)) == 0 && folder_examined(a, &of_a)
@@ -73,7 +69,6 @@ static bool overwrites(const lat_output *out, const lat_input *in)
 int lat_input_register(lat_input *in)
 {
     int rc = 0;
-
     pthread_mutex_lock(&lists);
     for (const lat_output *out = outputs; out && rc == 0; out = out->next)
         if (overwrites(out, in))
@@ -101,14 +96,12 @@ static int output_collision(const lat_output *out)
 
 int lat_output_register(lat_output *out)
 {
-    int rc;
-
     if (in_place(out) && fstat(out->fd, &out->file) < 0)
         return lat_fail("%s: cannot be examined: %s", out->name, strerror(errno));
     if (out->target && !folder_examined(out->target, &out->folder))
         return lat_fail("%s: its folder cannot be examined: %s", out->name, strerror(errno));
     pthread_mutex_lock(&lists);
-    rc = output_collision(out);
+    int rc = output_collision(out);
     if (rc == 0) {
         out->next = outputs;
         outputs = out;

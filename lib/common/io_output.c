@@ -20,7 +20,6 @@
 static int output_standard(lat_output *out)
 {
     struct stat st;
-
     if (!lat_io_usable(STDOUT_FILENO, O_RDONLY) || fstat(STDOUT_FILENO, &st) < 0)
         return lat_fail("<stdout>: is closed");
     out->fd = STDOUT_FILENO;
@@ -33,7 +32,6 @@ static int output_standard(lat_output *out)
 static int output_direct(lat_output *out, const char *path)
 {
     struct stat now;
-
     out->fd = lat_io_open(path, O_WRONLY, 0);
     if (out->fd < 0)
         return lat_fail("%s: cannot be opened for writing: %s", path, strerror(errno));
@@ -49,7 +47,6 @@ static bool is_trap(const char *path)
 {
     char folder[PATH_MAX];
     struct stat it, in;
-
     if (lstat(path, &it) < 0 || !(S_ISLNK(it.st_mode) || S_ISFIFO(it.st_mode))
         || it.st_uid == geteuid())
         return false;
@@ -63,7 +60,6 @@ static bool is_of_another(const struct stat *file, const char *target)
 {
     char folder[PATH_MAX];
     struct stat in;
-
     snprintf(folder, sizeof folder, "%.*s", lat_io_folder(target), target);
     return geteuid() != 0 && file->st_uid != geteuid() && stat(*folder ? folder : ".", &in) == 0
            && in.st_mode & S_ISVTX && in.st_uid != geteuid();
@@ -75,7 +71,6 @@ static void copy_permissions(int fd, const struct stat *was)
 {
     mode_t mode = was->st_mode & 0777;
     struct stat now;
-
     if (fstat(fd, &now) == 0 && now.st_gid != was->st_gid && fchown(fd, (uid_t)-1, was->st_gid) < 0)
         mode &= ~(mode_t)070 | (mode & 07) << 3;
     (void)fchmod(fd, mode); /* on failure it has this mode less umask */
@@ -85,7 +80,6 @@ static void copy_permissions(int fd, const struct stat *was)
 static void output_hide(lat_output *out)
 {
     struct stat now;
-
     out->hidden = fstat(out->fd, &now) == 0 && fchmod(out->fd, now.st_mode & 0700) == 0;
     out->mode = now.st_mode & 0777;
 }
@@ -100,8 +94,6 @@ static int output_show(lat_output *out)
 static int output_create(lat_output *out)
 {
     const bool old = out->file.st_mode != 0;
-    int folder;
-
     out->temp = lat_temporary_take();
     if (!out->temp)
         return -1;
@@ -116,7 +108,7 @@ static int output_create(lat_output *out)
             output_hide(out);
         return 0;
     }
-    folder = lat_io_folder(out->target);
+    int folder = lat_io_folder(out->target);
     return lat_fail("%s: cannot create a file in %.*s: %s", out->name, folder ? folder : 1,
                     folder ? out->target : ".", strerror(errno));
 }
@@ -145,7 +137,6 @@ static int output_new(lat_output *out, const char *path)
 {
     struct stat st;
     size_t n = strlen(path);
-
     if (n == 0)
         return lat_fail_usage("expected the name of an output file, found ''");
     if (path[n - 1] == '/')
@@ -161,7 +152,6 @@ static int output_new(lat_output *out, const char *path)
 static int output_file(lat_output *out, const char *path)
 {
     int rc;
-
     if (is_trap(path))
         return lat_fail(
             "%s: is a link or FIFO of another user in a folder where everybody may make files",
@@ -202,7 +192,6 @@ static int output_prepare(lat_output *out, const char *path, unsigned flags)
 lat_output *lat_output_open(const char *path, unsigned flags, const lat_comm *comm)
 {
     lat_output *out = lat_alloc(1, sizeof *out, "an output");
-
     if (!out)
         return NULL;
     *out = (lat_output){.comm = comm,
@@ -255,7 +244,6 @@ static int output_claim(lat_output *out)
 static void output_sync_to(lat_output *out, uint64_t end)
 {
     const uint64_t from = atomic_exchange(&out->synced, end);
-
     if (from < end)
         (void)sync_file_range(out->fd, (off_t)from, (off_t)(end - from), SYNC_FILE_RANGE_WRITE);
 }
@@ -282,7 +270,6 @@ static int output_write(lat_output *out, const void *buf, size_t n)
 int lat_output_flush(lat_output *out)
 {
     size_t n = out->used;
-
     out->used = 0;
     return output_write(out, out->buf, n);
 }
@@ -290,7 +277,6 @@ int lat_output_flush(lat_output *out)
 int lat_output_write(lat_output *out, const void *buf, size_t n)
 {
     const bool direct = n >= DIRECT;
-
     if ((direct || n > BUFFER - out->used) && lat_output_flush(out) < 0)
         return -1;
     if (direct)
@@ -331,7 +317,6 @@ bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at)
 void lat_output_write_at(lat_output *out, uint64_t at, const void *buf, size_t n)
 {
     int none = 0;
-
     if (out->failed || lat_output_write_mapped(out, at, buf, n))
         return;
     if (lat_io_write(out->fd, buf, n, (off_t)at) < 0)
@@ -345,7 +330,6 @@ void lat_output_write_at(lat_output *out, uint64_t at, const void *buf, size_t n
 static int output_close(lat_output *out)
 {
     int fd = out->standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : out->fd;
-
     if (!out->standard)
         out->fd = -1;
     if (fd < 0 || (close(fd) < 0 && errno != EINTR))
@@ -357,7 +341,6 @@ static int output_close(lat_output *out)
 static int output_fsync(lat_output *out)
 {
     int rc;
-
     do
         rc = fsync(out->fd);
     while (rc < 0 && errno == EINTR);
@@ -369,8 +352,6 @@ static int output_fsync(lat_output *out)
  * which is renamed over. */
 static int rename_new(const char *from, const char *to)
 {
-    int fd;
-
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
@@ -379,7 +360,7 @@ static int rename_new(const char *from, const char *to)
         return unlink(from);
     if (errno == EEXIST)
         return -1;
-    fd = lat_io_open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    int fd = lat_io_open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
     close(fd);
@@ -388,10 +369,8 @@ static int rename_new(const char *from, const char *to)
 
 static int output_rename(lat_output *out)
 {
-    int rc;
-
-    rc = out->no_clobber ? rename_new(out->temp->path, out->target)
-                         : rename(out->temp->path, out->target);
+    int rc = out->no_clobber ? rename_new(out->temp->path, out->target)
+                             : rename(out->temp->path, out->target);
     if (rc < 0 && out->no_clobber && errno == EEXIST)
         return lat_fail("%s: exists already (--no-clobber), created by another meanwhile",
                         out->name);
@@ -405,23 +384,14 @@ static int output_rename(lat_output *out)
 int lat_output_commit(lat_output *out)
 {
     int rc = lat_output_flush(out);
-
     if (lat_io_elsewhere(out->comm)) {
         lat_output_abort(out);
         return 0;
     }
-    if (rc == 0)
-        rc = output_claim(out); /* an output of no bytes is complete, too */
-    if (rc == 0 && lat_output_trim(out) < 0)
-        rc = output_fail(out);
-    if (rc == 0 && out->temp)
-        rc = output_show(out);
-    if (rc == 0 && out->temp)
-        rc = output_fsync(out);
-    if (rc == 0)
-        rc = output_close(out);
-    if (rc == 0 && out->temp)
-        rc = output_rename(out);
+    /* An output of no bytes is complete, too. */
+    rc = lat_rc(rc || output_claim(out) || (lat_output_trim(out) < 0 && output_fail(out))
+                || (out->temp && (output_show(out) || output_fsync(out))) || output_close(out)
+                || (out->temp && output_rename(out)));
     lat_output_abort(out); /* frees; removes a temporary only after a failure */
     return rc;
 }
@@ -436,9 +406,5 @@ void lat_output_abort(lat_output *out)
         close(out->fd);
     if (out->temp)
         lat_temporary_remove(out->temp);
-    free(out->target);
-    free(out->name);
-    free(out->buf);
-    free(out->attached);
-    free(out);
+    LAT_FREE(out->target, out->name, out->buf, out->attached, out);
 }

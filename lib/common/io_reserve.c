@@ -33,13 +33,12 @@ static void map(lat_output *out)
     const uint64_t from = out->position / page() * page();
     struct rlimit most;
     struct statfs fs;
-    void *p;
-
     if (out->helpers == 1 || fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC
         || getrlimit(RLIMIT_AS, &most) < 0 || most.rlim_cur != RLIM_INFINITY
         || ftruncate(out->fd, (off_t)out->expected) < 0)
         return;
-    p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, (off_t)from);
+    void *p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd,
+                   (off_t)from);
     out->map = p == MAP_FAILED ? NULL : p;
     out->mapped = from;
     if (out->map) /* else the kernel keeps a list of pages that were used, behind one lock */
@@ -51,7 +50,6 @@ static void map(lat_output *out)
 static void unmap(lat_output *out)
 {
     const uint64_t n = out->map ? out->expected - out->mapped : 0;
-
 #pragma omp parallel for num_threads(lat_threads()) if (n > STEP)
     for (uint64_t at = 0; at < n; at += STEP)
         (void)madvise(out->map + at, n - at < STEP ? n - at : STEP, MADV_DONTNEED);
@@ -64,7 +62,6 @@ static void unmap(lat_output *out)
 static bool populate(const lat_output *out, uint64_t at, uint64_t n)
 {
     const uint64_t from = at / page() * page();
-
     return lat_pages_populate(out->map + (from - out->mapped), at + n - from);
 }
 
@@ -73,7 +70,6 @@ static bool populate_step(const lat_output *out, uint64_t n)
 {
     const uint64_t part = STEP / MANY_THREADS;
     bool good = true;
-
 #pragma omp parallel for num_threads(out->helpers) reduction(&& : good)
     for (uint64_t at = 0; at < n; at += part)
         good = populate(out, out->reserved + at, n - at < part ? n - at : part) && good;
@@ -95,7 +91,6 @@ static int preallocate(void *output)
 {
     lat_output *out = output;
     uint64_t n;
-
     for (map(out); out->reserved < out->wanted && !atomic_load(&out->stop); out->reserved += n) {
         n = out->wanted - out->reserved < STEP ? out->wanted - out->reserved : STEP;
         if (fallocate(out->fd, FALLOC_FL_KEEP_SIZE, (off_t)out->reserved, (off_t)n) < 0) {
@@ -150,12 +145,10 @@ bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at)
 
 bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf, size_t n)
 {
-    unsigned char *to;
-
     if (!out->map || at < out->mapped || at > out->expected || n > out->expected - at
         || (at + n > out->reserved && !populate(out, at, n)))
         return false;
-    to = out->map + (at - out->mapped);
+    unsigned char *to = out->map + (at - out->mapped);
     memcpy(to, buf, n);
     return true;
 }

@@ -28,7 +28,6 @@ static const int deadly[] = {SIGINT,  SIGTERM, SIGHUP,  SIGPIPE,  SIGQUIT, SIGAL
 static void remove_temporaries(void)
 {
     long me = (long)getpid();
-
     for (int i = 0; i < TEMPORARIES; i++)
         if (atomic_load(&temporaries[i].owner) == me)
             (void)unlink(temporaries[i].path);
@@ -38,7 +37,6 @@ static void remove_and_die(int sig)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t it;
-
     remove_temporaries();
     sigaction(sig, &usual, NULL);
     raise(sig);
@@ -54,7 +52,6 @@ static void install_handlers(void)
     const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction ours = {.sa_handler = remove_and_die, .sa_flags = SA_ONSTACK}, was;
     stack_t used;
-
     if (sigaltstack(NULL, &used) == 0 && used.ss_flags & SS_DISABLE)
         (void)sigaltstack(&alternative, NULL);
     sigfillset(&ours.sa_mask);
@@ -68,13 +65,11 @@ static void install_handlers(void)
 lat_temporary *lat_temporary_take(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     pthread_once(&once, install_handlers);
     for (int i = 0; i < TEMPORARIES; i++)
         if (!atomic_exchange(&temporaries[i].taken, true))
             return &temporaries[i];
-    lat_fail("more than %d output files at once", TEMPORARIES);
-    return NULL;
+    return lat_fail_null("more than %d output files at once", TEMPORARIES);
 }
 
 void lat_temporary_keep(lat_temporary *t)
@@ -96,7 +91,6 @@ static int temporary_name(lat_temporary *t, const char *target, int attempt)
 {
     int folder = lat_io_folder(target), n;
     char suffix[16] = "";
-
     if (attempt)
         snprintf(suffix, sizeof suffix, ".%d", attempt);
     n = snprintf(t->path, sizeof t->path, "%.*s.%.200s.%ld%s.tmp", folder, target, target + folder,
@@ -112,12 +106,10 @@ static int temporary_name(lat_temporary *t, const char *target, int attempt)
 static int temporary_open(lat_temporary *t, mode_t mode)
 {
     sigset_t all, before;
-    int fd, saved;
-
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    fd = lat_io_open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-    saved = errno;
+    int fd = lat_io_open(t->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    int saved = errno;
     if (fd >= 0)
         atomic_store(&t->owner, (long)getpid());
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -128,7 +120,6 @@ static int temporary_open(lat_temporary *t, mode_t mode)
 int lat_temporary_beside(lat_temporary *t, const char *target, mode_t mode)
 {
     int fd = -1;
-
     for (int attempt = 0; attempt < 100; attempt++) {
         if (temporary_name(t, target, attempt) < 0)
             return -1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory_stream.h: text into memory that grows. */
-#ifndef LAT_MEMORY_STREAM_H
-#define LAT_MEMORY_STREAM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -19,5 +18,3 @@ FILE *lat_memory_stream_open(lat_memory_stream *m);
 /* Closes the stream: 0 and m->text, or -1, without a sentence, if any byte was lost; then there is
  * nothing to free. */
 int lat_memory_stream_close(FILE *to, lat_memory_stream *m);
-
-#endif

@@ -32,37 +32,36 @@ static const struct {
     lat_option option;
 } common[] = {
     {LAT_HAS_INPUT,
-     {LAT_OPT_TEXT, "input", 'i', "FILE", &lat_opts.input, 0, 0,
-      "read FILE; the same as FILE without -i (default: stdin)", true}},
+     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "input", 'i', "FILE", &lat_opts.input, 0, 0,
+      "read FILE; the same as FILE without -i (default: stdin)"}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_opts.output, 0, 0,
-      "write to FILE, which appears whole or not at all (default: stdout)", true}},
+     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &lat_opts.output, 0, 0,
+      "write to FILE, which appears whole or not at all (default: stdout)"}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_FLAG, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
-      "refuse to replace a FILE that exists", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "no-clobber", 0, NULL, &lat_opts.no_clobber, 0, 0,
+      "refuse to replace a FILE that exists"}},
     {LAT_HAS_OUTPUT,
      {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
       "accept, with a warning, data that are refused although they can be read; write binary data "
-      "even to a terminal",
-      false}},
+      "even to a terminal"}},
     {LAT_HAS_OUTPUT,
-     {LAT_OPT_FLAG, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
-      "add no line to the history in the header", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "no-provenance", 0, NULL, &lat_opts.no_provenance, 0, 0,
+      "add no line to the history in the header"}},
     {LAT_HAS_THREADS,
-     {LAT_OPT_INT, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
-      "use N threads in total (default: all processors that this process may use)", true}},
+     {LAT_OPT_INT | LAT_OPT_LOCAL, "threads", '@', "N", &lat_opts.threads, 1, MAX_THREADS,
+      "use N threads in total (default: all processors that this process may use)"}},
     {LAT_HAS_RANKS,
-     {LAT_OPT_INT, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
-      "divide the lattice among N ranks, which mpirun starts (default 1)", true}},
+     {LAT_OPT_INT | LAT_OPT_LOCAL, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
+      "divide the lattice among N ranks, which mpirun starts (default 1)"}},
     {LAT_HAS_RANKS,
-     {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-      "print on stderr where the program runs: ranks, threads, device, transport", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+      "print on stderr where the program runs: ranks, threads, device, transport"}},
     {LAT_HAS_QUIET,
-     {LAT_OPT_FLAG, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
-      "print no progress on a terminal; warnings stay", true}},
+     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "quiet", 'q', NULL, &lat_opts.quiet, 0, 0,
+      "print no progress on a terminal; warnings stay"}},
     {LAT_HAS_QUIET,
-     {LAT_OPT_REAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
-      "print a line of progress every SECONDS (default 10)", true}},
+     {LAT_OPT_REAL | LAT_OPT_LOCAL, "progress", 0, "SECONDS", &lat_opts.progress, 0.01, 1e6,
+      "print a line of progress every SECONDS (default 10)"}},
 };
 #define COMMONS (sizeof common / sizeof *common)
 
@@ -96,7 +95,6 @@ void lat_usage(const char *format, ...)
 {
     char *sentence;
     va_list ap;
-
     va_start(ap, format);
     if (vasprintf(&sentence, format, ap) < 0)
         sentence = lat_option_require(NULL);
@@ -107,15 +105,21 @@ void lat_usage(const char *format, ...)
     exit(lat_report(LAT_USAGE));
 }
 
+void lat_usage_for(const char *option, bool there, const char *what)
+{
+    if (!there && lat_opt_given(option))
+        lat_usage("--%s is for %s", option, what);
+}
+
 /* ---- provenance ------------------------------------------------------------------------------ */
 
 static void record(const lat_option *o, const char *text)
 {
-    if (o->local == true)
+    if (o->type & LAT_OPT_LOCAL)
         return;
     fprintf(run.arguments, "%s--%s", run.recorded ? " " : "", o->name);
     run.recorded = true;
-    if (o->type != LAT_OPT_FLAG) {
+    if (lat_option_type(o) != LAT_OPT_FLAG) {
         fputc(' ', run.arguments);
         lat_option_quote(run.arguments, text);
     }
@@ -127,19 +131,20 @@ static void add_entry(struct argp_option entry) { run.argp[run.entries++] = entr
 
 static void add_row(const lat_option *o, int group)
 {
-    if (o->type == LAT_OPT_ALIAS) {
+    if (lat_option_type(o) == LAT_OPT_ALIAS) {
         add_entry((struct argp_option){
             .name = o->name, .flags = OPTION_ALIAS | OPTION_HIDDEN, .group = group});
         return;
     }
-    if (o->type == LAT_OPT_HEADING) { /* not a heading of argp, which sorts what is below it */
+    if (lat_option_type(o)
+        == LAT_OPT_HEADING) { /* not a heading of argp, which sorts what is below it */
         add_entry((struct argp_option){
             .name = o->name + !run.entries, .flags = OPTION_DOC | OPTION_NO_USAGE, .group = group});
         return;
     }
     row *r = &run.rows[run.count];
-    const char *arg = o->type == LAT_OPT_CHOICE && !lat_option_fits(o) ? "CHOICE" : o->arg;
-
+    const char *arg = lat_option_type(o) == LAT_OPT_CHOICE && !lat_option_fits(o) ? "CHOICE"
+                                                                                  : o->arg;
     r->option = o;
     r->key = o->key ? o->key : KEY_ROW + run.count;
     run.count++;
@@ -148,9 +153,9 @@ static void add_row(const lat_option *o, int group)
                              .key = r->key,
                              .group = group,
                              .doc = lat_option_help(o),
-                             .arg = o->type == LAT_OPT_FLAG ? NULL
-                                    : arg                   ? arg
-                                                            : "VALUE",
+                             .arg = lat_option_type(o) == LAT_OPT_FLAG ? NULL
+                                    : arg                              ? arg
+                                                                       : "VALUE",
                              .flags = o->value == &lat_opts.progress ? OPTION_ARG_OPTIONAL : 0});
 }
 
@@ -195,7 +200,6 @@ static void add_about(void)
         {"usage", KEY_USAGE, NULL, 0, "print all options in a few lines", GROUP_ABOUT},
         {"version", version, NULL, 0, "print the version and how it was built", GROUP_ABOUT},
         {"option-table", KEY_TABLE, NULL, OPTION_HIDDEN, NULL, 0}};
-
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         add_entry(about[i]);
 }
@@ -224,7 +228,6 @@ static void add_options(const lat_tool *tool)
 static void __attribute__((noreturn)) print_help(unsigned what)
 {
     char format[64];
-
     snprintf(format, sizeof format, "no-dup-args-note,header-col=0,doc-opt-col=0,rmargin=%d",
              LAT_HELP_WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
@@ -241,23 +244,20 @@ static void print_entry(const struct argp_option *e)
         [LAT_OPT_DIMS] = "dims"};
     const row *r = find_key(e->key);
     bool optional = e->flags & OPTION_ARG_OPTIONAL;
-
     printf("option\t%s\t%c\t%s\t%s\t%s%s%s\t%s\t%s\n",
            e->group == GROUP_ABOUT    ? "about"
            : e->group == GROUP_COMMON ? "common"
                                       : "own",
            e->key < KEY_HELP ? e->key : '-', e->name ? e->name : "-",
-           types[r ? r->option->type : LAT_OPT_FLAG], optional ? "[" : "", e->arg ? e->arg : "-",
-           optional ? "]" : "", r && r->option->type == LAT_OPT_CHOICE ? r->option->arg : "-",
-           e->doc);
+           types[r ? lat_option_type(r->option) : LAT_OPT_FLAG], optional ? "[" : "",
+           e->arg ? e->arg : "-", optional ? "]" : "",
+           r && lat_option_type(r->option) == LAT_OPT_CHOICE ? r->option->arg : "-", e->doc);
 }
 
-/* For the manual pages and for the completion of shells. No column is empty: "-" stands for none.
- */
+/* For manual pages and for the completion of shells. No column is empty: "-" stands for none. */
 static void __attribute__((noreturn)) print_table(void)
 {
     const lat_tool *tool = run.tool;
-
     printf("tool\t%s\t%s\t%s\n", tool->name, tool->args && *tool->args ? tool->args : "-",
            tool->summary);
     for (const char *p = tool->example; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
@@ -275,7 +275,6 @@ static void __attribute__((noreturn)) print_table(void)
 static error_t parse_row(row *r, char *text)
 {
     char usual[16];
-
     if (!text && r->option->value == &lat_opts.progress) {
         snprintf(usual, sizeof usual, "%d", PROGRESS);
         text = usual;
@@ -288,8 +287,6 @@ static error_t parse_row(row *r, char *text)
 
 static error_t parse_one(int key, char *text, struct argp_state *state)
 {
-    row *r;
-
     if (key == ARGP_KEY_INIT) {
         state->err_stream = NULL; /* no hint of argp; getopt prints to stderr itself */
         return 0;
@@ -298,7 +295,7 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
         lat_opts.files[lat_opts.nfiles++] = text;
         return 0;
     }
-    r = find_key(key);
+    row *r = find_key(key);
     if (r)
         return parse_row(r, text);
     if (key == 'h' || key == KEY_HELP)
@@ -356,7 +353,6 @@ static void set_threads(void)
 static char **with_tool_name(const lat_tool *tool, int argc, char **argv)
 {
     char **copy = lat_option_require(calloc((size_t)argc + 2, sizeof *copy));
-
     copy[0] = (char *)(uintptr_t)tool->name;
     for (int i = 1; i < argc; i++)
         copy[i] = argv[i];
@@ -390,19 +386,15 @@ static void refuse_single_dashes(int argc, char **argv)
     }
 }
 
-
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
-    char **args;
-    int rc;
-
     lat_threads_limit_spinning(argv);
     lat_io_guard();
     set_up(tool, argc);
     refuse_single_dashes(argc, argv);
-    args = with_tool_name(tool, argc > 0 ? argc : 1, argv);
-    rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
-                    NULL);
+    char **args = with_tool_name(tool, argc > 0 ? argc : 1, argv);
+    int rc = argp_parse(&run.parser, argc > 0 ? argc : 1, args, ARGP_NO_HELP | ARGP_NO_EXIT, NULL,
+                        NULL);
     free(args);
     if (rc == ENOMEM)
         lat_option_require(NULL);
@@ -429,7 +421,6 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 void lat_verbose(const char *format, ...)
 {
     va_list ap;
-
     va_start(ap, format);
     if (lat_opts.verbose)
         lat_stderr_print(true, format, ap);
@@ -448,13 +439,12 @@ char *lat_options_text(bool limits)
     char value[256];
     lat_memory_stream m;
     FILE *f = lat_memory_stream_open(&m);
-
     for (int i = 0; f && i < run.own; i++) {
         const lat_option *o = run.rows[i].option;
-        if (o->local != (limits ? LAT_OPT_LIMIT : false))
+        if ((o->type & (LAT_OPT_LOCAL | LAT_OPT_LIMIT)) != (limits ? LAT_OPT_LIMIT : 0))
             continue;
         lat_option_default(o, value, sizeof value);
-        if (o->type == LAT_OPT_FLAG)
+        if (lat_option_type(o) == LAT_OPT_FLAG)
             snprintf(value, sizeof value, "%s", *(const bool *)o->value ? "yes" : "no");
         if (*value) {
             fprintf(f, " --%s ", o->name);
@@ -463,20 +453,18 @@ char *lat_options_text(bool limits)
     }
     if (f && lat_memory_stream_close(f, &m) == 0)
         return m.text;
-    lat_fail("out of memory: the options of a run");
-    return NULL;
+    return lat_fail_null("out of memory: the options of a run");
 }
 
 bool lat_opt_given(const char *name)
 {
     const row *r = find_name(name);
-
     return r && r->given;
 }
 
 const char *lat_opt_text(const char *name)
 {
     const row *r = find_name(name);
-
-    return r && r->option->type == LAT_OPT_TEXT ? *(const char *const *)r->option->value : NULL;
+    return r && lat_option_type(r->option) == LAT_OPT_TEXT ? *(const char *const *)r->option->value
+                                                           : NULL;
 }

@@ -7,8 +7,7 @@
  * --help shows the default, unless the text of the option has the word, or there is no default:
  * NaN, NULL, choice -1, nd = 0. --option-table, which --help does not show, prints the table as
  * columns, for the manual pages and for completion. */
-#ifndef LAT_OPTIONS_H
-#define LAT_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,22 +27,23 @@ typedef enum {
     LAT_OPT_HEADING /* no option: a line of --help above those that follow (LAT_HEADING) */
 } lat_opt_type;
 
-enum { LAT_OPT_LIMIT = 2 }; /* of lat_option.local */
+/* Beside a type:
+ *   LOCAL  not in provenance, for it does not change the result (-@, --log ...)
+ *   LIMIT  how far or on what a run goes, such as --max-sweeps: in provenance, and may be another
+ *          one when the run is resumed */
+enum { LAT_OPT_LOCAL = 16, LAT_OPT_LIMIT = 32 };
 
 typedef struct lat_option {
-    lat_opt_type type;
+    int type;         /* lat_opt_type, | LAT_OPT_LOCAL or LAT_OPT_LIMIT */
     const char *name; /* long name */
     int key;          /* short letter, or 0 */
     const char *arg;  /* name of the argument in --help; the choices for CHOICE */
     void *value;      /* points to the variable that is set, whose value before is the default */
     double min, max;  /* allowed values; any if both are 0 */
     const char *help; /* one line; the default is added by the parser where there is one */
-    int local;        /* true: not in provenance, for it does not change the result (-@, --log ...);
-                       * LAT_OPT_LIMIT: how far or on what a run goes, such as --max-sweeps: in
-                       * provenance, and may be another one when the run is resumed */
 } lat_option;
 /* clang-format off */
-#define LAT_HEADING(text) {LAT_OPT_HEADING, "\n" text ":", 0, NULL, NULL, 0, 0, NULL, true}
+#define LAT_HEADING(text) {LAT_OPT_HEADING, "\n" text ":", 0, NULL, NULL, 0, 0, NULL}
 /* clang-format on */
 
 typedef struct lat_tool {
@@ -98,6 +98,9 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv);
  * help; exits with 2. */
 void lat_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* "--OPTION is for WHAT", where the option was given and that is not `there`. */
+void lat_usage_for(const char *option, bool there, const char *what);
+
 /* Prints a line on stderr if --verbose was given; on rank 0 alone. */
 void lat_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -108,8 +111,7 @@ unsigned lat_output_flags(void);
  * whatever name, which would be lost. (lat_output_open refuses two outputs that are one file.) */
 void lat_usage_if_input(const char *option, const char *path);
 
-/* A usage error if more than one is stdin of the input, further files, and `others` (NULL: none).
- */
+/* A usage error if more than one of the input, further files, `others` (NULL: none) is stdin. */
 void lat_usage_if_stdin_twice(const char *const *others, int count);
 
 /* The values of the tool's own options as "--gauge landau --copies 3 ...", those that were not
@@ -125,5 +127,3 @@ const char *lat_opt_text(const char *name);
 
 /* A test compares it with the other files that name the version. */
 #define LAT_VERSION "0.1.0"
-
-#endif

@@ -10,16 +10,13 @@
 #include "base/error.h"
 #include "base/isa.h"
 
-/* Matrices of SU(16) and buffers of pipes are on the stack. A stack that ends below them is a
- * crash.
- */
+/* Matrices of SU(16) and buffers of pipes are on the stack: one that ends below them crashes. */
 #define STACK_KIB 512
 /* Too many or too few FILEs; -i counts as one. */
 static void check_files(const lat_tool *tool)
 {
     bool input = (tool->common & LAT_HAS_INPUT) && lat_opt_given("input");
     int n = lat_opts.nfiles + input;
-
     if (input && lat_opts.nfiles > 0)
         lat_usage("expected one input, found -i '%.80s' and '%.80s'", lat_opts.input,
                   lat_opts.files[0]);
@@ -40,7 +37,6 @@ static void check_files(const lat_tool *tool)
 static void check_lanes(void)
 {
     const char *choice = getenv(LAT_ISA_VARIABLE);
-
     for (lat_isa isa = LAT_ISA_BASE; choice && *choice && strcmp(choice, lat_isa_name(isa)) != 0;
          isa++)
         if (isa == LAT_ISA_AVX512)

@@ -26,10 +26,9 @@ bool lat_option_fits(const lat_option *o)
 
 char *lat_option_help(const lat_option *o)
 {
-    bool list = o->type == LAT_OPT_CHOICE && !lat_option_fits(o);
+    bool list = lat_option_type(o) == LAT_OPT_CHOICE && !lat_option_fits(o);
     char value[256], *choices = list ? lat_option_require(lat_option_choices(o->arg)) : NULL, *text;
     const char *help = o->help ? o->help : "";
-
     lat_option_default(o, value, sizeof value);
     if (strstr(help, "default"))
         value[0] = '\0'; /* the text says it */
@@ -46,10 +45,8 @@ static void example_line(FILE *f, const char *line, size_t n)
 {
     size_t width = LAT_HELP_WIDTH - 2;
     const char *indent = "  ";
-
     while (n > width) {
         size_t cut = 0, pipe = 0;
-
         for (size_t i = 1; i + 2 <= width; i++)
             if (line[i] == ' ') {
                 cut = i;
@@ -74,7 +71,6 @@ char *lat_tool_description(const lat_tool *tool)
     size_t n;
     lat_memory_stream m;
     FILE *f = lat_option_require(lat_memory_stream_open(&m));
-
     fputs(tool->summary, f);
     if (p && *p) {
         fputs("\vExample:\n", f);
@@ -100,7 +96,6 @@ void lat_options_printed(void)
 static const char *build_facts(void)
 {
     static char text[1024];
-
     snprintf(text, sizeof text, "built with %s (%s)\nzlib %s\nCUDA: %s%s%s\nMPI: %s%s%s\n",
              lat_built_with, __VERSION__, zlibVersion(), *lat_no_cuda ? "no (" : "yes", lat_no_cuda,
              *lat_no_cuda ? ")" : "", *lat_no_mpi ? "no (" : "yes", lat_no_mpi,

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options_internal.h: between options.c, options_values.c, options_help.c and options_check.c. */
-#ifndef LAT_OPTIONS_INTERNAL_H
-#define LAT_OPTIONS_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
 #include "options.h"
+
+static inline lat_opt_type lat_option_type(const lat_option *o)
+{
+    return (lat_opt_type)(o->type & ~(LAT_OPT_LOCAL | LAT_OPT_LIMIT));
+}
 
 /* Sets the option's variable from text; a usage error if the text is no value of its type. */
 void lat_option_set(const lat_option *o, const char *text);
@@ -34,15 +38,11 @@ bool lat_option_fits(const lat_option *o);
 char *lat_option_help(const lat_option *o);
 char *lat_tool_description(const lat_tool *tool);
 
-/* Prints the version and how it was built; ends a program that has printed what it was asked for.
- */
+/* Prints the version and how it was built; ends a program that has printed what was asked for. */
 void lat_options_version(const char *name) __attribute__((noreturn));
 void lat_options_printed(void) __attribute__((noreturn));
 
 /* ---- options_check.c ------------------------------------------------------------------------- */
 
-/* Too many or too few FILEs, a stack that is too small, unknown vector lengths: ends the program.
- */
+/* Too many or too few FILEs, too small a stack, unknown vector lengths: ends the program. */
 void lat_options_check(const lat_tool *tool);
-
-#endif

@@ -32,10 +32,8 @@ static void set_int(const lat_option *o, const char *text)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     char *end;
-    long v;
-
     errno = 0;
-    v = strtol(text, &end, 10);
+    long v = strtol(text, &end, 10);
     if (!isdigit((unsigned char)*digits) || *end || errno || !in_range(o, (double)v))
         bad_range(o, "a whole number", text);
     *(long *)o->value = v;
@@ -43,11 +41,9 @@ static void set_int(const lat_option *o, const char *text)
 
 static void set_real(const lat_option *o, const char *text)
 {
-    double v;
     char *end;
-
     errno = 0;
-    v = strtod(text, &end);
+    double v = strtod(text, &end);
     /* strtod alone would accept blanks, hexadecimal, "inf" and "nan". */
     if (!*text || *end || text[strspn(text, "0123456789.eE+-")] || errno || !isfinite(v)
         || !in_range(o, v))
@@ -59,11 +55,9 @@ static void set_seed(const lat_option *o, const char *text)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *digits = hex ? text + 2 : text;
-    unsigned long long v;
     char *end;
-
     errno = 0;
-    v = strtoull(digits, &end, hex ? 16 : 10);
+    unsigned long long v = strtoull(digits, &end, hex ? 16 : 10);
     if (!isxdigit((unsigned char)*digits) || (hex && (digits[1] == 'x' || digits[1] == 'X')) || *end
         || errno || v > UINT64_MAX)
         lat_usage("--%s: expected a whole number from 0 to 2^64 - 1, found '%.80s'", o->name, text);
@@ -89,7 +83,6 @@ char *lat_option_choices(const char *choices)
     size_t n, more;
     lat_memory_stream m;
     FILE *f = lat_memory_stream_open(&m);
-
     for (int i = 0; f && (name = choice(choices, i, &n)); i++) {
         last = choice(choices, i + 1, &more);
         fprintf(f, "%s%.*s", i == 0 ? "" : last ? ", " : " or ", (int)n, name);
@@ -101,7 +94,6 @@ static void set_choice(const lat_option *o, const char *text)
 {
     const char *name;
     size_t n;
-
     for (int i = 0; (name = choice(o->arg, i, &n)); i++)
         if (strlen(text) == n && memcmp(text, name, n) == 0) {
             *(int *)o->value = i;
@@ -114,7 +106,6 @@ static void set_choice(const lat_option *o, const char *text)
 static void set_dims(const lat_option *o, const char *text)
 {
     char why[256];
-
     if (lat_dims_parse(text, o->value) == 0)
         return;
     snprintf(why, sizeof why, "%s", lat_error());
@@ -123,7 +114,7 @@ static void set_dims(const lat_option *o, const char *text)
 
 void lat_option_set(const lat_option *o, const char *text)
 {
-    switch (o->type) {
+    switch (lat_option_type(o)) {
     case LAT_OPT_FLAG: *(bool *)o->value = true; break;
     case LAT_OPT_INT: set_int(o, text); break;
     case LAT_OPT_SEED: set_seed(o, text); break;
@@ -151,20 +142,19 @@ void lat_option_default(const lat_option *o, char *buf, size_t size)
 {
     const char *name;
     size_t n;
-
     buf[0] = '\0';
-    if (o->type == LAT_OPT_INT)
+    if (lat_option_type(o) == LAT_OPT_INT)
         snprintf(buf, size, "%ld", *(const long *)o->value);
-    else if (o->type == LAT_OPT_SEED)
+    else if (lat_option_type(o) == LAT_OPT_SEED)
         snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)o->value);
-    else if (o->type == LAT_OPT_REAL && !isnan(*(const double *)o->value))
+    else if (lat_option_type(o) == LAT_OPT_REAL && !isnan(*(const double *)o->value))
         shortest(buf, size, *(const double *)o->value);
-    else if (o->type == LAT_OPT_TEXT && *(const char *const *)o->value)
+    else if (lat_option_type(o) == LAT_OPT_TEXT && *(const char *const *)o->value)
         snprintf(buf, size, "%s", *(const char *const *)o->value);
-    else if (o->type == LAT_OPT_CHOICE && *(const int *)o->value >= 0
+    else if (lat_option_type(o) == LAT_OPT_CHOICE && *(const int *)o->value >= 0
              && (name = choice(o->arg, *(const int *)o->value, &n)))
         snprintf(buf, size, "%.*s", (int)n, name);
-    else if (o->type == LAT_OPT_DIMS && ((const lat_geometry *)o->value)->nd > 0) {
+    else if (lat_option_type(o) == LAT_OPT_DIMS && ((const lat_geometry *)o->value)->nd > 0) {
         lat_dims_text(o->value, buf);
         for (char *p = buf; (p = strchr(p, ' '));)
             *p = ',';
@@ -176,7 +166,6 @@ void lat_option_quote(FILE *f, const char *text)
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
     bool control = false;
-
     if (*text && !text[strspn(text, plain)]) {
         fputs(text, f);
         return;

@@ -23,11 +23,7 @@ double lat_seconds(void)
 
 static volatile sig_atomic_t asked;
 
-static void ask(int sig)
-{
-    (void)sig;
-    asked = 1;
-}
+static void ask(LAT_UNUSED int sig) { asked = 1; }
 
 void lat_progress_watch(void)
 {

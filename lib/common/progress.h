@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.h: lines of progress on stderr, the time that is left, and the log of a run. */
-#ifndef LAT_PROGRESS_H
-#define LAT_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,8 +8,6 @@
 
 /* Seconds since the first call. */
 double lat_seconds(void);
-
-/* ---- progress -------------------------------------------------------------------------------- */
 
 /* Prints a line of progress: where stderr is a terminal, one that replaces the line before; with
  * --progress, a plain line every so many seconds; otherwise, and with -q, nothing. After SIGUSR1
@@ -31,8 +28,6 @@ void lat_progress_end(void);
  * tools with LAT_HAS_QUIET; the others die of the signal, as is usual. */
 void lat_progress_watch(void);
 
-/* ---- time left ------------------------------------------------------------------------------- */
-
 /* The rate of change of a number, an exponential mean over some ten samples. Zero at first. */
 typedef struct lat_rate {
     double seconds, value; /* of the last sample */
@@ -51,8 +46,6 @@ const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
 /* "12 sweeps/s", "3.2 s/sweep", or "- sweeps/s" if it is not known: 0 or less. */
 const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT]);
 
-/* ---- logs ------------------------------------------------------------------------------------ */
-
 /* A log that cannot be written is a warning at once, and an error at the end; of a device already
  * when it is opened. */
 
@@ -65,5 +58,3 @@ const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT
  * run that is resumed. NULL with lat_error set. */
 FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm);
 int lat_log_close(FILE *log, const char *path); /* 0, or -1 if anything was lost */
-
-#endif

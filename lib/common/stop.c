@@ -36,7 +36,6 @@ static void ask(int sig)
 {
     const uint64_t one = 1;
     const int saved = errno;
-
     if (asked && sig == SIGINT && second_since()) {
         sigaction(sig, &before[sig], NULL);
         raise(sig); /* when this function has returned */
@@ -48,12 +47,10 @@ static void ask(int sig)
     errno = saved;
 }
 
-/* A system call that is interrupted is begun anew (SA_RESTART): MPI and CUDA do not expect EINTR.
- */
+/* A system call that is interrupted begins anew (SA_RESTART): MPI and CUDA expect no EINTR. */
 void lat_stop_watch(void)
 {
     struct sigaction ours = {.sa_handler = ask, .sa_flags = SA_RESTART};
-
     if (event_fd >= 0 || (event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         return;
     sigfillset(&ours.sa_mask);
@@ -70,7 +67,6 @@ void lat_stop_watch(void)
 int lat_stop_asked(void)
 {
     static int launchers;
-
     if (asked == SIGTERM && lat_comm_stop_signal && !launchers)
         launchers = lat_comm_stop_signal();
     return launchers ? launchers : asked;
@@ -88,7 +84,6 @@ bool lat_stop_wait(int fd, bool writing)
 bool lat_stop_wait_for(int fd, bool writing, int event)
 {
     struct pollfd p[] = {{fd, writing ? POLLOUT : POLLIN, 0}, {event, POLLIN, 0}};
-
     if (event < 0 || fd < 0)
         return true;
     while (poll(p, 2, -1) < 0)
@@ -108,7 +103,6 @@ const char *lat_stop_name(int sig)
 void lat_stop_exit(const lat_comm *comm, int sig)
 {
     sigset_t it;
-
     if (comm->size > 1)
         exit(128 + sig);
     sigaction(sig, &before[sig], NULL); /* removes temporaries, or does nothing but to end */

@@ -9,8 +9,7 @@
  * A process that waits for a pipe does not wait any longer then: lat_input_read and
  * lat_output_write fail, with a sentence of which the run does not speak if lat_stop_asked says
  * why. */
-#ifndef LAT_STOP_H
-#define LAT_STOP_H
+#pragma once
 
 #include <stdbool.h>
 #include "comm/comm.h"
@@ -41,5 +40,3 @@ const char *lat_stop_name(int signal);
 /* Ends this process by the signal, as a shell expects it; with several ranks each one calls it, and
  * exits with 128 + signal. The caller has removed or committed its outputs. */
 void lat_stop_exit(const lat_comm *comm, int signal) __attribute__((noreturn));
-
-#endif

@@ -3,7 +3,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include "base/error.h"
 #include "base/plain.h"
 
@@ -30,8 +29,7 @@ int lat_text_close(FILE *text, lat_output *out)
     return lat_output_commit(out);
 }
 
-/* The character at *s, of which *s becomes the last byte. A control character becomes its number.
- */
+/* The character at *s; *s becomes its last byte. A control character becomes its number. */
 static void json_character(FILE *to, const char **s)
 {
     const unsigned char *c = (const unsigned char *)*s;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.h: text to an output: plain lines and JSON. */
-#ifndef LAT_TEXT_H
-#define LAT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +16,6 @@ int lat_text_close(FILE *text, lat_output *out);
 /* Text of a header or a name, with "?" for control characters. */
 void lat_plain_text(FILE *to, const char *s);
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
 /* "...", with escapes for what JSON does not allow and for control characters (base/plain.h). Other
  * bytes above 127 stay: headers are UTF-8. */
 void lat_json_string(FILE *to, const char *s);
@@ -28,5 +25,3 @@ void lat_json_number(FILE *to, double x);
 
 /* "key": before a value of an object; with a comma before it unless it is the first. */
 void lat_json_key(FILE *to, bool first, const char *key);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clover.h: the clover term of a site, on the host, in double. */
-#ifndef LAT_DIRAC_CLOVER_H
-#define LAT_DIRAC_CLOVER_H
+#pragma once
 
 #include <stdbool.h>
 #include "lattice/fermion.h"
@@ -29,5 +28,3 @@ int lat_clover_invert(lat_clover *c, double twist, double *log, int *negative);
 
 /* One of them packed: its diagonal, then what is below it, row by row, re and im. */
 void lat_clover_pack(const lat_clover *c, int which, double factor, double *to);
-
-#endif

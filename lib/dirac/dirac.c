@@ -41,11 +41,9 @@ lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *f
     if (check_fermion(fermion))
         return NULL;
     if (u->head.kind != LAT_GAUGE || u->head.nc != s->nc || here->nd != there->nd
-        || memcmp(here->dims, there->dims, sizeof here->dims)) {
-        lat_fail("Dirac operator: expected links of SU(%d) on %s, found SU(%d) on %s", s->nc,
-                 lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
-        return NULL;
-    }
+        || memcmp(here->dims, there->dims, sizeof here->dims))
+        return lat_fail_null("Dirac operator: expected links of SU(%d) on %s, found SU(%d) on %s",
+                             s->nc, lat_dims_text(here, a), u->head.nc, lat_dims_text(there, b));
     how.in_turn = how.in_turn || (halo && !strcmp(halo, "first"));
     return (s->grid->dev->gpu ? &lat_dirac_gpu : &lat_dirac_cpu)->open(s, u, fermion, &how);
 }
@@ -69,15 +67,15 @@ static int add_terms(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
     for (; n < end->terms; n++) {
         factor[n] = by[n];
         of[n] = end->more[n];
-        for (int i = 0; i < p->columns; i++)
-            by[n][p->column[i]] = (lat_scalar){end->by[n][p->column[i]], 0};
+        LAT_FOR_COLUMNS (k, p)
+            by[n][k] = (lat_scalar){end->by[n][k], 0};
     }
     if (lat_apply_shifted(end) || n == 0) { /* a field for `keep` to go with */
         factor[n] = by[n];
         of[n] = in;
-        for (int i = 0; i < p->columns; i++) {
-            const double f = end->add[p->column[i]] * lat_apply_factor(end);
-            by[n][p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        LAT_FOR_COLUMNS (k, p) {
+            const double f = end->add[k] * lat_apply_factor(end);
+            by[n][k] = (lat_scalar){f * end->shift.re, f * end->shift.im};
         }
         n++;
     }
@@ -95,12 +93,10 @@ int lat_dirac_sums_apart(const lat_dirac *d, const lat_part *p, const lat_dfield
 {
     const lat_vector_ops *ops = d->space->ops;
     lat_scalar *const dot = end->dot;
-    return ((end->norm || end->with)
-            && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
-                   || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
-                   || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in))
-               ? -1
-               : 0;
+    return lat_rc(((end->norm || end->with)
+                   && ops->dots(d->space, p, end->with ? 1 : 0, &end->with, out, &dot, end->norm))
+                  || (end->shadow && ops->shadow(d->space, p, out, end->shadow))
+                  || (end->shadow_in && ops->shadow(d->space, p, in, end->shadow_in)));
 }
 
 /* out = factor (out + shift in), and the sums of an end. */
@@ -109,14 +105,12 @@ static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
 {
     lat_scalar shift[LAT_VECTOR_COLUMNS], factor[LAT_VECTOR_COLUMNS];
     const double f = lat_apply_factor(end);
-    for (int i = 0; i < p->columns; i++) {
-        shift[p->column[i]] = (lat_scalar){f * end->shift.re, f * end->shift.im};
-        factor[p->column[i]] = (lat_scalar){f, 0};
+    LAT_FOR_COLUMNS (k, p) {
+        shift[k] = (lat_scalar){f * end->shift.re, f * end->shift.im};
+        factor[k] = (lat_scalar){f, 0};
     }
-    return d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
-                   || lat_dirac_sums_apart(d, p, out, in, end)
-               ? -1
-               : 0;
+    return lat_rc(d->space->ops->axpby(d->space, p, shift, in, factor, out, NULL)
+                  || lat_dirac_sums_apart(d, p, out, in, end));
 }
 
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
@@ -130,8 +124,8 @@ int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p
     rest.shift = (lat_scalar){0, 0};
     rest.factor = 0;
     rest.add = add;
-    for (int i = 0; i < p->columns; i++)
-        add[p->column[i]] = end->add[p->column[i]] * lat_apply_factor(end);
+    LAT_FOR_COLUMNS (k, p)
+        add[k] = end->add[k] * lat_apply_factor(end);
     return add_terms(d, p, out, in, end) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
 }
 

@@ -25,15 +25,10 @@
  * and likewise with even and odd exchanged. An operator has the precision of its space; a mixed
  * solver has two. Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every rank of
  * the device calls every function. C and C++. */
-#ifndef LAT_DIRAC_DIRAC_H
-#define LAT_DIRAC_DIRAC_H
+#pragma once
 
 #include "lattice/fermion.h"
 #include "vector/apply.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum { LAT_FULL, LAT_ASYMMETRIC, LAT_SYMMETRIC } lat_dirac_form;
 
@@ -123,8 +118,3 @@ extern const lat_dirac_ops lat_dirac_cpu, lat_dirac_gpu;
 lat_dirac *lat_dirac_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                           const lat_dirac_options *options);
 void lat_dirac_close(lat_dirac *d); /* NULL is allowed */
-
-#ifdef __cplusplus
-}
-#endif
-#endif

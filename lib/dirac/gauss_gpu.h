@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gauss_gpu.h: gauge covariant Gaussian smearing of quark fields on a GPU, a slice at a time: what
  * quark/gauss.h does on the CPU, where the formula is. C and C++. */
-#ifndef LAT_DIRAC_GAUSS_GPU_H
-#define LAT_DIRAC_GAUSS_GPU_H
+#pragma once
 
 #include "grid/device.h"
 #include "lattice/field.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_gauss_gpu lat_gauss_gpu;
 
@@ -25,8 +20,3 @@ static inline bool lat_gauss_gpu_takes(int nc) { return nc == 2 || nc == 3; }
  * [site][column][spin][colour][re, im] with `columns` columns. 0, or -1 with lat_error set. */
 int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double width, int steps,
                         int columns, double *psi);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* links.h: links in fewer reals: 12 of SU(3) and 4 of SU(2) are all rows but the last, 8 of SU(3)
  * are angles. On the host, in double. */
-#ifndef LAT_DIRAC_LINKS_H
-#define LAT_DIRAC_LINKS_H
+#pragma once
 
 #include "grid/grid.h"
 #include "lattice/field.h"
@@ -20,5 +19,3 @@ void lat_link_pack(int nc, int reals, const double *m, double *packed);
  * refuses: the links of all ranks have to come back from them but for a rounding. -1 with lat_error
  * set. */
 int lat_link_reals(const lat_field *u, lat_storage storage, int asked, bool unitary);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* assign.c: from the rank that has most to do to the one that has least, one slice after the other.
- */
+/* assign.c: from the rank that has most to do to the one that has least, slice by slice. */
 #include "assign.h"
 
 #include <stdlib.h>

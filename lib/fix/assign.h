@@ -2,8 +2,7 @@
 /* assign.h: which rank sweeps which slice, where slices are fixed independently and converge at
  * different times. The largest work of the busiest rank goes to the idlest (longest processing time
  * first, Graham 1969), as long as the busiest gains. */
-#ifndef LAT_FIX_ASSIGN_H
-#define LAT_FIX_ASSIGN_H
+#pragma once
 
 #include "comm/comm.h"
 
@@ -19,5 +18,3 @@ typedef struct lat_migration {
  * same on all ranks that know the same; no rank communicates. */
 int lat_assign_slices(const lat_comm *comm, int slices, const int *at, const int *work,
                       const double *theta, const int *capacity, lat_migration *list, int *gain);
-
-#endif

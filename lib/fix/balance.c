@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assign.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
 
@@ -66,11 +65,7 @@ int lat_balance_open(lat_balance *b, lat_dfield *u, lat_dfield *g, bool may, dou
 
 void lat_balance_close(lat_balance *b)
 {
-    free(b->active);
-    free(b->here);
-    free(b->list);
-    free(b->rank_of);
-    free(b->capacity);
+    LAT_FREE(b->active, b->here, b->list, b->rank_of, b->capacity);
 }
 
 void lat_balance_list(lat_balance *b)
@@ -181,8 +176,7 @@ static int plan(lat_balance *b, const double *theta, lat_migration *list)
         n = lat_assign_slices(comm, slices, b->rank_of, work, far, capacity, list, &gain);
         b->gain = gain;
     }
-    free(work);
-    free(far);
+    LAT_FREE(work, far);
     return n;
 }
 

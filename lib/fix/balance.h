@@ -8,8 +8,7 @@
  * migrates.
  *
  * Functions return 0, or -1 with lat_error set; every rank calls all of them. C and C++. */
-#ifndef LAT_FIX_BALANCE_H
-#define LAT_FIX_BALANCE_H
+#pragma once
 
 #include "grid/grid.h"
 
@@ -46,5 +45,3 @@ void lat_balance_swept(lat_balance *b, long n);
 
 /* All slices return to their owners. */
 int lat_balance_return(lat_balance *b);
-
-#endif

@@ -56,11 +56,9 @@ lat_fixer *lat_fix_open(lat_device *dev, const lat_field *u, const lat_condition
     const int nc = u->head.nc;
     if (lat_gauge_check_group(c->gauge, nc) || lat_device_check_group(dev->gpu, nc, device->groups))
         return NULL;
-    lat_fixer *f = calloc(1, device->size);
-    if (!f) {
-        lat_fail("out of memory");
+    lat_fixer *f = lat_alloc_zero(1, device->size, "gauge fixing");
+    if (!f)
         return NULL;
-    }
     f->device = device;
     f->dev = dev;
     f->condition = *c;
@@ -81,9 +79,7 @@ void lat_fix_close(lat_fixer *f)
     if (f->device->close)
         f->device->close(f);
     lat_balance_close(&f->balance);
-    free(f->theta);
-    free(f->total);
-    free(f);
+    LAT_FREE(f->theta, f->total, f);
 }
 
 /* ---- transformations ------------------------------------------------------------------------- */

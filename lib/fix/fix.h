@@ -4,8 +4,7 @@
  * docs/conventions.md says what is computed in which precision. Fields come and go as host fields
  * (lattice/field.h). Functions return 0, or -1 with lat_error set. Every rank of the device's
  * communicator calls every function. C and C++. */
-#ifndef LAT_FIX_FIX_H
-#define LAT_FIX_FIX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,10 +13,6 @@
 #include "lattice/field.h"
 #include "measure/measure.h"
 #include "site/update.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_sweep {
     lat_update update;
@@ -69,8 +64,3 @@ long lat_fix_freeze(lat_fixer *f, const double *theta);
 /* On a GPU: g with a member for each copy, as it lies there (grid/grid.h), all slices. Borrowed
  * until the next sweep. NULL with lat_error set. */
 struct lat_dfield *lat_fix_transformations(lat_fixer *f);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -5,8 +5,7 @@
  * Links are a field of nd objects, one member; g is a field of one object, a member for each copy
  * (grid/cuda_grid.cuh). A matrix is its first rows; N - 1 of them where the last follows from the
  * others (N <= 3). */
-#ifndef LAT_FIX_CUDA_CUH
-#define LAT_FIX_CUDA_CUH
+#pragma once
 
 #include "grid/cuda_halo.cuh"
 #include "grid/cuda_reduce.cuh"
@@ -50,5 +49,3 @@ typedef struct lat_cuda_ops {
     cudaError_t (*state)(const lat_cuda_work *w, const lat_cuda_sums *sums, uint32_t number,
                          cudaStream_t);
 } lat_cuda_ops;
-
-#endif

@@ -14,8 +14,6 @@
 #include "grid/cuda_table.h"
 #include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "fix_internal.h"
 #include "grid/memory.h"
 }
@@ -177,14 +175,11 @@ static int gpu_open(lat_fixer *f, const lat_field *u, lat_real real)
     gpu *c = (gpu *)f;
     c->ops = lat_cuda_ops_table[f->nc][real == LAT_F64];
     c->stream = lat_cuda_device_of(f->dev)->stream;
-    return make_slots(f)
-                   || !(f->g = lat_dfield_new(f->grid, matrix_of(f), f->copies,
-                                              "the transformations"))
-                   || load_links(f, u, &c->work.rows)
-                   || lat_balance_open(&f->balance, f->u, f->g, true,
-                                       LAT_CUDA_MIGRATION_SWEEPS * f->copies)
-               ? -1
-               : 0;
+    return lat_rc(
+        make_slots(f)
+        || !(f->g = lat_dfield_new(f->grid, matrix_of(f), f->copies, "the transformations"))
+        || load_links(f, u, &c->work.rows)
+        || lat_balance_open(&f->balance, f->u, f->g, true, LAT_CUDA_MIGRATION_SWEEPS * f->copies));
 }
 
 /* What kernels know. */

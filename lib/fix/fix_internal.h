@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fix_internal.h: what fix.c asks of a device (fix_cpu.c, fix_gpu.cu). C and C++. */
-#ifndef LAT_FIX_FIX_INTERNAL_H
-#define LAT_FIX_FIX_INTERNAL_H
+#pragma once
 
 #include "balance.h"
 #include "fix.h"
@@ -36,5 +35,3 @@ struct lat_fixer {
     double *theta, *total; /* [copies][slices], and the sums that they are from */
     char description[80];
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fix_lanes.h: the sweeps over vectors of sites. fix_lanes.c is compiled once for each vector
  * length of the processor family and each N. */
-#ifndef LAT_FIX_LANES_H
-#define LAT_FIX_LANES_H
+#pragma once
 
 #include "grid/layout.h"
 #include "lattice/field.h"
@@ -38,5 +37,3 @@ typedef struct lat_fix_lanes {
      * index i to out[2 i], out[2 i + 1] (grid/cpu_reduce.h). */
     void (*state)(const lat_lane_work *w, int begin, int end, double *out);
 } lat_fix_lanes;
-
-#endif

@@ -229,8 +229,7 @@ static __global__ void BOUNDS(C, UPDATE)
     const int64_t site = lat_cuda_site(w, p, unit[0].from);
     WAIT_FOR_GRID();
     /* The ghost of the half sweep before has come. So the neighbour has updated its face there,
-     * which has read the ghost that this block is to write: there is nothing else to be waited for.
-     */
+     * which has read the ghost that this block is to write: nothing else is to be waited for. */
     if (face)
         lat_cuda_await(w.peers, 1u << side, how.number - 1);
     if (busy) {

@@ -213,8 +213,7 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
 
 /* ---- functional and theta ---- */
 
-/* This thread's part of Re tr x and of theta (LAT_(landau_state)); v: its column of x, y: scratch.
- */
+/* This thread's part of Re tr x and theta (LAT_(landau_state)); v: its column of x; y: scratch. */
 static __device__ __forceinline__ void LAT_(tile_state)(const LAT_(c) (*v)[LAT_N], LAT_(c) *y,
                                                         const LAT_(tile) < 1 > &t, LAT_T *share,
                                                         LAT_T *theta)

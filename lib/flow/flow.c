@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "flow_internal.h"
 #include "grid/memory.h"
 #include "lattice/boundary.h"
@@ -108,20 +109,17 @@ static int open_fields(lat_flow *f, lat_device *dev, const lat_field *u)
     if (!(f->grid = lat_grid_new(dev, &spec)))
         return -1;
     snprintf(what, sizeof what, "the flow of lattice %s of SU(%d)", lat_dims_text(geom, text), nc);
-    return lat_device_check_memory(dev,
-                                   (2 + again) * (double)lat_dfield_unit_bytes(f->grid, links)
-                                       + (1 + again)
-                                             * (double)lat_dfield_unit_bytes(f->grid, algebra)
-                                       + rectangles * (double)lat_dfield_unit_bytes(f->grid, plane),
-                                   what)
-                   || !(f->u = lat_dfield_new(f->grid, links, 1, "links"))
-                   || lat_dfield_put(f->u, 0, u, NULL)
-                   || !(f->y = lat_dfield_new(f->grid, algebra, 1, "the flow"))
-                   || (again && !(f->again = lat_dfield_new(f->grid, algebra, 1, "the flow")))
-                   || (rectangles && !(f->plane = lat_dfield_new(f->grid, plane, 1, "staples")))
-                   || f->device->open(f, links)
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_device_check_memory(dev,
+                                (2 + again) * (double)lat_dfield_unit_bytes(f->grid, links)
+                                    + (1 + again) * (double)lat_dfield_unit_bytes(f->grid, algebra)
+                                    + rectangles * (double)lat_dfield_unit_bytes(f->grid, plane),
+                                what)
+        || !(f->u = lat_dfield_new(f->grid, links, 1, "links")) || lat_dfield_put(f->u, 0, u, NULL)
+        || !(f->y = lat_dfield_new(f->grid, algebra, 1, "the flow"))
+        || (again && !(f->again = lat_dfield_new(f->grid, algebra, 1, "the flow")))
+        || (rectangles && !(f->plane = lat_dfield_new(f->grid, plane, 1, "staples")))
+        || f->device->open(f, links));
 }
 
 lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how *how)
@@ -129,11 +127,9 @@ lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how 
     const lat_flow_device *device = device_of(dev);
     if (lat_flow_check(dev, u))
         return NULL;
-    lat_flow *f = calloc(1, device->size);
-    if (!f) {
-        lat_fail("out of memory: a flow");
+    lat_flow *f = lat_alloc_zero(1, device->size, "a flow");
+    if (!f)
         return NULL;
-    }
     f->device = device;
     f->how = *how;
     f->longest = lat_flow_longest(&u->head.geom, how->c1);

@@ -14,8 +14,7 @@
  * Any extents (on a GPU: even ones), SU(2) to SU(LAT_FLOW_MOST), two to four directions, periodic.
  * Results do not depend on threads, ranks and the number of GPUs. Functions return 0 or a pointer,
  * or -1 or NULL with lat_error set. Every rank calls every function. C and C++. */
-#ifndef LAT_FLOW_FLOW_H
-#define LAT_FLOW_FLOW_H
+#pragma once
 
 #include "grid/device.h"
 #include "lattice/field.h"
@@ -69,5 +68,3 @@ int lat_flow_measure(lat_flow *f, lat_flow_measured *m);
 
 /* The links, ghosts too. v: f64, of the same lattice. */
 int lat_flow_get(const lat_flow *f, lat_field *v);
-
-#endif

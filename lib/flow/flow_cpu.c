@@ -2,6 +2,7 @@
 /* flow_cpu.c: passes of the flow on the CPU: links in vector lanes (grid/cpu_grid.h), blocks shared
  * among threads. No pass reads at neighbours what it writes. */
 #include <string.h>
+#include "base/error.h"
 #include "base/isa.h"
 #include "flow_internal.h"
 #include "flow_lanes.h"
@@ -123,10 +124,9 @@ static int cpu_stage(lat_flow *f, const lat_flow_stage *s)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static void distances(void *context, int unit, int begin, int end, double *out)
+static void distances(void *context, LAT_UNUSED int unit, int begin, int end, double *out)
 {
     const cpu *c = context;
-    (void)unit;
     c->ops->apart(&c->work, begin, end, out);
 }
 
@@ -140,10 +140,9 @@ static int cpu_apart(lat_flow *f, double eps, int halvings, double *square)
     return 0;
 }
 
-static void numbers(void *context, int unit, int begin, int end, double *out)
+static void numbers(void *context, LAT_UNUSED int unit, int begin, int end, double *out)
 {
     const cpu *c = context;
-    (void)unit;
     c->ops->numbers(&c->work, begin, end, out);
 }
 

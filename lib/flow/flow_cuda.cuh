@@ -10,8 +10,7 @@
  * there themselves (peers.direct), the first block of each says that the one before is done, and
  * blocks at a face wait until the neighbour has said so: then ghosts have come, and the
  * neighbour has read what is about to be overwritten. */
-#ifndef LAT_FLOW_FLOW_CUDA_CUH
-#define LAT_FLOW_FLOW_CUDA_CUH
+#pragma once
 
 #include "grid/cuda_halo.cuh"
 #include "grid/cuda_reduce.cuh"
@@ -58,5 +57,3 @@ typedef struct lat_cuda_flow_ops {
     cudaError_t (*numbers)(const lat_cuda_flow *, const lat_cuda_planes *, const lat_cuda_sums *,
                            cudaStream_t);
 } lat_cuda_flow_ops;
-
-#endif

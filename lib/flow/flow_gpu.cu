@@ -9,9 +9,6 @@
 #include "flow_cuda.cuh"
 #include "grid/cuda_dfield.cuh"
 #include "grid/cuda_table.h"
-extern "C" {
-#include "base/error.h"
-}
 
 LAT_CUDA_DOUBLES(lat_cuda_flow_ops, LAT_GPU_FLOW_MOST);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flow_internal.h: what the integrator (flow.c) asks of a device (flow_cpu.c, flow_gpu.cu). C and
  * C++. */
-#ifndef LAT_FLOW_FLOW_INTERNAL_H
-#define LAT_FLOW_FLOW_INTERNAL_H
+#pragma once
 
 #include "flow.h"
 #include "grid/grid.h"
@@ -51,5 +50,3 @@ struct lat_flow {
     double bound;          /* of the eigenvalues of Z */
     long steps, rejected;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flow_kernels.cu: the kernels of the gradient flow, compiled once for each N (LAT_N), in double.
- */
+/* flow_kernels.cu: the kernels of the gradient flow, compiled once for each LAT_N, in double. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

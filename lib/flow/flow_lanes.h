@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flow_lanes.h: the gradient flow over vectors of sites. flow_lanes.c is compiled once for each
  * vector length of the processor family and each N, as link_lanes.c is. All in double. */
-#ifndef LAT_FLOW_FLOW_LANES_H
-#define LAT_FLOW_FLOW_LANES_H
+#pragma once
 
 #include "flow_internal.h"
 #include "grid/lane_links.h"
@@ -38,5 +37,3 @@ typedef struct lat_flow_lanes {
     lat_flow_count *apart;
     lat_flow_count *numbers; /* LAT_FLOW_NUMBERS numbers */
 } lat_flow_lanes;
-
-#endif

@@ -5,8 +5,7 @@
  * 010): t d/dt (t^2 E) = 0.3 at t = w0^2. Both are the first crossing from below, between rows at
  * equal distances. The polynomial of third order through the four rows around it has the crossing;
  * derivatives come from the polynomial of fourth order through five rows. */
-#ifndef LAT_FLOW_SCALES_H
-#define LAT_FLOW_SCALES_H
+#pragma once
 
 #define LAT_FLOW_LEVEL .3
 
@@ -17,5 +16,3 @@ typedef struct lat_flow_scales {
 
 /* `rows` rows at rising times t, at equal distances, with the densities E. */
 lat_flow_scales lat_flow_scales_of(int rows, const double *t, const double *density);
-
-#endif

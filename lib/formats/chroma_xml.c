@@ -177,11 +177,11 @@ static int take_source(const char *xml, lat_header *head)
 
 int lat_chroma_fermion(const char *xml, lat_header *head)
 {
-    lat_fermion bounded, f;
+    lat_fermion bounded;
     char smear[SMEAR_TEXT] = "", *action = element(xml, "FermionAction");
     lat_fermion_init(&bounded);
     bounded.bounded = signs_element(action ? action : xml, bounded.boundary);
-    f = bounded;
+    lat_fermion f = bounded;
     const bool known = action && f.bounded && operator_of(action, &f, smear) && !smeared_sink(xml);
     free(action);
     f.bounded = false;

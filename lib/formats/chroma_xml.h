@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chroma_xml.h: operator and source of a propagator in the record XML of Chroma. */
-#ifndef LAT_CHROMA_XML_H
-#define LAT_CHROMA_XML_H
+#pragma once
 
 #include "common/io.h"
 #include "lattice/header.h"
@@ -15,5 +14,3 @@ int lat_chroma_fermion(const char *xml, lat_header *head);
 /* The record, as Chroma's ForwardProp and PropSource have it, as far as it is known: a text to be
  * freed, or NULL with lat_error set. */
 char *lat_chroma_record(const lat_header *h);
-
-#endif

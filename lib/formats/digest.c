@@ -3,6 +3,7 @@
 #include "digest.h"
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "lattice/reals.h"
 #include "stream/deflate.h"
 
@@ -11,12 +12,11 @@
 static uint32_t rotate(uint32_t v, unsigned by) { return by ? v << by | v >> (32 - by) : v; }
 
 void lat_nersc_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
-                      size_t first)
+                      LAT_UNUSED size_t first)
 {
     lat_nersc_sum *s = sum;
     const size_t n = sites * site_bytes;
     uint32_t same = 0, swapped = 0;
-    (void)first;
 #pragma omp parallel for schedule(static) reduction(+ : same, swapped)
     for (size_t at = 0; at < n; at += THREAD_BYTES) {
         const unsigned char *b = bytes + at;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* digest.h: the checksums of foreign files, added up in any order of their chunks. */
-#ifndef LAT_DIGEST_H
-#define LAT_DIGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Adds to the checksum `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes`
- * each; the first of them is number `first` of the file. Chunks come in any order, from any thread.
- */
+ * each; the first one is number `first` of the file. Chunks come in any order, from any thread. */
 typedef void lat_digest(void *sum, const unsigned char *bytes, size_t sites, size_t site_bytes,
                         size_t first);
 
@@ -49,5 +47,3 @@ typedef union lat_sum {
     lat_milc_sum milc;
     lat_scidac_sum scidac;
 } lat_sum;
-
-#endif

@@ -4,8 +4,7 @@
  * they return is the same; with several ranks all of them call each. A foreign file holds one
  * field. What it states is verified as lat-convert does it, with lat_opts.force as there. Its
  * head.read_crc is the CRC of the stream that lat-convert makes of it. */
-#ifndef LAT_FIELDS_H
-#define LAT_FIELDS_H
+#pragma once
 
 #include "quarks.h"
 
@@ -28,5 +27,3 @@ const lat_format *lat_fields_format(lat_input *in);
 
 /* What is given to a reader where no option of lat-convert is there to describe the file. */
 lat_read_context lat_fields_context(void);
-
-#endif

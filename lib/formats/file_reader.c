@@ -72,7 +72,6 @@ void lat_file_reader_close(lat_file_reader *s)
 
 /* ---- the links ------------------------------------------------------------------------------- */
 
-/* The number of slices to be read at a time. */
 static int slices_at_a_time(const lat_file_reader *s, bool at_once)
 {
     const size_t slice = lat_slice_bytes(&s->f.head),
@@ -104,14 +103,13 @@ void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void 
         }
 }
 
-/* Reads the whole field into memory. */
 static int read_whole(lat_file_reader *s)
 {
     if (s->format->stream)
         return lat_stream_body(s->in, &s->f) < 0 ? -1 : 0;
-    return lat_field_alloc(&s->f, NULL) < 0
-               ? -1
-               : lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head));
+    return lat_rc(
+        lat_field_alloc(&s->f, NULL) < 0
+        || lat_payload_read(s->in, &s->f.head, &s->p, s->f.data, 0, lat_slices(&s->f.head)));
 }
 
 static int each_of_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, void *context)
@@ -238,13 +236,11 @@ static int verify_group(lat_file_reader *s, double distance)
     lat_farthest far = {0, 0, 0};
     if (distance <= LAT_SUN_WITHIN)
         return 0;
-    return lat_file_reader_each(s, false, search, &far) < 0
-               ? -1
-               : lat_farthest_check(&far, &s->f.head, s->name);
+    return lat_rc(lat_file_reader_each(s, false, search, &far) < 0
+                  || lat_farthest_check(&far, &s->f.head, s->name));
 }
 
-/* Plaquette and link trace of a stream: those of its header, verified, or else the measured ones.
- */
+/* Plaquette and link trace of a stream: those of its header, verified, else the measured ones. */
 static int verify_stream(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;

@@ -3,8 +3,7 @@
  *
  * Slices of a file are read anew each time. On a pipe, and where a format does not have slices one
  * after the other, the first pass keeps the whole field in memory. */
-#ifndef LAT_FILE_READER_H
-#define LAT_FILE_READER_H
+#pragma once
 
 #include "format.h"
 
@@ -59,5 +58,3 @@ int lat_validate(lat_file_reader *s, const lat_slice_sums *sums);
  * 1, which are in memory. */
 void lat_flip_signs(const lat_header *head, const int signs[LAT_MAX_DIMS], void *slices, int first,
                     int count);
-
-#endif

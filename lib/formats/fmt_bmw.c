@@ -15,12 +15,12 @@
 
 #define HEAD 4096
 
-static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin_bmw(lat_input *in, lat_header *head, lat_payload *p,
+                     LAT_UNUSED lat_read_context *r)
 {
     const char *name = lat_input_name(in);
     char b[HEAD + 1], sum[33] = "";
     int *d = head->geom.dims;
-    (void)r;
     if (lat_input_read(in, b, HEAD) < 0)
         return -1;
     b[HEAD] = 0;
@@ -53,9 +53,8 @@ static int read_plane(lat_input *in, size_t volume, double *links, size_t at)
     return 0;
 }
 
-static int read_kyu(lat_input *in, const lat_header *head, lat_payload *p, void *links)
+static int read_kyu(lat_input *in, const lat_header *head, LAT_UNUSED lat_payload *p, void *links)
 {
-    (void)p;
     for (size_t i = 0; i < 72; i++) {
         const size_t mu = i / 18, column = i / 6 % 3, row = i / 2 % 3;
         if (read_plane(in, lat_volume(&head->geom), links, mu * 18 + 2 * (3 * row + column) + i % 2)

@@ -5,7 +5,6 @@
  * unformatted record, a u32 that counts its bytes at either end, doubles with the direction slowest
  * (JLQCD; with --order natural that of ILDG). Neither says its extents. */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -17,17 +16,15 @@ static int take_hints(lat_input *in, lat_header *head, const lat_read_context *r
 {
     head->nc = r->hints.nc ? r->hints.nc : 3;
     head->reals = 2 * head->nc * head->nc;
-    return lat_take_dims(in, &head->geom, &r->dims) < 0
-               ? -1
-               : lat_header_check(head, lat_input_name(in));
+    return lat_rc(lat_take_dims(in, &head->geom, &r->dims) < 0
+                  || lat_header_check(head, lat_input_name(in)));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static bool probe_text(const unsigned char *b, size_t n, int64_t size)
+static bool probe_text(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     bool digit = false;
-    (void)size;
     for (size_t i = 0; i < n; i++) {
         if (!isdigit(b[i]) && !isspace(b[i]) && (!b[i] || !strchr("+-.eE", b[i])))
             return false;
@@ -124,11 +121,10 @@ static int begin_fortran(lat_input *in, lat_header *head, lat_payload *p, lat_re
     return lat_set_source(head, p->big ? "Fortran record, big endian" : "Fortran record");
 }
 
-static int end_fortran(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
+static int end_fortran(lat_input *in, LAT_UNUSED lat_field *f, LAT_UNUSED lat_payload *p,
+                       lat_read_context *r)
 {
     unsigned char e[4];
-    (void)f;
-    (void)p;
     if (lat_input_read(in, e, 4) < 0)
         return -1;
     return memcmp(r->state, e, 4) == 0

@@ -5,9 +5,6 @@
  * plaquette; then sites with t slowest and z fastest, directions t, x, y, z. SU(2) comes as
  * matrices or as quaternions, by an option of its compilation: the length of the file tells, on a
  * pipe the first links do. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
@@ -31,8 +28,6 @@ static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
     return n >= HEAD && (fits(b, size, true) || fits(b, size, false));
 }
-
-/* ---- reading --------------------------------------------------------------------------------- */
 
 static int read_head(lat_input *in, lat_header *h, lat_read_context *r, bool *big)
 {
@@ -87,18 +82,14 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
                           p->big ? "" : " little endian");
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
+static void layout(const lat_header *head, LAT_UNUSED const lat_hints *hints, lat_payload *p)
 {
-    (void)hints;
     p->shape = head->nc == 2 && head->reals == 4 ? LAT_QUATERNIONS : LAT_BY_ROWS;
 }
 
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
     unsigned char b[HEAD];
-    (void)p;
     lat_store_be32(b, (uint32_t)head->nc);
     lat_dims_store(&head->geom, b + 4, true, true);
     lat_store_f64(b + 20, head->plaquette, true);

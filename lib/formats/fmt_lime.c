@@ -325,9 +325,8 @@ static int take_rest(lime *l)
 static int read_ahead(lime *l)
 {
     const uint64_t links = lat_input_offset(l->in);
-    return lat_input_skip(l->in, l->links.length) < 0 || take_rest(l) < 0
-               ? -1
-               : lat_input_rewind(l->in, links);
+    return lat_rc(lat_input_skip(l->in, l->links.length) < 0 || take_rest(l) < 0
+                  || lat_input_rewind(l->in, links));
 }
 
 static int set_source(const lime *l, lat_header *h, const lat_scidac_sum *sum)
@@ -338,7 +337,7 @@ static int set_source(const lime *l, lat_header *h, const lat_scidac_sum *sum)
                           (unsigned long)sum->a, (unsigned long)sum->b);
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin(lat_input *in, lat_header *head, LAT_UNUSED lat_payload *p, lat_read_context *r)
 {
     lime *l = lat_format_state(r, sizeof *l);
     if (!l)
@@ -349,7 +348,6 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
         return lat_fail("%s: expected a gauge field among its records, found none, and %d other "
                         "binary record%s",
                         l->name, l->others, l->others == 1 ? "" : "s");
-    (void)p;
     /* From a pipe the line about the source waits for `end`, so that it is the last one, too. */
     if (found < 0 || lat_input_size(in) < 0)
         return found < 0 ? -1 : 0;
@@ -407,23 +405,22 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
 
 static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return write_before(out, head) < 0 ? -1
-                                       : lat_lime_write_head(out, 0, "scidac-binary-data",
-                                                             lat_payload_bytes(head, p->rows));
+    return lat_rc(
+        write_before(out, head) < 0
+        || lat_lime_write_head(out, 0, "scidac-binary-data", lat_payload_bytes(head, p->rows)));
 }
 
 static int write_ildg_head(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return write_before(out, head) < 0 || write_ildg_records(out, head) < 0
-               ? -1
-               : lat_lime_write_head(out, 0, "ildg-binary-data", lat_payload_bytes(head, p->rows));
+    return lat_rc(
+        write_before(out, head) < 0 || write_ildg_records(out, head) < 0
+        || lat_lime_write_head(out, 0, "ildg-binary-data", lat_payload_bytes(head, p->rows)));
 }
 
 static int write_tail(lat_output *out, const lat_header *head, const lat_payload *p)
 {
-    return lat_lime_write_padding(out, lat_payload_bytes(head, p->rows)) < 0
-               ? -1
-               : lat_lime_write_checksum(out, &p->sum.scidac);
+    return lat_rc(lat_lime_write_padding(out, lat_payload_bytes(head, p->rows)) < 0
+                  || lat_lime_write_checksum(out, &p->sum.scidac));
 }
 
 const lat_format lat_format_ildg = {

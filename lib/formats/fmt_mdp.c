@@ -5,7 +5,6 @@
  * qcdutils'), i32 number of dimensions (4), i32 box[10] = T, X, Y, Z, 0 ..., i32 bytes a site, i32
  * sites; the byte order is that of the magic number. Then sites with t slowest and z fastest,
  * directions t, x, y, z. Nothing is summed. Texts may end in garbage. Written little endian. */
-#include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
@@ -58,18 +57,16 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
                     lat_volume(&h->geom), (unsigned long)lat_load_u32(b + SITES, *big));
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, LAT_UNUSED lat_read_context *r)
 {
-    (void)r;
     return read_head(in, head, &p->big) < 0
                ? -1
                : lat_set_source(head, p->big ? "MDP, big endian" : "MDP");
 }
 
-static int write_head(lat_output *out, const lat_header *h, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *h, LAT_UNUSED const lat_payload *p)
 {
     unsigned char b[HEAD] = {0};
-    (void)p;
     strcpy((char *)b, TYPE "\n");
     strcpy((char *)b + 60, "lat-convert\n");
     strcpy((char *)b + 120,

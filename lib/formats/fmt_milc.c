@@ -18,7 +18,6 @@
  * Versions 1 to 4: i32 59354, X, Y, Z, T, two f32 parameters, links as above. Fermilab: i32
  * 0x71626434, time, 4 bytes a real, 72 reals a site, X, Y, Z, T, order (0: natural), links as
  * above. Neither has sums. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -184,17 +183,17 @@ static int take_plain(lat_input *in, lat_header *head, lat_payload *p, const uns
     return lat_set_source(head, "%s %s endian, no checksums", what, p->big ? "big" : "little");
 }
 
-static int begin_old(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin_old(lat_input *in, lat_header *head, lat_payload *p,
+                     LAT_UNUSED lat_read_context *r)
 {
     unsigned char b[OLD_HEAD];
-    (void)r;
     return lat_input_read(in, b, sizeof b) < 0 ? -1 : take_plain(in, head, p, b, OLD, 4, "MILC v1");
 }
 
-static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p,
+                      LAT_UNUSED lat_read_context *r)
 {
     unsigned char b[FNAL_HEAD];
-    (void)r;
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     const bool big = lat_load_u32(b, true) == FNAL;
@@ -211,10 +210,10 @@ static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p, lat_read_
 #define OF_1996 53546
 #define HEAD_1996 28
 
-static int begin_1996(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin_1996(lat_input *in, lat_header *head, lat_payload *p,
+                      LAT_UNUSED lat_read_context *r)
 {
     unsigned char b[HEAD_1996];
-    (void)r;
     if (lat_need_size(in) < 0 || lat_input_read(in, b, sizeof b) < 0
         || take_plain(in, head, p, b, OF_1996, 4, "MILC of 1996") < 0
         || lat_header_check(head, lat_input_name(in)) < 0)

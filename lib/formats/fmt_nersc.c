@@ -45,10 +45,9 @@ typedef struct nersc {
     uint32_t sum;
 } nersc;
 
-static bool probe(const unsigned char *b, size_t n, int64_t size)
+static bool probe(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     static const char word[] = "BEGIN_HEADER";
-    (void)size;
     return n > sizeof word && memcmp(b, word, sizeof word - 1) == 0 && isspace(b[sizeof word - 1]);
 }
 
@@ -133,7 +132,6 @@ static int take_line(const char *name, nersc *n, lat_header *h, char *line)
                : lat_fail("%s: states %s twice, as '%s' and as '%.60s'", name, key, at, value);
 }
 
-/* Reads the lines of the header. */
 static int read_lines(lat_input *in, nersc *n, lat_header *h)
 {
     char *text = lat_alloc(LIMIT + 1, 1, "a NERSC header");

@@ -137,14 +137,13 @@ static int read_head(lat_input *in, lat_header *head, lat_read_context *r, bool 
     lat_dims_load(&head->geom, b, false, true);
     if (ddalphaamg)
         exchange_x_z(&head->geom);
-    return lat_header_check(head, lat_input_name(in)) < 0
-               ? -1
-               : lat_take_plaquette(in, r, lat_load_f64(b + 16, false), 1.0 / 3);
+    return lat_rc(lat_header_check(head, lat_input_name(in)) < 0
+                  || lat_take_plaquette(in, r, lat_load_f64(b + 16, false), 1.0 / 3));
 }
 
-static int begin_ddalphaamg(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin_ddalphaamg(lat_input *in, lat_header *head, LAT_UNUSED lat_payload *p,
+                            lat_read_context *r)
 {
-    (void)p;
     return read_head(in, head, r, true);
 }
 
@@ -202,10 +201,9 @@ static int say_program(const char *name, lat_header *head, program found, const 
                           pyquda ? "openQCD with the header T, Z, Y, X" : "DDalphaAMG");
 }
 
-static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
+static int end_openqcd(lat_input *in, lat_field *f, LAT_UNUSED lat_payload *p, lat_read_context *r)
 {
     order_test *d = r->state;
-    (void)p;
     if (d->now == d->count) /* none fitted: lat_validate reports the first one */
         return 0;
     const program now = d->tried[d->now];
@@ -236,16 +234,14 @@ static int write_head(lat_output *out, const lat_geometry *geom, double plaquett
     return lat_output_write(out, b, sizeof b);
 }
 
-static int head_openqcd(lat_output *out, const lat_header *head, const lat_payload *p)
+static int head_openqcd(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
-    (void)p;
     return write_head(out, &head->geom, head->plaquette);
 }
 
-static int head_ddalphaamg(lat_output *out, const lat_header *head, const lat_payload *p)
+static int head_ddalphaamg(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
     lat_geometry geom = head->geom;
-    (void)p;
     exchange_x_z(&geom);
     return write_head(out, &geom, head->plaquette);
 }

@@ -91,9 +91,7 @@ static void plan(lat_hdf5_filler *w, const lat_hdf5_set *set, lat_field *f, cons
     lat_hdf5_fill_plan(w, set, f->data, stride);
 }
 
-/* The order of the sites: as the options say, or the program that wrote them; false if neither
- * does.
- */
+/* The order of sites: as the options say, or the program that wrote them; false if neither does. */
 static bool order_of(const lat_hdf5_set *s, const lat_quark_hints *hints, char order[5])
 {
     const bool qlua = strncmp(s->kind, "Lattice", 7) == 0, qdp = s->rank == 4;

@@ -10,7 +10,6 @@
  * All are big endian, x fastest. The basis of USQCD's files is by agreement that of DeGrand and
  * Rossi. tmLQCD may write lx for lz: the length of the data tells. scidac-checksum belongs to the
  * binary record before it. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -75,10 +74,8 @@ static int take_record_xml(reader *r, const lat_lime_xml *x)
     r->spin = r->colour = -1;
     if (strstr(x->text, "<usqcdPropInfo") || strstr(x->text, "<usqcdInfo")
         || strstr(x->text, "<usqcdSourceInfo"))
-        return lat_lime_number(x, "spin", 65535, &r->spin) < 0
-                       || lat_lime_number(x, "color", 65535, &r->colour) < 0
-                   ? -1
-                   : 0;
+        return lat_rc(lat_lime_number(x, "spin", 65535, &r->spin) < 0
+                      || lat_lime_number(x, "color", 65535, &r->colour) < 0);
     free(r->record_xml);
     r->record_xml = strdup(x->text);
     return r->record_xml ? 0 : lat_fail("out of memory: the XML of a record");
@@ -177,9 +174,8 @@ static int read_sink(reader *r, lat_real real)
                         r->name, column);
     r->seen |= 1u << column;
     /* One sink alone becomes a spinor; it is copied when the file has ended. */
-    return allocate(r, LAT_PROPAGATOR, real) < 0
-               ? -1
-               : read_data(r, "tzyxsci", (size_t)column, SPINOR_REALS);
+    return lat_rc(allocate(r, LAT_PROPAGATOR, real) < 0
+                  || read_data(r, "tzyxsci", (size_t)column, SPINOR_REALS));
 }
 
 static int take_binary(reader *r, const lat_lime_record *rec)
@@ -200,9 +196,8 @@ static int take_binary(reader *r, const lat_lime_record *rec)
         if (r->single || r->seen)
             return lat_fail("%s: holds more than one propagator", r->name);
         r->single = true;
-        return allocate(r, LAT_PROPAGATOR, reals == PROPAGATOR_REALS ? LAT_F32 : LAT_F64) < 0
-                   ? -1
-                   : read_data(r, "tzyxsScCi", 0, PROPAGATOR_REALS);
+        return lat_rc(allocate(r, LAT_PROPAGATOR, reals == PROPAGATOR_REALS ? LAT_F32 : LAT_F64) < 0
+                      || read_data(r, "tzyxsScCi", 0, PROPAGATOR_REALS));
     }
     if (rec->length == volume * SPINOR_REALS * 4 || rec->length == volume * SPINOR_REALS * 8) {
         const bool source = r->pairs && r->spinors++ % 2 == 0;

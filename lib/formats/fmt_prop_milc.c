@@ -74,9 +74,8 @@ static int read_milc_column(lat_input *in, lat_field *f, int column, bool big,
         return lat_fail("%s: expected source spin %d, colour %d in column %d, found %u, %u",
                         lat_input_name(in), column / 3, column % 3, column, load(head, 0, big),
                         load(head, 1, big));
-    return lat_quark_array_read(in, f, &a) < 0
-               ? -1
-               : check_sums(lat_input_name(in), column, big, head, &sum, h);
+    return lat_rc(lat_quark_array_read(in, f, &a) < 0
+                  || check_sums(lat_input_name(in), column, big, head, &sum, h));
 }
 
 static int read_milc(lat_input *in, lat_field *f, lat_quark_hints *h)
@@ -159,11 +158,10 @@ static bool probe_fm(const unsigned char *b, size_t n, int64_t size)
     return volume && lat_probe_size(size, FM_HEAD + 4 * FM_REALS * volume);
 }
 
-static int read_fm(lat_input *in, lat_field *f, lat_quark_hints *h)
+static int read_fm(lat_input *in, lat_field *f, LAT_UNUSED lat_quark_hints *h)
 {
     unsigned char b[FM_HEAD];
     const char *name = lat_input_name(in);
-    (void)h;
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;
     const bool big = load(b, 0, true) == FM;

@@ -37,9 +37,8 @@ static int skip_header(lat_input *in)
 static int read_ddalphaamg(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     f->head.real = LAT_F64;
-    return skip_header(in) < 0 || lat_take_dims(in, &f->head.geom, &h->dims) < 0
-               ? -1
-               : lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array);
+    return lat_rc(skip_header(in) < 0 || lat_take_dims(in, &f->head.geom, &h->dims) < 0
+                  || lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array));
 }
 
 /* ---- openQCD --------------------------------------------------------------------------------- */
@@ -117,9 +116,8 @@ static int write_sfld(lat_output *out, const lat_field *f)
     unsigned char b[SFLD_HEAD];
     lat_dims_store(&f->head.geom, b, false, true);
     lat_store_f64(b + 16, square_norm(f), false);
-    return lat_output_write(out, b, sizeof b) < 0
-               ? -1
-               : lat_quark_array_write(out, f, &lat_format_openqcd_sfld.array);
+    return lat_rc(lat_output_write(out, b, sizeof b) < 0
+                  || lat_quark_array_write(out, f, &lat_format_openqcd_sfld.array));
 }
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
@@ -134,7 +132,7 @@ static bool has_spinors(const lat_npy *a, lat_kind *kind)
     return propagator || spinor;
 }
 
-static bool probe_npy(const unsigned char *b, size_t n, int64_t size)
+static bool probe_npy(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     lat_npy array;
     lat_kind kind;

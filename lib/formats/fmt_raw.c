@@ -9,8 +9,6 @@
  * N, precision and byte order, where no option gives them, are those in which the first matrices
  * are unitary.
  */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -128,9 +126,8 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
     return rc;
 }
 
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
+static void layout(LAT_UNUSED const lat_header *head, const lat_hints *hints, lat_payload *p)
 {
-    (void)head;
     p->big = hints->big == 1;
     p->order = hints->order;
 }

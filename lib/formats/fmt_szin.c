@@ -9,10 +9,7 @@
  * CP-PACS: i32 19920410 (which tells the byte order) and 1020 bytes; f64 in the order of ILDG. Two
  * digits at byte 18 are X = Y = Z, two at 21 are T; they are not always right, and --dims goes
  * before them. */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
@@ -52,11 +49,10 @@ static bool parse(const unsigned char *b, size_t n, uint32_t *nd, uint32_t *nc, 
     return true;
 }
 
-static bool probe_szin(const unsigned char *b, size_t n, int64_t size)
+static bool probe_szin(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     lat_geometry geom;
     uint32_t nd, nc;
-    (void)size;
     return parse(b, n, &nd, &nc, &geom) && nd == 4 && nc >= 2 && nc <= LAT_MAX_COLOURS;
 }
 
@@ -77,9 +73,9 @@ static int read_szin_head(lat_input *in, lat_header *h)
     return lat_header_check(h, name);
 }
 
-static int begin_szin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin_szin(lat_input *in, lat_header *head, lat_payload *p,
+                      LAT_UNUSED lat_read_context *r)
 {
-    (void)r;
     if (lat_need_size(in) < 0 || read_szin_head(in, head) < 0)
         return -1;
     *p = (lat_payload){

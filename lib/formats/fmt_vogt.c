@@ -5,7 +5,6 @@
  * writer; then sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed.
  * Written little endian. */
 #include <stdint.h>
-#include <stdio.h>
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
@@ -65,9 +64,8 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
     return 0;
 }
 
-static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
+static int begin(lat_input *in, lat_header *head, lat_payload *p, LAT_UNUSED lat_read_context *r)
 {
-    (void)r;
     return read_head(in, head, &p->big) < 0
                ? -1
                : lat_set_source(head, p->big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
@@ -82,12 +80,11 @@ static int admit(const char *name, const lat_header *h)
     return 0;
 }
 
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
     const int *d = head->geom.dims;
     const int v[WORDS] = {4, head->nc, d[3], d[0], d[1], d[2], (int)head->real};
     unsigned char b[HEAD];
-    (void)p;
     for (int i = 0; i < WORDS; i++) {
         b[2 * i] = (unsigned char)(v[i] & 255);
         b[2 * i + 1] = (unsigned char)(v[i] >> 8);

@@ -4,8 +4,7 @@
  * A format is one file, fmt_NAME.c, that defines one lat_format, and one line in the list in
  * formats.c. Byte order, missing rows, checksums and the loop over the links are in payload.h. What
  * every gauge field must satisfy is checked in validate.c, after the reader has returned. */
-#ifndef LAT_FORMAT_H
-#define LAT_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,8 +55,7 @@ void *lat_format_state(lat_read_context *r, size_t size);
 /* What a format holds, if it is no format of links: bits. */
 enum { LAT_HOLDS_PROPAGATORS = 1, LAT_HOLDS_SPINORS = 2 };
 
-/* What M^-1 of docs/format.md is divided by in a file: 1, 2 kappa, or what its format usually has.
- */
+/* What M^-1 of docs/format.md is divided by in a file: 1, 2 kappa, or as usual in its format. */
 typedef enum { LAT_NORM_FORMAT, LAT_NORM_MASS, LAT_NORM_KAPPA } lat_norm;
 
 /* Options about what a file does not state; a raw one takes all of them. */
@@ -130,8 +128,7 @@ typedef struct lat_format {
     int (*admit)(const char *name, const lat_header *head);
 
     /* How it stores a field of precision head->real, head->reals a matrix; `layout` changes what is
-     * otherwise in a field like this. rows = 0: all, or as fewer_rows allows and head->reals asks.
-     */
+     * otherwise in a field like this. rows = 0: all, or as fewer_rows and head->reals say. */
     lat_payload stored;
     void (*layout)(const lat_header *head, const lat_hints *hints, lat_payload *p);
 
@@ -209,8 +206,7 @@ int lat_take_plaquette(lat_input *in, lat_read_context *r, double stated, double
  * text. */
 const char *lat_mean_text(double mean, char text[LAT_MEAN_TEXT]);
 
-/* A mismatch between what a file states and what it holds: lat_fail, or with force lat_warn and 0.
- */
+/* A mismatch between what a file states and what it holds: lat_fail; with force lat_warn and 0. */
 int lat_mismatch(bool force, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Half a unit of the last digit in `text`: "0.571077" is exact to 5e-7. */
@@ -235,5 +231,3 @@ __attribute__((format(printf, 2, 3))) int lat_set_source(lat_header *head, const
 /* Reads to the end of a file that holds one field. White space may follow, and zero bytes, which
  * get a warning; anything else is a mismatch. */
 int lat_expect_end(lat_input *in, bool force);
-
-#endif

@@ -133,10 +133,8 @@ const lat_format *lat_format_of(lat_input *in)
     ssize_t n = lat_input_peek(in, b, sizeof b);
     if (n < 0)
         return NULL;
-    if (n == 0) {
-        lat_fail("%s: empty, expected a configuration", lat_input_name(in));
-        return NULL;
-    }
+    if (n == 0)
+        return lat_fail_null("%s: empty, expected a configuration", lat_input_name(in));
     for (const lat_format *const *f = lat_formats; *f; f++)
         if (lat_format_fits(*f, b, (size_t)n, lat_input_size(in))
             && !((*f)->leaves && (*f)->leaves(in)))
@@ -270,9 +268,9 @@ int lat_need_size(lat_input *in)
 int lat_skip_to_links(lat_input *in, const lat_header *head, int rows)
 {
     const uint64_t need = lat_payload_bytes(head, rows);
-    return lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
-               ? -1
-               : lat_input_skip(in, (uint64_t)lat_input_size(in) - lat_input_offset(in) - need);
+    return lat_rc(
+        lat_expect_bytes(in, need, 0, "a configuration of that size") < 0
+        || lat_input_skip(in, (uint64_t)lat_input_size(in) - lat_input_offset(in) - need));
 }
 
 void *lat_format_state(lat_read_context *r, size_t size)

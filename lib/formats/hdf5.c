@@ -395,7 +395,6 @@ static int read_image(lat_hdf5 *h)
 static int take_superblock(lat_hdf5 *h)
 {
     unsigned char b[104];
-    uint64_t end;
     if (!lat_hdf5_bytes(h, 0, 48, b) || memcmp(b, LAT_HDF5_MAGIC, 8) != 0 || b[8] > 3)
         return damaged(h);
     const bool old = b[8] < 2;
@@ -405,7 +404,7 @@ static int take_superblock(lat_hdf5 *h)
                         b[old ? 13 : 9]);
     if (old && !lat_hdf5_bytes(h, 0, 96, b))
         return damaged(h);
-    end = number(old ? b + at + 16 : b + 28, 8);
+    uint64_t end = number(old ? b + at + 16 : b + 28, 8);
     h->root = number(old ? b + at + 40 : b + 36, 8);
     if (number(old ? b + at : b + 12, 8) != 0)
         return lat_fail("%s: expected an HDF5 file from its first byte on, found a base address",

@@ -9,8 +9,7 @@
  * external storage, virtual datasets, external and soft links, other filters, groups with indexed
  * links, chunks with an index of version 4 (libver='latest'). Source: the HDF5 File Format
  * Specification, version 3. */
-#ifndef LAT_HDF5_H
-#define LAT_HDF5_H
+#pragma once
 
 #include <stdbool.h>
 #include "common/io.h"
@@ -72,5 +71,3 @@ int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *set);
  * bytes as they are in the file. Memory: a chunk, which is no more than the set. 0 or -1. */
 typedef void lat_hdf5_put(void *context, const uint64_t *index, const unsigned char *element);
 int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *set, lat_hdf5_put *put, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5_bytes.h: between hdf5.c, hdf5_messages.c and hdf5_data.c. */
-#ifndef LAT_HDF5_BYTES_H
-#define LAT_HDF5_BYTES_H
+#pragma once
 
 #include "hdf5.h"
 
@@ -38,5 +37,3 @@ void lat_hdf5_filters(lat_hdf5_set *s, lat_hdf5_reader *r);
  * it has another name, or is no text. */
 size_t lat_hdf5_attribute(lat_hdf5 *h, lat_hdf5_reader r, const char *name, char *text,
                           size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5_fill.h: from the elements of a set in an HDF5 file to the numbers of a field. */
-#ifndef LAT_HDF5_FILL_H
-#define LAT_HDF5_FILL_H
+#pragma once
 
 #include "hdf5.h"
 
@@ -24,5 +23,3 @@ bool lat_hdf5_has_links(lat_input *in);
 
 /* A lat_hdf5_put with a filler. */
 void lat_hdf5_fill(void *filler, const uint64_t *index, const unsigned char *element);
-
-#endif

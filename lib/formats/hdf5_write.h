@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5_write.h: descriptions of an HDF5 file, as version 1.10 of the HDF5 library writes them. */
-#ifndef LAT_HDF5_WRITE_H
-#define LAT_HDF5_WRITE_H
+#pragma once
 
 #include "hdf5.h"
 
@@ -42,5 +41,3 @@ void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t root, ui
 #define LAT_HDF5_GROUP (LAT_HDF5_TREE + LAT_HDF5_HEAP + LAT_HDF5_SYMBOLS)
 void lat_hdf5_put_group(lat_hdf5_writer *w, int count, const char *const *name,
                         const uint64_t *header);
-
-#endif

@@ -113,12 +113,13 @@ static void put(lat_join *j, const lat_field *psi)
 
 int lat_join_add(lat_join *j, const char *name, const lat_field *psi)
 {
-    int column, rc;
+    int column;
     if (psi->head.kind != LAT_SPINOR)
         return lat_fail("%s: expected a spinor, to be joined with others, found %s", name,
                         lat_kind_text(psi->head.kind));
     char *source = source_of(&psi->head.quark, &column);
-    rc = !source || fits(j, name, psi, source, column) || (j->count == 0 && begin(j, psi, source));
+    int rc = !source || fits(j, name, psi, source, column)
+             || (j->count == 0 && begin(j, psi, source));
     free(source);
     if (rc)
         return -1;

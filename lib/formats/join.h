@@ -4,8 +4,7 @@
  *     lat_join j = {.count = 0};
  *     while (..) if (lat_join_add(&j, name, &psi) > 0) { use j.whole; lat_join_free(&j) }
  *     lat_join_end(&j), lat_join_free(&j) */
-#ifndef LAT_JOIN_H
-#define LAT_JOIN_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -26,5 +25,3 @@ int lat_join_add(lat_join *j, const char *name, const lat_field *psi);
 int lat_join_end(const lat_join *j);
 
 void lat_join_free(lat_join *j); /* may be used again */
-
-#endif

@@ -78,8 +78,7 @@ static void without_high_bytes(char *text)
 }
 
 /* What programs do to XML, and what is done about it: no value that is read is in an attribute, and
- * none but comments and names has other letters than those of ASCII, which some write in Latin-1.
- */
+ * none but comments and names has letters beyond ASCII, which some write in Latin-1. */
 static void mend_xml(const char *name, const char *type, char *text)
 {
     static const struct {
@@ -107,11 +106,10 @@ static void mend_xml(const char *name, const char *type, char *text)
 
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit)
 {
-    if (rec->length > limit) {
-        lat_fail("%s: expected at most %llu bytes in record '%s', found %llu", lat_input_name(in),
-                 (unsigned long long)limit, rec->type, (unsigned long long)rec->length);
-        return NULL;
-    }
+    if (rec->length > limit)
+        return lat_fail_null("%s: expected at most %llu bytes in record '%s', found %llu",
+                             lat_input_name(in), (unsigned long long)limit, rec->type,
+                             (unsigned long long)rec->length);
     char *text = lat_alloc((size_t)rec->length + 1, 1, "a record");
     if (text && lat_input_read(in, text, (size_t)rec->length) < 0) {
         free(text);

@@ -4,8 +4,7 @@
  * A record is a header of 144 bytes, big endian: u32 magic, u16 version 1, u16 flags (0x8000 a
  * message begins, 0x4000 ends), u64 length, char type[128]; then the data, padded with zeros to 8
  * bytes. */
-#ifndef LAT_LIME_H
-#define LAT_LIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +33,7 @@ int lat_lime_next(lat_input *in, lat_lime_record *rec);
 int lat_lime_skip_padding(lat_input *in, const lat_lime_record *rec);
 
 /* The data of a record of text, of at most `limit` bytes, ended by a NUL; to be freed. NULL with
- * lat_error set. XML that is proper except for its attributes comes without them, with a warning.
- */
+ * lat_error set. XML that is proper but for its attributes comes without them, with a warning. */
 char *lat_lime_text(lat_input *in, const lat_lime_record *rec, uint64_t limit);
 
 /* A record of XML: its file and type, for messages, and its text. */
@@ -73,5 +71,3 @@ int lat_lime_write_scidac_file(lat_output *out, const lat_geometry *geom);
 int lat_lime_write_scidac_record(lat_output *out, const lat_header *h, const char *datatype,
                                  size_t reals, int count);
 int lat_lime_write_checksum(lat_output *out, const lat_scidac_sum *sum);
-
-#endif

@@ -2,8 +2,7 @@
 /* lime_record.h: scidac-record-xml as lat-convert writes it beside links: plaquette and link trace,
  * gauge, info and history. The means vouch that it is about these links, because programs copy the
  * record of what they read. */
-#ifndef LAT_LIME_RECORD_H
-#define LAT_LIME_RECORD_H
+#pragma once
 
 #include "format.h"
 #include "lime.h"
@@ -19,5 +18,3 @@ bool lat_lime_is_ours(const char *text);
 char *lat_lime_record_text(const lat_header *head);
 
 int lat_lime_write_ours(lat_output *out, const lat_header *head);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* npy.h: the head of a NumPy array of complex numbers, version 1.0. */
-#ifndef LAT_NPY_H
-#define LAT_NPY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ size_t lat_npy_parse(const unsigned char *b, size_t n, lat_npy *array);
 
 /* The head of an array in C's order and little endian, into b; `shape` as Python writes it. */
 void lat_npy_print(char b[LAT_NPY_HEAD + 1], lat_real real, const char *shape);
-
-#endif

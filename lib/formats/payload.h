@@ -5,8 +5,7 @@
  * lat_read_links below). They differ in byte order, in the order of sites and directions, in the
  * part of a matrix that they store, and in their checksums. Bytes are read and written in chunks of
  * a few MiB. */
-#ifndef LAT_PAYLOAD_H
-#define LAT_PAYLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,8 +63,7 @@ bool lat_payload_sliced(const lat_payload *p, const lat_header *head);
 int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first,
                      int count);
 
-/* Writes them; with out NULL it computes the checksum only, for formats that have it in the header.
- */
+/* Writes them; with out NULL it computes the checksum only, for formats with it in the header. */
 int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,
                       int first, int count);
 
@@ -86,5 +84,3 @@ void lat_rows_complete(const lat_header *head, void *matrices, size_t count);
 
 /* The largest difference of a real in the last rows from what lat_rows_complete would put there. */
 double lat_rows_error(const lat_header *head, const void *matrices, size_t count);
-
-#endif

@@ -179,22 +179,19 @@ int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
 {
     f->head.nc = 3;
     lat_header_make_spinors(&f->head, kind, 1);
-    return lat_header_check(&f->head, lat_input_name(in)) < 0
-                   || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
-               ? -1
-               : lat_field_alloc(f, NULL);
+    return lat_rc(lat_header_check(&f->head, lat_input_name(in)) < 0
+                  || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
+                  || lat_field_alloc(f, NULL));
 }
 
 int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a)
 {
     const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
-    return lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
-                   || lat_quark_alloc(in, f, kind,
-                                      reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
-                          < 0
-                   || lat_quark_array_read(in, f, a) < 0
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
+        || lat_quark_alloc(in, f, kind, reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
+               < 0
+        || lat_quark_array_read(in, f, a) < 0);
 }
 
 /* ---- basis and normalisation ----------------------------------------------------------------- */
@@ -223,11 +220,10 @@ typedef struct numbers {
     double scale;
 } numbers;
 
-static void change_site(const void *with, const lat_field *f, size_t x, double *s)
+static void change_site(const void *with, const lat_field *f, LAT_UNUSED size_t x, double *s)
 {
     const numbers *n = with;
     const int nc = f->head.nc;
-    (void)x;
     if (f->head.kind == LAT_PROPAGATOR)
         lat_basis_propagator(n->basis, n->back, nc, s);
     else
@@ -242,9 +238,8 @@ static void change_numbers(lat_field *f, const lat_basis *b, bool back, double s
         each_site(f, change_site, &(numbers){b, back, scale});
 }
 
-static void change_source(const void *with, const lat_field *f, size_t x, double *s)
+static void change_source(const void *with, const lat_field *f, LAT_UNUSED size_t x, double *s)
 {
-    (void)x;
     lat_basis_source(with, false, f->head.nc, s);
 }
 
@@ -385,11 +380,9 @@ static int gather_phases(const char *name, lat_field *f, const double *spread)
 
 int lat_quarks_state(const char *name, lat_field *f, const lat_quark_hints *h)
 {
-    return lat_quarks_state_boundary(name, &f->head, h->boundary, h->force)
-                   || state_source(name, &f->head.quark, h)
-                   || (h->spread && gather_phases(name, f, h->spread))
-               ? -1
-               : 0;
+    return lat_rc(lat_quarks_state_boundary(name, &f->head, h->boundary, h->force)
+                  || state_source(name, &f->head.quark, h)
+                  || (h->spread && gather_phases(name, f, h->spread)));
 }
 
 /* ---- a field --------------------------------------------------------------------------------- */

@@ -5,8 +5,7 @@
  * numbers as the file has them, in natural order. lat_quarks_read and _write change spin
  * basis and normalisation, in double precision and with one rounding. A field is in memory as a
  * whole. */
-#ifndef LAT_QUARKS_H
-#define LAT_QUARKS_H
+#pragma once
 
 #include "format.h"
 #include "quark/gamma.h"
@@ -66,8 +65,7 @@ uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
 
-/* Of an axis, one of these letters: its extent, and the reals of a field between two of its values.
- */
+/* Of an axis, one of these letters: its extent, and the reals between two of its values. */
 void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride);
 
 /* Extents and axes of an array whose sites have the order of these four letters, slowest first, and
@@ -83,5 +81,3 @@ int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_q
 /* Makes f->head, whose extents and precision are set, one of SU(3) spinors of this kind, checks it,
  * expects `bytes` more bytes, and allocates the data. 0 or -1. */
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes);
-
-#endif

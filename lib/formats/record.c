@@ -91,8 +91,6 @@ int lat_record_take(const char *name, lat_header *head, const char *key, const c
                                             : 0;
 }
 
-/* ---- history --------------------------------------------------------------------------------- */
-
 /* Bytes of `text` for one line: no character is cut. */
 static int piece_of(const char *text)
 {

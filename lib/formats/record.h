@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record.h: what our header says about the gauge, as pairs of key and value, and the history, for
  * formats that can hold lines or elements of ours. */
-#ifndef LAT_RECORD_H
-#define LAT_RECORD_H
+#pragma once
 
 #include <stdio.h>
 #include "lattice/header.h"
@@ -22,5 +21,3 @@ void lat_record_history(const lat_lines *history, FILE *to);
 
 /* Takes the text between quotes as a line of the history; with `more` it continues the last one. */
 int lat_record_take_history(lat_header *head, bool more, char *value);
-
-#endif

@@ -244,8 +244,7 @@ static int validate_stated(const lat_file_reader *s, const char *what, double st
                         s->r.sums_agree ? "; both checksums are those of the links" : "");
 }
 
-/* An open boundary of axis mu is stated: are all links of one slice along it zero, and no others?
- */
+/* An open boundary of axis mu is stated: are all links of one slice along it zero, no others? */
 static int validate_open_axis(lat_file_reader *s, const link_counts *counts, int mu)
 {
     lat_header *h = &s->f.head;
@@ -258,13 +257,12 @@ static int validate_open_axis(lat_file_reader *s, const link_counts *counts, int
                             "of one slice along it to be zero, found %zu%s",
                             s->name, "xyzt"[mu], lat_volume(&h->geom) / (size_t)h->geom.dims[mu],
                             zero, counts->spread[ZERO] ? ", not in one slice" : "");
-    return lat_mismatch(s->r.force,
-                        "%s: an open boundary of the %c axis is stated, and no link along it "
-                        "is zero (--force takes it for periodic)",
-                        s->name, "xyzt"[mu])
-                   || lat_boundary_set(h, mu, "PERIODIC") < 0
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_mismatch(s->r.force,
+                     "%s: an open boundary of the %c axis is stated, and no link along it "
+                     "is zero (--force takes it for periodic)",
+                     s->name, "xyzt"[mu])
+        || lat_boundary_set(h, mu, "PERIODIC") < 0);
 }
 
 /* A file that states an open boundary (NERSC can) has links of zero there, which the sums leave
@@ -283,8 +281,7 @@ static int validate_open(lat_file_reader *s, const lat_slice_sums *sums)
     return 0;
 }
 
-/* ---- files that do not say what they are -------------------------------------------------------
- */
+/* ---- files that do not say what they are ----------------------------------------------------- */
 
 /* Another order of the extents of --dims, on which the same links have a plaquette. */
 typedef struct trial {
@@ -307,13 +304,11 @@ static bool permuted(const lat_geometry *from, int i, lat_geometry *to)
 }
 
 /* With all slices at once. The order of the links is that of ILDG; else none is found. */
-static int try_extents(void *context, const lat_header *head, const void *slices, int first,
-                       int count)
+static int try_extents(void *context, const lat_header *head, const void *slices,
+                       LAT_UNUSED int first, LAT_UNUSED int count)
 {
     trial *t = context;
     lat_field f = {.head = *head, .data = (void *)slices}; /* borrowed */
-    (void)first;
-    (void)count;
     for (int i = 0; i < 256 && !t->found; i++) {
         double trace;
         lat_slice_sums all;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "xml.h"
+#include "base/error.h"
 
 typedef struct parse_state {
     XML_Parser parser;
@@ -22,11 +23,11 @@ typedef struct parse_state {
 /* The depth at which text is collected. */
 static int wanted(const parse_state *w) { return w->tag ? 1 : 2; }
 
-static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
+static void XMLCALL on_start(void *data, const XML_Char *name,
+                             LAT_UNUSED const XML_Char **attributes)
 {
     parse_state *w = data;
     const char *colon = strrchr(name, ':');
-    (void)attributes;
     if (w->depth || !w->tag || strcmp(colon ? colon + 1 : name, w->tag) == 0)
         if (++w->depth == wanted(w))
             w->length = 0;
@@ -52,13 +53,10 @@ static void XMLCALL on_text(void *data, const XML_Char *piece, int n)
     w->length += (size_t)n;
 }
 
-static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *sys,
-                               const XML_Char *pub, int internal)
+static void XMLCALL on_doctype(void *data, LAT_UNUSED const XML_Char *name,
+                               LAT_UNUSED const XML_Char *sys, LAT_UNUSED const XML_Char *pub,
+                               LAT_UNUSED int internal)
 {
-    (void)name;
-    (void)sys;
-    (void)pub;
-    (void)internal;
     ((parse_state *)data)->doctype = true;
     XML_StopParser(((parse_state *)data)->parser, XML_FALSE);
 }
@@ -111,10 +109,9 @@ typedef struct first {
     bool found, overlong;
 } first;
 
-static int take_first(void *context, const char *tag, const char *text)
+static int take_first(void *context, LAT_UNUSED const char *tag, const char *text)
 {
     first *f = context;
-    (void)tag;
     if (f->found)
         return 0;
     f->found = true;
@@ -150,11 +147,11 @@ typedef struct names {
     bool strange;
 } names;
 
-static void XMLCALL compare_name(void *data, const XML_Char *name, const XML_Char **attributes)
+static void XMLCALL compare_name(void *data, const XML_Char *name,
+                                 LAT_UNUSED const XML_Char **attributes)
 {
     names *s = data;
     const char *const *known = s->known;
-    (void)attributes;
     while (*known && strcmp(*known, name) != 0)
         known++;
     s->strange = s->strange || !*known;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* xml.h: values out of a small XML document, by expat. */
-#ifndef LAT_XML_H
-#define LAT_XML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *cont
 /* Takes all attributes of all elements, and the declaration, out of a document that ends with a
  * NUL. A quote that is missing among them goes with them: some writers leave one out. */
 void lat_xml_drop_attributes(char *document);
-
-#endif

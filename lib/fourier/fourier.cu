@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include "grid/cuda_device.cuh"
 extern "C" {
-#include "base/error.h"
 #include "fourier.h"
 }
 
@@ -92,11 +91,9 @@ lat_fourier *lat_fourier_new(int nd, const int *extent)
     const lat_device_options any = {};
     if (!lat_cuda_available(&any, &lat_comm_self) || load())
         return NULL;
-    lat_fourier *c = (lat_fourier *)calloc(1, sizeof *c);
-    if (!c) {
-        lat_fail("out of memory: a Fourier transform");
+    lat_fourier *c = (lat_fourier *)lat_alloc_zero(1, sizeof *c, "a Fourier transform");
+    if (!c)
         return NULL;
-    }
     c->sites = 1;
     for (int i = 0; i < nd; i++)
         c->sites *= (size_t)extent[i];

@@ -6,8 +6,7 @@
  * for many real fields side by side. Axes of weight 0 are not part of L: their slices are lattices
  * of their own. The constants, of each slice, are the null space of L; the inverse has none of
  * them. The bits depend neither on threads nor on ranks. */
-#ifndef LAT_FOURIER_LAPLACE_H
-#define LAT_FOURIER_LAPLACE_H
+#pragma once
 
 #include "comm/comm.h"
 #include "common/geometry.h"
@@ -27,5 +26,3 @@ int lat_laplace_invert(const lat_laplace *l, double *v);
 
 /* Was this program built with FFTW? */
 extern const int lat_laplace_built;
-
-#endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "lines.cuh"
 extern "C" {
-#include "base/error.h"
 #include "laplace_gpu.h"
 }
 
@@ -25,11 +24,9 @@ int lat_laplace_gpu_check(const lat_geometry *geom, bool single)
 lat_laplace_gpu *lat_laplace_gpu_new(lat_device *dev, const lat_geometry *geom,
                                      const double *weight, int reals, bool single, int units)
 {
-    lat_laplace_gpu *l = (lat_laplace_gpu *)calloc(1, sizeof *l);
-    if (!l) {
-        lat_fail("out of memory: a Fourier transform");
+    lat_laplace_gpu *l = (lat_laplace_gpu *)lat_alloc_zero(1, sizeof *l, "a Fourier transform");
+    if (!l)
         return NULL;
-    }
     l->stream = lat_cuda_device_of(dev)->stream;
     l->single = single;
     l->units = units;

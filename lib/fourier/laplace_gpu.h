@@ -2,16 +2,11 @@
 /* laplace_gpu.h: the inverse of the lattice Laplacian (laplace.h) on a GPU, for many real fields
  * side by side, by Fourier transforms of our own (lines.cuh). (cuFFT knows three dimensions at
  * most, and an order of sites that nobody needs here.) C and C++. */
-#ifndef LAT_FOURIER_LAPLACE_GPU_H
-#define LAT_FOURIER_LAPLACE_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include "common/geometry.h"
 #include "grid/device.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_laplace_gpu lat_laplace_gpu;
 
@@ -28,8 +23,3 @@ void lat_laplace_gpu_free(lat_laplace_gpu *l);
 /* v <- L^-1 v, of units that are not idle (idle[units] on the device; NULL: all), in the device's
  * stream: 0, or -1 with lat_error set. */
 int lat_laplace_gpu_invert(lat_laplace_gpu *l, void *v, const bool *idle);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* laplace_single.h: the inverse of the lattice Laplacian in single precision, on one process: a
  * preconditioner. laplace.h has the definition; the functions are those of its names. */
-#ifndef LAT_FOURIER_LAPLACE_SINGLE_H
-#define LAT_FOURIER_LAPLACE_SINGLE_H
+#pragma once
 
 #include "comm/comm.h"
 #include "common/geometry.h"
@@ -19,5 +18,3 @@ int lat_single_laplace_invert(const lat_single_laplace *l, float *v);
 
 /* Was this program built with FFTW in single precision? */
 extern const int lat_laplace_single_built;
-
-#endif

@@ -137,11 +137,9 @@ NAME(laplace)
 *NAME(laplace_new)(const lat_geometry *geom, const double *weight, int reals, const lat_comm *comm)
 {
     const int nd = geom->nd;
-    NAME(laplace) *l = calloc(1, sizeof *l);
-    if (!l) {
-        lat_fail("out of memory: a Laplacian");
+    NAME(laplace) *l = lat_alloc_zero(1, sizeof *l, "a Laplacian");
+    if (!l)
         return NULL;
-    }
     l->geom = *geom;
     l->comm = comm ? comm : &lat_comm_self;
     l->reals = (size_t)reals;
@@ -345,20 +343,15 @@ static int invert_ends(const NAME(laplace) * l, REAL *v)
         return each(l, ENDS, slice / l->ends.wide, 0, slice, v);
     const lat_slab own = share(l, l->comm->rank);
     const size_t sites = (size_t)own.count;
-    return exchange(l, v, false)
-                   || lat_agree(l->comm, each(l, ENDS, sites, (size_t)own.first, sites, l->lines))
-                   || exchange(l, v, true)
-               ? -1
-               : 0;
+    return lat_rc(exchange(l, v, false)
+                  || lat_agree(l->comm, each(l, ENDS, sites, (size_t)own.first, sites, l->lines))
+                  || exchange(l, v, true));
 }
 
 int NAME(laplace_invert)(const NAME(laplace) * l, REAL *v)
 {
     const size_t n = l->blocks * (size_t)l->slab.count;
-    return lat_agree(l->comm, each(l, THERE, n, 0, 0, v))
-                   || (l->last ? invert_ends(l, v)
-                               : lat_agree(l->comm, each(l, DIVIDE, n, 0, 0, v)))
-                   || lat_agree(l->comm, each(l, BACK, n, 0, 0, v))
-               ? -1
-               : 0;
+    return lat_rc(lat_agree(l->comm, each(l, THERE, n, 0, 0, v))
+                  || (l->last ? invert_ends(l, v) : lat_agree(l->comm, each(l, DIVIDE, n, 0, 0, v)))
+                  || lat_agree(l->comm, each(l, BACK, n, 0, 0, v)));
 }

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lines.cuh"
-extern "C" {
-#include "base/error.h"
-}
 
 template <class C> static bool has(int n)
 {

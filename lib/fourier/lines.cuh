@@ -8,8 +8,7 @@
  * R S, n = S a + b, k = c + R d (Cooley, Tukey, Math. Comput. 19 (1965) 297) X(k) = sum_b w_S^(b d)
  * w_L^(b c) sum_a w_R^(a c) x(S a + b) is left at S c + d; the eigenvalues of L are in that order
  * there, and the way back takes the same steps in reverse order. */
-#ifndef LAT_FOURIER_LINES_CUH
-#define LAT_FOURIER_LINES_CUH
+#pragma once
 
 #include <type_traits>
 #include "grid/cuda_device.cuh"
@@ -235,8 +234,7 @@ template <class C> struct lat_lines_plan {
 };
 
 /* For fields [unit][site][reals] of units of that geometry, `reals` even. Axes of weight 0 are not
- * part of L: their slices are lattices of their own. Functions return 0, or -1 with lat_error set.
- */
+ * part of L: their slices are lattices of their own. Functions return 0; -1 with lat_error set. */
 template <class C>
 int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals);
 template <class C> void lat_lines_close(lat_lines_plan<C> *p) { cudaFree(p->tables); }
@@ -257,5 +255,3 @@ static cudaError_t lat_lines_launch(const lat_lines_plan<C> *p, int i, int units
     });
     return there ? cudaGetLastError() : cudaErrorInvalidValue;
 }
-
-#endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "generate_internal.h"
 #include "grid/memory.h"
 #include "site/groups.h"
@@ -30,11 +31,10 @@ static int open_links(lat_generator *gen, const lat_field *u)
         return -1;
     snprintf(what, sizeof what, "lattice %s of SU(%d) in %s", lat_dims_text(geom, text), gen->nc,
              lat_storage_name(spec.storage));
-    return lat_device_check_memory(gen->dev, (double)lat_dfield_unit_bytes(gen->grid, links), what)
-                   || !(gen->u = lat_dfield_new(gen->grid, links, 1, "the links"))
-                   || lat_dfield_put(gen->u, 0, u, NULL) || gen->device->open(gen)
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_device_check_memory(gen->dev, (double)lat_dfield_unit_bytes(gen->grid, links), what)
+        || !(gen->u = lat_dfield_new(gen->grid, links, 1, "the links"))
+        || lat_dfield_put(gen->u, 0, u, NULL) || gen->device->open(gen));
 }
 
 lat_generator *lat_generate_open(lat_device *dev, const lat_field *u, lat_real real,
@@ -42,17 +42,13 @@ lat_generator *lat_generate_open(lat_device *dev, const lat_field *u, lat_real r
 {
     const lat_generate_device *device = device_of(dev->gpu);
     const int nc = u->head.nc;
-    if (nc > LAT_LINKS_MOST) {
-        lat_fail("SU(%d): links are updated of SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
-        return NULL;
-    }
+    if (nc > LAT_LINKS_MOST)
+        return lat_fail_null("SU(%d): links are updated of SU(2) to SU(%d)", nc, LAT_LINKS_MOST);
     if (lat_device_check_group(dev->gpu, nc, device->groups))
         return NULL;
-    lat_generator *gen = calloc(1, device->size);
-    if (!gen) {
-        lat_fail("out of memory: a generator");
+    lat_generator *gen = lat_alloc_zero(1, device->size, "a generator");
+    if (!gen)
         return NULL;
-    }
     gen->device = device;
     gen->dev = dev;
     gen->action = *action;

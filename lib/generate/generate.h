@@ -6,18 +6,13 @@
  * those with it (site/link.h). Links of one direction and parity are updated at a time. Functions
  * return 0, or -1 with lat_error set. Every rank of the device's communicator calls every function.
  * C and C++. */
-#ifndef LAT_GENERATE_GENERATE_H
-#define LAT_GENERATE_GENERATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "grid/device.h"
 #include "lattice/field.h"
 #include "site/update.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_action {
     double beta, xi;
@@ -54,8 +49,3 @@ int lat_generate_plaquette(lat_generator *gen, double *spatial, double *temporal
 /* The links, bit for bit as they are inside: a field of that precision goes out and in without a
  * change. */
 int lat_generate_get(const lat_generator *gen, lat_field *u);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

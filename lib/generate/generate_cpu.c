@@ -2,6 +2,7 @@
 /* generate_cpu.c: configurations on the CPU: links in vector lanes (grid/cpu_grid.h), blocks shared
  * among threads. An update of one direction and parity reads none of the links that it writes, so
  * results do not depend on the number of threads or ranks. */
+#include "base/error.h"
 #include "base/isa.h"
 #include "generate_internal.h"
 #include "grid/cpu_halo.h"
@@ -29,18 +30,15 @@ static int cpu_open(lat_generator *gen)
     return 0;
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------- */
-
 typedef struct update {
     const cpu *c;
     int mu;
     lat_link_sweep how; /* of the sweep at hand */
 } update;
 
-static void update_blocks(void *context, int unit, int begin, int end)
+static void update_blocks(void *context, LAT_UNUSED int unit, int begin, int end)
 {
     const update *p = context;
-    (void)unit;
     p->c->ops->update(&p->c->work, p->mu, begin, end, &p->how);
 }
 
@@ -68,12 +66,9 @@ static int cpu_sweep(lat_generator *gen, const lat_link_sweep *how, long n)
     return team.rc;
 }
 
-/* ---- plaquettes ------------------------------------------------------------------------------ */
-
-static void plaquettes_of_sites(void *context, int unit, int begin, int end, double *out)
+static void plaquettes_of_sites(void *context, LAT_UNUSED int unit, int begin, int end, double *out)
 {
     const cpu *c = context;
-    (void)unit;
     c->ops->plaquette(&c->work, begin, end, out);
 }
 

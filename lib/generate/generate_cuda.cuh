@@ -6,8 +6,7 @@
  * (site/link.h), N - 1 of SU(2) and SU(3). All sites that an update of direction mu needs are x,
  * one step from x, or the two steps -nu and mu: distances in i along axes, the first of which is
  * mu. */
-#ifndef LAT_GENERATE_CUDA_CUH
-#define LAT_GENERATE_CUDA_CUH
+#pragma once
 
 #include "grid/cuda_halo.cuh"
 #include "grid/cuda_reduce.cuh"
@@ -42,5 +41,3 @@ typedef struct lat_cuda_link_ops {
     cudaError_t (*plaquette)(const lat_cuda_links *w, const lat_cuda_sums *sums, uint32_t number,
                              cudaStream_t);
 } lat_cuda_link_ops;
-
-#endif

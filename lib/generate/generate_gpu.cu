@@ -48,8 +48,6 @@ static int gpu_open(lat_generator *gen)
     return 0;
 }
 
-/* ---- sweeps ---- */
-
 static int gpu_sweep(lat_generator *gen, const lat_link_sweep *how, long n)
 {
     static const int unit = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* generate_internal.h: what generate.c asks of a device (generate_cpu.c, generate_gpu.cu). C and
  * C++. */
-#ifndef LAT_GENERATE_GENERATE_INTERNAL_H
-#define LAT_GENERATE_GENERATE_INTERNAL_H
+#pragma once
 
 #include "generate.h"
 #include "grid/grid.h"
@@ -29,5 +28,3 @@ struct lat_generator {
     lat_dfield *u; /* the rows that are kept (site/link.h), N - 1 of SU(2) and SU(3) */
     char description[80];
 };
-
-#endif

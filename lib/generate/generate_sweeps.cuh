@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* generate_sweeps.cuh: the kernels that make configurations, for one N and one precision (template;
- * generate_kernels.cu expands it), where a thread is a link: N of which matrices are in registers.
- */
+ * generate_kernels.cu expands it), where a thread is a link: N whose matrices fit in registers. */
 /* Threads of a block, and how many blocks at least a processor takes: so many registers a thread
  * may have. */
 #ifndef BLOCK
@@ -16,8 +15,6 @@
      : LAT_SIZE == 4 ? 3 \
                      : 2)
 #endif
-
-/* ---- updates ---- */
 
 /* The two staples over axis a. */
 static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w, int parity,
@@ -87,8 +84,6 @@ static __device__ __forceinline__ void LAT_(reunit_link)(LAT_V *mine, bool there
     LAT_(write_at)(mine, &u);
 }
 #endif
-
-/* ---- plaquettes ---- */
 
 static __device__ __forceinline__ void LAT_(add_plaquettes)(const lat_cuda_links &w,
                                                             const lat_cuda_summand &p,

@@ -49,7 +49,6 @@ static __device__ __forceinline__ void LAT_(add_staples)(const lat_cuda_links &w
     LAT_(add_times_staged)<true, false, SHARE>(p, buffer, NULL, v, t);
     LAT_(stage)<SHARE>(buffer, LAT_(link_at)(w, opposite, back, mu), t);
     LAT_(add_times_staged)<true, true, SHARE>(sum, other, NULL, p, t);
-
     LAT_(stage)<SHARE>(other, LAT_(link_at)(w, parity, back + s.up[0], nu), t);
 #pragma unroll
     for (int c = 0; c < SHARE; c++) {

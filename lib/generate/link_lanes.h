@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_lanes.h: pure gauge theory over vectors of sites. link_lanes.c is compiled once for each
  * vector length of the processor family, as fix_lanes.c is; each compilation exports one table. */
-#ifndef LAT_GENERATE_LINK_LANES_H
-#define LAT_GENERATE_LINK_LANES_H
+#pragma once
 
 #include "generate.h"
 #include "grid/lane_links.h"
@@ -26,5 +25,3 @@ typedef struct lat_link_lanes {
      * natural index (grid/cpu_reduce.h). */
     void (*plaquette)(const lat_link_work *w, int begin, int end, double *out);
 } lat_link_lanes;
-
-#endif

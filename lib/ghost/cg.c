@@ -4,7 +4,6 @@
  * SIAM J. Numer. Anal. 20 (1983) 626). */
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "common/progress.h"
 #include "ghost_internal.h"
@@ -40,8 +39,7 @@ static void work_free(work *w)
 {
     lat_ghost_vector_free(w->m, w->p);
     lat_ghost_vector_free(w->m, w->z);
-    free(w->factor);
-    free(w->idle);
+    LAT_FREE(w->factor, w->idle);
 }
 
 /* Which systems go on, and which units have none of them. */
@@ -208,7 +206,6 @@ int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long ma
                                        .rr = INFINITY};
     if (rc == 0)
         rc = lat_ghost_cg(m, x, b, system, max_iterations, residual, report);
-    free(system);
-    free(bb);
+    LAT_FREE(system, bb);
     return rc;
 }

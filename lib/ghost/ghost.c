@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost.c: the Faddeev-Popov operator: links in the order of vectors, and M. */
-#include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
@@ -17,8 +16,7 @@ double lat_ghost_unit_sites(const lat_ghost *m)
     return (double)lat_volume(&m->lattice.head.geom) / m->units;
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Axes in the order of u, but a time which is not the last one comes before the last; in single
  * precision time is the last one. */
@@ -74,8 +72,7 @@ size_t lat_ghost_site(const lat_ghost *m, size_t local)
     return site;
 }
 
-/* ---- links ------------------------------------------------------------------------------------
- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 static void load_links(lat_ghost *m, const lat_field *u)
 {
@@ -189,11 +186,10 @@ static int to_cpu(lat_ghost *m)
 {
     const lat_geometry *geom = &m->lattice.head.geom;
     lat_geometry unit = *geom;
-    if (!m->single)
-        return (m->laplace = lat_laplace_new(geom, m->weight, (int)lat_ghost_reals(m),
-                                             m->lattice.comm))
-                   ? 0
-                   : -1;
+    if (!m->single) {
+        m->laplace = lat_laplace_new(geom, m->weight, (int)lat_ghost_reals(m), m->lattice.comm);
+        return m->laplace ? 0 : -1;
+    }
     unit.nd -= m->time >= 0;
     const size_t bytes = m->sites / m->block * m->groups * m->group_reals * sizeof *m->lanes;
     if (!(m->lanes = lat_alloc(1, bytes, "the Faddeev-Popov operator")))
@@ -219,11 +215,9 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
     const bool gpu = dev && dev->gpu;
     if (check(u, c) || (packs && lat_ghost_check(dev, u)))
         return NULL;
-    lat_ghost *m = calloc(1, sizeof *m);
-    if (!m) {
-        lat_fail("out of memory: the Faddeev-Popov operator");
+    lat_ghost *m = lat_alloc_zero(1, sizeof *m, "the Faddeev-Popov operator");
+    if (!m)
         return NULL;
-    }
     m->lattice = (lat_field){.head = u->head, .comm = u->comm ? u->comm : &lat_comm_self};
     m->nc = u->head.nc;
     m->colours = m->nc * m->nc - 1;
@@ -250,17 +244,14 @@ void lat_ghost_free(lat_ghost *m)
         return;
     lat_ghost_vector_free(m, m->plain.links);
     lat_ghost_vector_free(m, (double *)m->plain.product);
-    free(m->links);
-    free(m->lanes);
-    free(m->sums);
+    LAT_FREE(m->links, m->lanes, m->sums);
     lat_laplace_free(m->laplace);
     lat_single_laplace_free(m->laplace_single);
     lat_ghost_gpu_free(m->gpu);
     free(m);
 }
 
-/* ---- the operator -----------------------------------------------------------------------------
- */
+/* ---- the operator ---------------------------------------------------------------------------- */
 
 static int exchange_begin(const lat_ghost *m, double *v)
 {

@@ -21,8 +21,7 @@
  * order: results depend neither on threads nor on ranks nor on vector instructions.
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. All ranks call them. */
-#ifndef LAT_GHOST_GHOST_H
-#define LAT_GHOST_GHOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,15 +59,11 @@ void lat_ghost_vector_free(const lat_ghost *m, double *v);
 /* The own sites of a vector, which may be memory of the host, to another one. */
 int lat_ghost_copy(lat_ghost *m, double *to, const double *from);
 
-/* out = P M P in, P being the projection that takes the constants off. The ghosts of `in` change.
- */
+/* out = P M P in; the projection P takes the constants off. The ghosts of `in` change. */
 int lat_ghost_apply(lat_ghost *m, double *out, double *in);
 
 /* <a, b> of each column in each unit: to[unit * columns + column]. */
 int lat_ghost_dot(lat_ghost *m, const double *a, const double *b, double *to);
-
-/* ---- sources ----------------------------------------------------------------------------------
- */
 
 /* A column of a source, a field of one colour: cos(kx) or sin(kx) with k_mu = 2 pi n_mu / L_mu; or
  * delta(x, n), or zero. Along the time of Coulomb gauge n does not count. The constants are
@@ -79,9 +74,6 @@ typedef struct lat_ghost_column {
     int n[LAT_MAX_DIMS], colour;
 } lat_ghost_column;
 int lat_ghost_source(lat_ghost *m, double *b, const lat_ghost_column *column);
-
-/* ---- the inverse ------------------------------------------------------------------------------
- */
 
 typedef struct lat_ghost_report {
     long iterations;
@@ -102,9 +94,6 @@ int lat_ghost_solve(lat_ghost *m, double *x, double *b, double residual, long ma
  * result is |lambda x - M x| / |x|; then b is not used. */
 int lat_ghost_residual(lat_ghost *m, const lat_field *u, const double *b, double *x,
                        const double *lambda, double *to);
-
-/* ---- eigenvalues ------------------------------------------------------------------------------
- */
 
 typedef struct lat_ghost_modes {
     int modes;       /* asked for; at most lat_ghost_columns */
@@ -130,5 +119,3 @@ typedef struct lat_ghost_least {
 } lat_ghost_least;
 int lat_ghost_minimum(const lat_field *u, const lat_condition *c, double accuracy,
                       long max_iterations, lat_ghost_least *least);
-
-#endif

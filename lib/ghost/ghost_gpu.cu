@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_gpu.cu: the Faddeev-Popov operator on a GPU. Sums are taken chunk by chunk of a block,
  * always in the same order, and those of blocks go to the host. */
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "grid/cuda_tuning.h"
 #include "site/sun.h"
 extern "C" {
-#include "base/error.h"
 #include "base/threads.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"
@@ -56,31 +54,25 @@ static int open(lat_ghost_gpu *g, lat_device *dev, const double *links)
     const size_t numbers = (size_t)(g->columns + g->reals) * g->blocks, units = (size_t)s->units;
     lat_geometry geom = {s->single && s->time >= 0 ? s->nd - 1 : s->nd, {1, 1, 1, 1}};
     memcpy(geom.dims, s->dims, sizeof geom.dims);
-    return lat_cuda_malloc((void **)&g->links, link_bytes(s), "links")
-                   || lat_cuda_malloc((void **)&g->partial, g->chunks * numbers * sizeof(double),
-                                      "partial sums")
-                   || lat_cuda_malloc((void **)&g->scalars,
-                                      units * (size_t)(g->columns + g->reals) * sizeof(double),
-                                      "scalars")
-                   || lat_cuda_malloc((void **)&g->idle, 2 * units * sizeof *g->idle, "scalars")
-                   || failed(cudaMallocHost((void **)&g->host, numbers * sizeof(double)))
-                   || (links
-                       && failed(
-                           cudaMemcpy(g->links, links, link_bytes(s), cudaMemcpyHostToDevice)))
-                   || !(g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals, s->single,
-                                                         s->single ? s->units : 1))
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_cuda_malloc((void **)&g->links, link_bytes(s), "links")
+        || lat_cuda_malloc((void **)&g->partial, g->chunks * numbers * sizeof(double),
+                           "partial sums")
+        || lat_cuda_malloc((void **)&g->scalars,
+                           units * (size_t)(g->columns + g->reals) * sizeof(double), "scalars")
+        || lat_cuda_malloc((void **)&g->idle, 2 * units * sizeof *g->idle, "scalars")
+        || failed(cudaMallocHost((void **)&g->host, numbers * sizeof(double)))
+        || (links && failed(cudaMemcpy(g->links, links, link_bytes(s), cudaMemcpyHostToDevice)))
+        || !(g->laplace = lat_laplace_gpu_new(dev, &geom, s->weight, g->reals, s->single,
+                                              s->single ? s->units : 1)));
 }
 
 lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links)
 {
-    lat_ghost_gpu *g = (lat_ghost_gpu *)calloc(1, sizeof *g);
+    lat_ghost_gpu *g = (lat_ghost_gpu *)lat_alloc_zero(1, sizeof *g, "the Faddeev-Popov operator");
     const int colours = s->nc * s->nc - 1;
-    if (!g) {
-        lat_fail("out of memory: the Faddeev-Popov operator");
+    if (!g)
         return NULL;
-    }
     g->s = *s;
     g->dev = lat_cuda_device_of(dev);
     g->stream = g->dev->stream;
@@ -125,10 +117,8 @@ void lat_ghost_gpu_release(void *v) { cudaFree(v); }
 
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes)
 {
-    return failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream))
-                   || failed(cudaStreamSynchronize(g->stream))
-               ? -1
-               : 0;
+    return lat_rc(failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, g->stream))
+                  || failed(cudaStreamSynchronize(g->stream)));
 }
 
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes)
@@ -187,14 +177,13 @@ static int reserve_modes(lat_ghost_gpu *g)
     const size_t square = (size_t)g->columns * (size_t)g->columns, units = (size_t)g->s.units;
     if (g->gram)
         return 0;
-    return lat_cuda_malloc((void **)&g->gram,
-                           GRAM_CHUNKS * (size_t)g->blocks * square * sizeof(double), "products")
-                   || failed(cudaMallocHost((void **)&g->products_host,
-                                            (size_t)g->blocks * square * sizeof(double)))
-                   || lat_cuda_malloc((void **)&g->coefficients,
-                                      3 * units * square * sizeof(double), "coefficients")
-               ? -1
-               : 0;
+    return lat_rc(lat_cuda_malloc((void **)&g->gram,
+                                  GRAM_CHUNKS * (size_t)g->blocks * square * sizeof(double),
+                                  "products")
+                  || failed(cudaMallocHost((void **)&g->products_host,
+                                           (size_t)g->blocks * square * sizeof(double)))
+                  || lat_cuda_malloc((void **)&g->coefficients, 3 * units * square * sizeof(double),
+                                     "coefficients"));
 }
 
 /* Sums of the chunks of each block, by way of `pinned`, memory of the host. */
@@ -223,9 +212,8 @@ static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *sums)
     k.partial = g->gram;
     gram<<<dim3(chunks, g->blocks, packs * packs), 64, 0, g->stream>>>(*s, k, s->nc * s->nc - 1,
                                                                        chunk);
-    return failed(cudaGetLastError()) || add_up(g, g->gram, chunks, square, g->products_host, sums)
-               ? -1
-               : 0;
+    return lat_rc(failed(cudaGetLastError())
+                  || add_up(g, g->gram, chunks, square, g->products_host, sums));
 }
 
 static int gpu_combine(lat_ghost_gpu *g, const lat_ghost_call *c)

@@ -3,17 +3,12 @@
  * device, which lie as on the CPU (ghost.h), as do all of Newton's fields; SU(2) to
  * SU(LAT_GHOST_GPU_MOST). On one rank. Functions return 0 or a pointer, or -1 or NULL with
  * lat_error set. C and C++. */
-#ifndef LAT_GHOST_GHOST_GPU_H
-#define LAT_GHOST_GHOST_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "ghost.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { LAT_GHOST_GPU_MOST = 4 };
 
@@ -120,8 +115,7 @@ void lat_ghost_gpu_release(void *v);
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes);
 int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes);
 
-/* A large copy to the host, by all threads; and g of a copy of sweeps to a g of lat_newton_fields.
- */
+/* A large copy to the host, by all threads; g of a copy of sweeps to a g of lat_newton_fields. */
 int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes);
 struct lat_dfield;
 int lat_ghost_gpu_take(const struct lat_dfield *sweeps, int copy, double *g);
@@ -146,8 +140,3 @@ int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c
 
 /* v <- L^-1 v (fourier/laplace.h), of units that are not idle (NULL: all). */
 int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_internal.h: what the files of lib/ghost share. */
-#ifndef LAT_GHOST_INTERNAL_H
-#define LAT_GHOST_INTERNAL_H
+#pragma once
 
 #include "fourier/laplace.h"
 #include "fourier/laplace_single.h"
@@ -103,8 +102,7 @@ int lat_ghost_exchange(const lat_ghost *m, double *v);
  * numbers of `hop`. */
 int lat_ghost_hop(lat_ghost *m, double *out, double *in, const bool *idle, double *total);
 
-/* ---- conjugate gradients (cg.c) ---------------------------------------------------------------
- */
+/* ---- conjugate gradients (cg.c) -------------------------------------------------------------- */
 
 /* Coefficients that the lowest Ritz value of L^-1 M is made of. */
 enum { LAT_GHOST_COEFFICIENTS = 60 };
@@ -144,5 +142,3 @@ int lat_ghost_cg(lat_ghost *m, double *x, double *r, lat_ghost_system *system, l
  * directions, then U_mu(x-mu)^+, N - 1 rows of each, without weights; then the diagonal of M, Re
  * H_aa, and Re and Im H_ab, a < b, row by row; [8] of each real). M's result is not projected: L^-1
  * takes the constants off. */
-
-#endif

@@ -46,8 +46,7 @@ LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k +
 #undef REAL
 #undef VECTOR
 
-/* ---- vectors ----------------------------------------------------------------------------------
- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 /* Packs of 8 columns: number p of a site, and colours there. */
 #define EACH_PACK(m, from, to) \
@@ -132,8 +131,7 @@ LAT_INLINE void combine(const lat_ghost *m, const lat_ghost_call *c, int unit, s
     }
 }
 
-/* ---- for each vector length -------------------------------------------------------------------
- */
+/* ---- for each vector length ------------------------------------------------------------------ */
 
 #define HOP(isa) \
     switch (m->nc) { \

@@ -9,7 +9,6 @@
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "common/progress.h"
 #include "ghost_internal.h"
 #include "site/random.h"
@@ -52,13 +51,10 @@ static void space_free(space *s)
 {
     for (int i = 1; i < 6; i++)
         lat_ghost_vector_free(s->m, s->array[i]);
-    free(s->gram);
-    free(s->block);
-    free(s->work);
+    LAT_FREE(s->gram, s->block, s->work);
 }
 
-/* ---- Rayleigh and Ritz ------------------------------------------------------------------------
- */
+/* ---- Rayleigh and Ritz ----------------------------------------------------------------------- */
 
 /* Block (p, q) of a matrix of products: <array[a]_i, array[b]_j>, and its transpose. */
 static int products(space *s, int a, int b, int p, int q, double *to)
@@ -168,8 +164,7 @@ static int ritz(space *s, int parts)
     return lat_ghost_run(s->m, LAT_GHOST_COMBINE, &c, 0, NULL);
 }
 
-/* ---- the iteration ----------------------------------------------------------------------------
- */
+/* ---- the iteration --------------------------------------------------------------------------- */
 
 /* Random numbers for X, the same on any number of ranks. */
 static void randoms(const lat_ghost *m, uint64_t seed, double *x)

@@ -79,9 +79,7 @@ lat_newton *lat_newton_open(lat_device *dev, const lat_field *u, const lat_condi
 {
     if (lat_newton_check(dev, u, c))
         return NULL;
-    lat_newton *n = calloc(1, sizeof *n);
-    if (!n)
-        lat_fail("out of memory: Newton's method");
+    lat_newton *n = lat_alloc_zero(1, sizeof *n, "Newton's method");
     if (!n || open_all(n, dev, u, c) == 0)
         return n;
     lat_newton_close(n);
@@ -98,12 +96,7 @@ void lat_newton_close(lat_newton *n)
             lat_ghost_vector_free(n->m, held[i]);
     }
     lat_ghost_free(n->m);
-    free(n->unit);
-    free(n->idle);
-    free(n->now);
-    free(n->system);
-    free(n->coefficients);
-    free(n);
+    LAT_FREE(n->unit, n->idle, n->now, n->system, n->coefficients, n);
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
@@ -119,10 +112,8 @@ static int pass(lat_newton *n, lat_ghost_pass_name name, const double *scale, in
 static int take(lat_newton *n, lat_fixer *from, int copy)
 {
     const struct lat_dfield *g = lat_fix_transformations(from);
-    return !g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
-                   || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL)
-               ? -1
-               : 0;
+    return lat_rc(!g || lat_ghost_gpu_take(g, copy, n->fields.g[0])
+                  || pass(n, LAT_GHOST_PROJECT, NULL, 0, NULL));
 }
 
 int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
@@ -139,10 +130,8 @@ int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g)
 int lat_newton_gradient(lat_newton *n, bool next, double *sums)
 {
     n->fields.next = next;
-    return (n->fields.links && pass(n, LAT_GHOST_ROTATE, NULL, 0, NULL))
-                   || pass(n, LAT_GHOST_GRADIENT, NULL, 2, sums)
-               ? -1
-               : 0;
+    return lat_rc((n->fields.links && pass(n, LAT_GHOST_ROTATE, NULL, 0, NULL))
+                  || pass(n, LAT_GHOST_GRADIENT, NULL, 2, sums));
 }
 
 /* The result in g; or in the sweeps again, if `back`. */
@@ -150,13 +139,11 @@ static int end(lat_newton *n, lat_fixer *from, int copy, lat_field *g, bool back
 {
     for (int i = 0; i < n->units; i++)
         n->idle[i] = !n->now[i];
-    return pass(n, LAT_GHOST_KEEP, NULL, 0, NULL)
-                   || (n->m->gpu
-                           ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
-                           : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
-                   || (back && lat_fix_set(from, copy, g))
-               ? -1
-               : 0;
+    return lat_rc(pass(n, LAT_GHOST_KEEP, NULL, 0, NULL)
+                  || (n->m->gpu
+                          ? lat_ghost_gpu_fetch(n->m->gpu, g->data, n->fields.g[0], n->g_bytes)
+                          : lat_ghost_move(n->m, g->data, n->fields.g[0], n->g_bytes))
+                  || (back && lat_fix_set(from, copy, g)));
 }
 
 /* theta of |A|^2. */
@@ -264,10 +251,9 @@ static int solve(lat_newton *n, double target, double *scale)
                                           .delta = n->idle[i] ? 0 : u->delta / size,
                                           .coefficients = &n->coefficients[i]};
     }
-    return lat_ghost_zero(n->m, n->x) || lat_ghost_run(n->m, LAT_GHOST_EXTEND, &begin, 0, NULL)
-                   || lat_ghost_cg(n->m, n->x, n->r, n->system, LAT_GHOST_COEFFICIENTS, 0, &report)
-               ? -1
-               : 0;
+    return lat_rc(lat_ghost_zero(n->m, n->x)
+                  || lat_ghost_run(n->m, LAT_GHOST_EXTEND, &begin, 0, NULL)
+                  || lat_ghost_cg(n->m, n->x, n->r, n->system, LAT_GHOST_COEFFICIENTS, 0, &report));
 }
 
 /* A step of each unit that is not idle; numbers[units][2] is work space. */

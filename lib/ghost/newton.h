@@ -12,8 +12,7 @@
  *
  * Functions return 0, or -1 with lat_error set. The bits do not depend on the number of threads; on
  * one kind of GPU they are the same each time. */
-#ifndef LAT_GHOST_NEWTON_H
-#define LAT_GHOST_NEWTON_H
+#pragma once
 
 #include <stdbool.h>
 #include "fix/fix.h"
@@ -47,5 +46,3 @@ typedef struct lat_newton_report {
  * is not set) is the state of all slices together; slices[] gets the theta of each. */
 int lat_newton_run(lat_newton *n, lat_fixer *from, int copy, lat_field *g, double theta,
                    lat_newton_report *report, lat_gauge_state *s, double *slices);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Elements of the algebra are i w T^a, w being the colours of a vector of lib/ghost: |A|^2 = - tr A
  * A is half the sum of their squares. A unit is a slice of Coulomb gauge, or the lattice. */
-#ifndef LAT_GHOST_NEWTON_INTERNAL_H
-#define LAT_GHOST_NEWTON_INTERNAL_H
+#pragma once
 
 #include "ghost_internal.h"
 #include "newton.h"
@@ -46,5 +45,3 @@ int lat_newton_begin(lat_newton *n, lat_fixer *from, int copy, lat_field *g);
  * sums[unit][2], of Re tr x and |A|^2, x being g K (site/landau.h). next: of the g that a step has
  * made. */
 int lat_newton_gradient(lat_newton *n, bool next, double *sums);
-
-#endif

@@ -3,11 +3,8 @@
  * read. It shares nothing with the operator but the order of a vector, and sums over it. */
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "ghost_internal.h"
-
-/* ---- what a site needs ----------------------------------------------------------------------- */
 
 /* T^a, row by row, re and im: the order of ghost.h. */
 static void generator(int n, int a, double *t)
@@ -84,12 +81,9 @@ static int prepare(lat_ghost *m, const lat_field *u)
     }
     m->plain = (lat_ghost_plain){product_there, count, there}; /* which lat_ghost_free frees */
     m->plain_there = rc == 0;
-    free(links);
-    free(product);
+    LAT_FREE(links, product);
     return rc ? -1 : 0;
 }
-
-/* ---- residuals ------------------------------------------------------------------------------- */
 
 /* total: of each unit the numbers of the pass, then means, then squares of columns. */
 static int norms(lat_ghost *m, const lat_ghost_call *c, double *total, double *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* single.c: passes over vectors of one column in single precision, and Newton's gradients and steps
  * in double, for each vector length of the processor: ghost_internal.h has the layout. */
-#include <math.h>
+#include "base/error.h"
 #include "base/isa.h"
 #include "ghost_internal.h"
 
@@ -218,10 +218,9 @@ LAT_INLINE void multiply(int n, double *c, const double *a, const double *b)
     }
 }
 
-LAT_INLINE void read_link(const lat_ghost *m, const lat_newton_fields *f, size_t site, int mu,
-                          int n, double *u)
+LAT_INLINE void read_link(LAT_UNUSED const lat_ghost *m, const lat_newton_fields *f, size_t site,
+                          int mu, int n, double *u)
 {
-    (void)m;
     lat_load(f->u, site * (size_t)f->u->head.geom.nd + (size_t)mu, n, u);
 }
 
@@ -235,6 +234,7 @@ LAT_INLINE const double *rotated(const lat_ghost *m, const lat_newton_fields *f,
 }
 
 #include "newton_site.h"
+#include "base/error.h"
 
 /* The g of the next gradient, or its neighbour. */
 LAT_INLINE double *g_of(const lat_ghost_call *c, int unit, bool other)

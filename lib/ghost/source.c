@@ -2,7 +2,6 @@
 /* source.c: sources: waves and points, on the CPU and a GPU. */
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "ghost_internal.h"
 

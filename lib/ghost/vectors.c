@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vectors.c: vectors on the device of an operator, passes over them, and sums in a fixed order. */
 #include <stdlib.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "ghost_internal.h"
 #include "lattice/slices.h"
 
-/* ---- vectors ----------------------------------------------------------------------------------
- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static size_t site_bytes(const lat_ghost *m)
 {
@@ -76,8 +74,7 @@ int lat_ghost_invert(lat_ghost *m, double *v, const bool *idle)
                        : lat_laplace_invert(m->laplace, v);
 }
 
-/* ---- passes and sums --------------------------------------------------------------------------
- */
+/* ---- passes and sums ------------------------------------------------------------------------- */
 
 static int more_sums(lat_ghost *m, size_t n)
 {

@@ -8,8 +8,7 @@
 
 void lat_gluon_momenta_free(lat_gluon_momenta *m)
 {
-    free(m->of);
-    free(m->orbit);
+    LAT_FREE(m->of, m->orbit);
     *m = (lat_gluon_momenta){.of = NULL};
 }
 

@@ -4,8 +4,7 @@
  *
  * Landau gauge has all directions; Coulomb gauge the spatial ones, and a Fourier transform for
  * every time slice. */
-#ifndef LAT_GLUON_MOMENTA_H
-#define LAT_GLUON_MOMENTA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ typedef struct lat_gluon_cuts {
 } lat_gluon_cuts;
 
 bool lat_gluon_kept(const lat_gluon_orbit *o, const lat_gluon_cuts *cuts);
-
-#endif

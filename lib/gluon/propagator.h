@@ -4,8 +4,7 @@
  *
  *     A_mu(x + mu/2) = (U_mu(x) - U_mu(x)^+) / 2i - trace
  *     A_mu(p) = sum_x exp(-i p (x + mu/2)) A_mu(x + mu/2) */
-#ifndef LAT_GLUON_PROPAGATOR_H
-#define LAT_GLUON_PROPAGATOR_H
+#pragma once
 
 #include <complex.h>
 #include "grid/device.h"
@@ -39,5 +38,3 @@ int lat_gluon_measure(const lat_field *f, lat_gluon_momenta *m, lat_gluon_chosen
 
 /* theta of the gauge condition (lat_gauge_state) from the sums over all colours. */
 double lat_gluon_theta(const lat_gluon_momenta *m, int nc, const lat_gluon_sums *s);
-
-#endif

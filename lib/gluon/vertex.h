@@ -8,8 +8,7 @@
  *     T_munurho(p1,p2,p3) = -2 Re tr( [A_mu(p1), A_nu(p2)] A_rho(p3) ) / (N (N^2-1) V)
  *
  * with p1 + p2 + p3 = 0 exactly. It does not change when legs are exchanged with their indices. */
-#ifndef LAT_GLUON_VERTEX_H
-#define LAT_GLUON_VERTEX_H
+#pragma once
 
 #include <complex.h>
 #include "common/geometry.h"
@@ -31,5 +30,3 @@ double lat_gluon_soft(const lat_gluon_legs *v, int leg);
  * tree-level tensor of the Wilson action, lambda1 = (p2-p3)_mu (p3-p1)_nu (p1-p2)_rho / phat^2 with
  * phat for p. Both are projected on transverse directions of each leg. */
 void lat_gluon_symmetric(const lat_gluon_legs *v, const int leg[3], double out[2]);
-
-#endif

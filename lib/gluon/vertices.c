@@ -135,14 +135,7 @@ static int legs_new(lat_gluon_vertices *v, const lat_gluon_momenta *m, int nc)
 
 void lat_gluon_vertices_free(lat_gluon_vertices *v)
 {
-    free(v->legs.n);
-    free(v->legs.h);
-    free(v->legs.minus);
-    free(v->legs.a);
-    free(v->first);
-    free(v->triads);
-    free(v->row);
-    free(v->each);
+    LAT_FREE(v->legs.n, v->legs.h, v->legs.minus, v->legs.a, v->first, v->triads, v->row, v->each);
     *v = (lat_gluon_vertices){.row = NULL};
 }
 

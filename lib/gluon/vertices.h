@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vertices.h: the three-gluon vertex of all momenta up to a square, in the soft and in the
  * symmetric limit, of one configuration and of many (docs/vertex.md). */
-#ifndef LAT_GLUON_VERTICES_H
-#define LAT_GLUON_VERTICES_H
+#pragma once
 
 #include "propagator.h"
 
@@ -54,5 +53,3 @@ int lat_gluon_vertices_measure(lat_gluon_vertices *v, const lat_gluon_momenta *m
 /* Keeps them for the mean over configurations, which has errors by the jackknife. */
 int lat_gluon_vertices_keep(lat_gluon_vertices *v);
 void lat_gluon_vertices_mean(lat_gluon_vertices *v);
-
-#endif

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/isa.h"
 #include "base/memory.h"
@@ -16,11 +15,9 @@
 
 lat_device *lat_device_cpu(const lat_device_options *options, const lat_comm *comm)
 {
-    lat_device *dev = calloc(1, sizeof *dev);
-    if (!dev) {
-        lat_fail("out of memory: a device");
+    lat_device *dev = lat_alloc_zero(1, sizeof *dev, "a device");
+    if (!dev)
         return NULL;
-    }
     *dev = (lat_device){.grid = &lat_grid_cpu, .comm = comm, .options = *options};
     char ranks[32] = "";
     if (comm->size > 1)
@@ -33,7 +30,6 @@ static void cpu_close(lat_device *dev) { free(dev); }
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-/* Bytes of a vector. */
 static int vector_bytes(lat_isa isa)
 {
     switch (isa) {
@@ -48,22 +44,16 @@ static void cpu_grid_free(lat_grid *grid)
 {
     lat_cpu_grid *g = (lat_cpu_grid *)grid;
     lat_layout_free(g->lay);
-    free(g->site);
-    free(g->numbers);
-    free(g);
+    LAT_FREE(g->site, g->numbers, g);
 }
 
 static lat_grid *cpu_grid_new(const lat_grid *common)
 {
-    if (common->spec.storage == LAT_STORAGE_HALF) {
-        lat_fail("half precision: expected a GPU, found the CPU");
+    if (common->spec.storage == LAT_STORAGE_HALF)
+        return lat_fail_null("half precision: expected a GPU, found the CPU");
+    lat_cpu_grid *g = lat_alloc_zero(1, sizeof *g, "a grid");
+    if (!g)
         return NULL;
-    }
-    lat_cpu_grid *g = calloc(1, sizeof *g);
-    if (!g) {
-        lat_fail("out of memory: a grid");
-        return NULL;
-    }
     g->grid = *common;
     g->lay = lat_layout_new(&common->slot, common->halo ? &common->slab : NULL,
                             vector_bytes(lat_isa_widest())
@@ -128,9 +118,8 @@ static size_t cpu_unit_bytes(const lat_grid *grid, lat_shape shape)
            * lat_storage_bytes(grid->spec.storage);
 }
 
-static void *cpu_field_alloc(lat_dfield *f, size_t bytes, const char *what)
+static void *cpu_field_alloc(LAT_UNUSED lat_dfield *f, size_t bytes, const char *what)
 {
-    (void)f;
     return lat_alloc(1, bytes, what);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu_grid.h: grids and fields on the CPU, for what runs on them: sites in vector lanes (layout.h),
  * the widest that this processor has; how many lanes depends on the storage, single or double. */
-#ifndef LAT_GRID_CPU_GRID_H
-#define LAT_GRID_CPU_GRID_H
+#pragma once
 
 #include "grid.h"
 #include "layout.h"
@@ -33,5 +32,3 @@ static inline void *lat_cpu_unit(const lat_dfield *f, int unit)
 {
     return (char *)f->data + (size_t)unit * f->unit_bytes;
 }
-
-#endif

@@ -43,10 +43,8 @@ int lat_cpu_halo_new(lat_dfield *f)
 
 void lat_cpu_halo_free(lat_dfield *f)
 {
-    for (int i = 0; i < LAT_FACES; i++) {
-        free(f->halo->send[i]);
-        free(f->halo->receive[i]);
-    }
+    for (int i = 0; i < LAT_FACES; i++)
+        LAT_FREE(f->halo->send[i], f->halo->receive[i]);
     free(f->halo);
 }
 

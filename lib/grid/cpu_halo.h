@@ -2,8 +2,7 @@
 /* cpu_halo.h: halo exchange on the CPU, and the two orders in which it overlaps with computing
  * (halo.h). The functions of a team are called by all threads of an OpenMP team, the others by one
  * thread. Among ranks the first thread, main's, speaks. */
-#ifndef LAT_GRID_CPU_HALO_H
-#define LAT_GRID_CPU_HALO_H
+#pragma once
 
 #include "cpu_grid.h"
 #include "halo.h"
@@ -35,5 +34,3 @@ void lat_cpu_sweep(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
  * the interior is computed, and the faces come last. Called by a team; ends with a barrier. */
 void lat_cpu_operator(lat_cpu_team *team, lat_dfield *f, const lat_halo_part *part,
                       lat_cpu_apply *apply, void *context);
-
-#endif

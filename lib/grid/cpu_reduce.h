@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu_reduce.h: sums over a lattice on the CPU (reduce.h), from numbers of each site. */
-#ifndef LAT_GRID_CPU_REDUCE_H
-#define LAT_GRID_CPU_REDUCE_H
+#pragma once
 
 #include "cpu_grid.h"
 
@@ -15,5 +14,3 @@ typedef void lat_cpu_numbers(void *context, int unit, int begin, int end, double
  * Not called by a team. 0, or -1 with lat_error set; every rank calls it. */
 int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
                   lat_cpu_numbers *fn, void *context, double *total);
-
-#endif

@@ -12,7 +12,6 @@
 #include "cuda_tuning.h"
 extern "C" {
 #include "base/async.h"
-#include "base/error.h"
 #include "grid_internal.h"
 }
 
@@ -210,11 +209,9 @@ static int open_device(lat_cuda_device *c)
 
 lat_device *lat_device_gpu(const lat_device_options *options, const lat_comm *comm)
 {
-    lat_cuda_device *c = (lat_cuda_device *)calloc(1, sizeof *c);
-    if (!c) {
-        lat_fail("out of memory: a device");
+    lat_cuda_device *c = (lat_cuda_device *)lat_alloc_zero(1, sizeof *c, "a device");
+    if (!c)
         return NULL;
-    }
     c->dev.grid = &lat_grid_gpu;
     c->dev.comm = comm;
     c->dev.options = *options;

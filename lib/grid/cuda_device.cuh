@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_device.cuh: a GPU as a device (device.h), for all that runs on it: errors, memory, its
- * stream. Functions return 0, or -1 with lat_error set. */
-#ifndef LAT_GRID_CUDA_DEVICE_CUH
-#define LAT_GRID_CUDA_DEVICE_CUH
+ * stream; with base/error.h and base/memory.h. Functions return 0, or -1 with lat_error set. */
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 extern "C" {
+#include "base/error.h"
+#include "base/memory.h"
 #include "device.h"
 #include "lattice/field.h"
 }
@@ -116,5 +117,3 @@ static inline cudaError_t lat_cuda_start(int overlap, void (*kernel)(K...), dim3
 {
     return lat_cuda_start_with(0, overlap, kernel, grid, block, stream, a...);
 }
-
-#endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
 #include "base/threads.h"
 }
 #include "site/sun.h"
@@ -87,8 +86,7 @@ template <class T, class RAW> static __device__ bool last_row_follows(const RAW 
     return lat_sun_last_row_follows(nc, m, bound);
 }
 
-/* Objects first .. first+count-1 of the host field, of which `raw` has these; NULL: unit matrices.
- */
+/* Objects first .. first+count-1 of the host field, which `raw` has; NULL: unit matrices. */
 template <class T, class RAW>
 static __global__ void put_objects(const __grid_constant__ transfer t, const RAW *raw,
                                    uint64_t first, uint64_t count)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_dfield.cuh: fields on a GPU (cuda_grid.cuh says how they lie): host fields in and out. */
-#ifndef LAT_GRID_CUDA_DFIELD_CUH
-#define LAT_GRID_CUDA_DFIELD_CUH
+#pragma once
 
 #include <stdint.h>
 #include "cuda_device.cuh"
@@ -40,5 +39,3 @@ static inline uint32_t *lat_cuda_flags(const lat_dfield *f)
 
 /* A kernel of lib/grid: is there code for a device? */
 const void *lat_cuda_any_kernel(void);
-
-#endif

@@ -2,10 +2,6 @@
 /* cuda_fetch.cu: pieces of device memory on their way to the host. */
 #include "cuda_fetch.cuh"
 #include <stdlib.h>
-extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
-}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "pieces on their way to the host"); }
 
@@ -80,11 +76,9 @@ void lat_fetch_close(lat_fetch *f)
 int lat_fetch_send(lat_fetch *f, const void *from, size_t n)
 {
     const size_t place = f->begun++ % f->places;
-    return failed(cudaMemcpyAsync(f->pinned + place * f->bytes, from, n, cudaMemcpyDeviceToHost,
-                                  f->stream))
-                   || failed(cudaEventRecord(f->there[place], f->stream))
-               ? -1
-               : 0;
+    return lat_rc(failed(cudaMemcpyAsync(f->pinned + place * f->bytes, from, n,
+                                         cudaMemcpyDeviceToHost, f->stream))
+                  || failed(cudaEventRecord(f->there[place], f->stream)));
 }
 
 const char *lat_fetch_wait(lat_fetch *f, size_t k)

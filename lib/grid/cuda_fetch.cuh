@@ -2,8 +2,7 @@
 /* cuda_fetch.cuh: pieces of device memory on their way to the host, in order, through pinned memory
  * of some places, by a stream of their own: while one is used there, others travel. For one thread
  * at a time. Functions return 0 or a pointer, or -1 or NULL with lat_error set. */
-#ifndef LAT_GRID_CUDA_FETCH_CUH
-#define LAT_GRID_CUDA_FETCH_CUH
+#pragma once
 
 #include "cuda_device.cuh"
 
@@ -27,5 +26,3 @@ int lat_fetch_send(lat_fetch *f, const void *from, size_t n);
 
 /* Piece k on the host, when it is there; of those that have set out, in order. */
 const char *lat_fetch_wait(lat_fetch *f, size_t k);
-
-#endif

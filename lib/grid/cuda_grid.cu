@@ -8,7 +8,6 @@
 #include "cuda_halo.cuh"
 #include "cuda_reduce.cuh"
 extern "C" {
-#include "base/error.h"
 #include "grid_internal.h"
 }
 
@@ -111,11 +110,9 @@ static void gpu_grid_free(lat_grid *grid)
 
 static lat_grid *gpu_grid_new(const lat_grid *common)
 {
-    lat_gpu_grid *g = (lat_gpu_grid *)calloc(1, sizeof *g);
-    if (!g) {
-        lat_fail("out of memory: a grid");
+    lat_gpu_grid *g = (lat_gpu_grid *)lat_alloc_zero(1, sizeof *g, "a grid");
+    if (!g)
         return NULL;
-    }
     g->grid = *common;
     set_axes(g);
     if (set_sites(g)) {

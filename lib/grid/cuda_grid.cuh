@@ -10,8 +10,7 @@
  * There are two forms of neighbours. A site's coordinates (lat_cuda_find): neighbours one by one,
  * few registers. Distances in i (lat_cuda_distances): the axes in any order, and distances add up,
  * so that sites two steps away are as cheap. */
-#ifndef LAT_GRID_CUDA_GRID_CUH
-#define LAT_GRID_CUDA_GRID_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -210,5 +209,3 @@ static __device__ __forceinline__ void lat_cuda_locate(const lat_cuda_lattice &w
     *parity = (sum + w.odd) & 1;
     *i = c[0] / 2 + c[1] * w.stride[1] + c[2] * w.stride[2] + c[3] * w.stride[3];
 }
-
-#endif

@@ -9,10 +9,6 @@
 #include "cuda_dfield.cuh"
 #include "cuda_tuning.h"
 #include "cuda_window.cuh"
-extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
-}
 
 struct lat_halo {
     lat_cuda_peers peers;
@@ -296,10 +292,8 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
     h->peers.face_done = lat_cuda_flags(f) + LAT_CUDA_FACE_DONE;
     *peers = h->peers;
-    return lat_cuda_failed(cudaStreamSynchronize(stream_of(f)), "setting ghosts")
-                   || comm->barrier(comm)
-               ? -1
-               : 0;
+    return lat_rc(lat_cuda_failed(cudaStreamSynchronize(stream_of(f)), "setting ghosts")
+                  || comm->barrier(comm));
 }
 
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)

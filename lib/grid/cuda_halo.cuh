@@ -6,8 +6,7 @@
  * sweeps write the faces to the neighbours' ghosts themselves, once a field is connected, and
  * neighbours wait for each other by flags. Functions return 0, or -1 with lat_error set; every rank
  * calls all of them. */
-#ifndef LAT_GRID_CUDA_HALO_CUH
-#define LAT_GRID_CUDA_HALO_CUH
+#pragma once
 
 #include "cuda_device.cuh"
 #include "cuda_grid.cuh"
@@ -43,8 +42,7 @@ int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part);
 int lat_cuda_halo_finish(lat_dfield *f);
 
 /* Finds out how faces of sweeps go to the neighbours; *peers is for the kernels of sweeps, all zero
- * without a halo. After the first lat_dfield_put; nobody writes ghosts before all ranks are here.
- */
+ * without a halo. After the first lat_dfield_put; nobody writes ghosts until all ranks are here. */
 int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
 
 /* Faces across an axis, on the host, to the neighbours, and theirs: `out` and `in` have `bytes` of
@@ -63,8 +61,7 @@ typedef struct lat_cuda_step {
     uint32_t lead, spread; /* after `lead` others every 2^spread-th block is one of a face */
 } lat_cuda_step;
 
-/* Sets s->face_blocks for blocks of so many sites of a parity; returns how many others there are.
- */
+/* Sets s->face_blocks for blocks of so many sites of a parity; returns the number of others. */
 static inline unsigned lat_cuda_divide(const lat_cuda_sites *w, lat_cuda_step *s, unsigned sites)
 {
     s->face_blocks = s->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, sites);
@@ -190,5 +187,3 @@ static __device__ __forceinline__ void lat_cuda_signal_step(const lat_cuda_peers
         *(volatile uint32_t *)peers.side[threadIdx.x].flag = number;
     }
 }
-
-#endif

@@ -53,8 +53,7 @@ static __device__ __forceinline__ LAT_(corner)
     return c;
 }
 
-/* The staple over U_mu on the side of nu, the rows that are kept: U_nu(x) U_mu(x+nu) U_nu(x+mu)^+.
- */
+/* The staple over U_mu on the side of nu, its kept rows: U_nu(x) U_mu(x+nu) U_nu(x+mu)^+. */
 static __device__ __forceinline__ void LAT_(staple_above)(const lat_cuda_sites &w, const void *u,
                                                           int parity, uint32_t i,
                                                           const LAT_(corner) &c, LAT_(m) *v)

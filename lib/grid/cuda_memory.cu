@@ -3,7 +3,6 @@
 #include <math.h>
 #include "cuda_device.cuh"
 extern "C" {
-#include "base/error.h"
 #include "bandwidth.h"
 #include "memory.h"
 }
@@ -12,8 +11,6 @@ int lat_cuda_failed(cudaError_t e, const char *what)
 {
     return e == cudaSuccess ? 0 : lat_fail("GPU: %s: %s", what, cudaGetErrorString(e));
 }
-
-/* ---- memory ---- */
 
 static double gigabytes(double bytes) { return bytes * 1e-9; }
 
@@ -50,8 +47,6 @@ double lat_gpu_free_bytes(void)
         return -1;
     return (double)available;
 }
-
-/* ---- for benchmarks ---- */
 
 double lat_gpu_copy_bandwidth(size_t bytes)
 {

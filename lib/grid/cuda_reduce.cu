@@ -5,9 +5,6 @@
 #include <atomic>
 #include <stdlib.h>
 #include "cuda_tuning.h"
-extern "C" {
-#include "base/error.h"
-}
 
 void lat_cuda_sums_free(lat_cuda_sums *s)
 {
@@ -49,11 +46,9 @@ const lat_cuda_sums *lat_cuda_sums_begin(const lat_grid *grid, int members, int 
     lat_cuda_sums **const s = &((lat_gpu_grid *)grid)->sums;
     if (!*s || (*s)->units != members * grid->slots || (*s)->most < numbers) {
         lat_cuda_sums_free(*s);
-        *s = (lat_cuda_sums *)calloc(1, sizeof **s);
-        if (!*s) {
-            lat_fail("out of memory: sums of slices");
+        *s = (lat_cuda_sums *)lat_alloc_zero(1, sizeof **s, "sums of slices");
+        if (!*s)
             return NULL;
-        }
         if (reserve(*s, grid, members, numbers)) {
             lat_cuda_sums_free(*s);
             *s = NULL;

@@ -5,8 +5,7 @@
  * the blocks of each slice, always in the same order. The parts of a slice do not depend on the
  * number of ranks. The device writes the sums, and then a flag, to the host's memory: to see it
  * there is quicker by microseconds than to wait for the stream. */
-#ifndef LAT_GRID_CUDA_REDUCE_CUH
-#define LAT_GRID_CUDA_REDUCE_CUH
+#pragma once
 
 #include <string.h>
 #include "cuda_device.cuh"
@@ -34,8 +33,7 @@ typedef struct lat_cuda_sums {
 /* ---- host ------------------------------------------------------------------------------------ */
 
 /* The grid has memory for the sums of one number of members. begin: before the kernel, on
- * lat_cuda_sums_blocks; NULL with lat_error set. finish: waits until they are in s->sum; 0 or -1.
- */
+ * lat_cuda_sums_blocks; NULL with lat_error set. finish: waits until s->sum has them; 0 or -1. */
 const lat_cuda_sums *lat_cuda_sums_begin(const lat_grid *grid, int members, int numbers);
 int lat_cuda_sums_finish(const lat_cuda_sums *s, const lat_grid *grid);
 void lat_cuda_sums_free(lat_cuda_sums *s); /* NULL is allowed */
@@ -165,5 +163,3 @@ static __device__ __forceinline__ void lat_cuda_add_slices(const lat_cuda_sums &
         *(volatile double *)(s.flag + unit) = s.number;
     }
 }
-
-#endif

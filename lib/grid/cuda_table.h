@@ -4,8 +4,7 @@
  * lat_NAME is a struct of functions; NAME_kernels.cu exports LAT_(lat_NAME) (cuda_real.cuh). The
  * file that chooses has LAT_CUDA_TABLE(lat_NAME, MOST), and finds them in lat_NAME_table[N], single
  * and double; or LAT_CUDA_DOUBLES where there are those in double alone. */
-#ifndef LAT_GRID_CUDA_TABLE_H
-#define LAT_GRID_CUDA_TABLE_H
+#pragma once
 
 #include "site/groups.h"
 
@@ -20,5 +19,3 @@
 #define LAT_CUDA_DOUBLES(of, most) \
     LAT_EACH_GROUP(most, LAT_CUDA_DECLARE_DOUBLE, of) \
     static const of *const of##_table[] = {NULL, NULL, LAT_EACH_GROUP(most, LAT_CUDA_DOUBLE, of)}
-
-#endif

@@ -77,8 +77,7 @@ static __device__ __forceinline__ void LAT_(scale)(LAT_(c) *v, LAT_T s)
     }
 }
 
-/* The sum of v over each tile, for the lane that is number from + that of the tile; 0 for others.
- */
+/* The sum of v over each tile, for the lane that is number from + the tile's; 0 for others. */
 template <int C>
 static __device__ __forceinline__ double LAT_(tile_sum)(double v, const LAT_(tile) < C > &t,
                                                         int from)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_tuning.h: numbers that were measured, on one H200 where nothing else is said (bench/history
  * has the tables). Results do not depend on them. */
-#ifndef LAT_GRID_CUDA_TUNING_H
-#define LAT_GRID_CUDA_TUNING_H
+#pragma once
 
 /* Bytes of a pair of staging buffers, and those that MPI gets at a time. */
 #define LAT_CUDA_STAGE ((size_t)16 << 20)
@@ -41,5 +40,3 @@ static inline unsigned lat_cuda_strip(unsigned pairs, int columns)
         strip--;
     return strip;
 }
-
-#endif

@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
-}
 
 /* What a rank says of its memory. */
 typedef struct description {

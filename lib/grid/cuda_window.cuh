@@ -3,8 +3,7 @@
  *
  * Ranks of one host whose GPUs reach each other's memory map it (CUDA IPC). Functions return 0, or
  * -1 with lat_error set; every rank calls them. */
-#ifndef LAT_GRID_CUDA_WINDOW_CUH
-#define LAT_GRID_CUDA_WINDOW_CUH
+#pragma once
 
 #include "cuda_device.cuh"
 
@@ -33,5 +32,3 @@ int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, 
 /* Of a window of zeros: nothing. After an error the memory stays until the process ends: others may
  * still write to it. */
 void lat_cuda_window_close(lat_cuda_window *w);
-
-#endif

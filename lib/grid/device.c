@@ -76,8 +76,10 @@ int lat_device_check_group(bool gpu, int nc, int groups)
 
 void lat_device_close(lat_device *dev)
 {
-    if (dev)
-        dev->grid->close(dev);
+    if (!dev)
+        return;
+    lat_device_close(dev->cpu);
+    dev->grid->close(dev);
 }
 
 void lat_device_end(void) { lat_cuda_end(); }

@@ -2,16 +2,11 @@
 /* device.h: what a rank computes on: the CPU or one GPU. A device is opened once and serves any
  * number of grids (grid.h), fields and operations. Functions return 0 or a pointer, or -1 or NULL
  * with lat_error set. Every rank of the communicator calls every function. C and C++. */
-#ifndef LAT_GRID_DEVICE_H
-#define LAT_GRID_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include "comm/comm.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
 #define LAT_DEVICES "auto|cpu|gpu"
@@ -40,7 +35,8 @@ typedef struct lat_device {
     const lat_comm *comm;
     lat_device_options options;
     bool gpu;
-    char name[64]; /* for provenance: "cpu avx512", "gpu NVIDIA H200" */
+    char name[64];          /* for provenance: "cpu avx512", "gpu NVIDIA H200" */
+    struct lat_device *cpu; /* what works in its place, and is closed with it; or NULL */
 } lat_device;
 
 /* Starts what takes long before the device can be opened (the driver of a GPU) in a thread, so that
@@ -66,8 +62,3 @@ void lat_device_close(lat_device *dev); /* NULL is allowed */
 
 /* Waits for the threads of lat_device_begin and lat_device_close; before the process ends. */
 void lat_device_end(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -3,7 +3,6 @@
 #include "grid.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "grid_internal.h"
@@ -101,11 +100,9 @@ size_t lat_dfield_unit_bytes(const lat_grid *g, lat_shape shape)
 
 lat_dfield *lat_dfield_new(lat_grid *g, lat_shape shape, int members, const char *what)
 {
-    lat_dfield *f = calloc(1, sizeof *f);
-    if (!f) {
-        lat_fail("out of memory: %s", what);
+    lat_dfield *f = lat_alloc_zero(1, sizeof *f, what);
+    if (!f)
         return NULL;
-    }
     shape.ghosts = shape.ghosts && g->halo;
     *f = (lat_dfield){.grid = g,
                       .shape = shape,
@@ -139,8 +136,7 @@ void lat_dfield_free(lat_dfield *f)
 
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight)
 {
-    return f->grid->dev->grid->put(f, member, host, weight) || lat_halo_exchange(f, member) ? -1
-                                                                                            : 0;
+    return lat_rc(f->grid->dev->grid->put(f, member, host, weight) || lat_halo_exchange(f, member));
 }
 
 int lat_dfield_get(const lat_dfield *f, int member, lat_field *host)

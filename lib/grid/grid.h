@@ -12,20 +12,14 @@
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every rank calls every
  * function but those that say otherwise. C and C++. */
-#ifndef LAT_GRID_GRID_H
-#define LAT_GRID_GRID_H
+#pragma once
 
 #include <stdint.h>
 #include "device.h"
 #include "lattice/field.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How a real number is stored on a device. HALF: 16-bit fixed point with a norm a site, on GPUs.
- * Whoever asks for it uses a switch without default, so that a new one cannot be taken for another.
- */
+ * Who asks for it uses a switch without default, so that a new one is not taken for another. */
 typedef enum { LAT_STORAGE_SINGLE, LAT_STORAGE_DOUBLE, LAT_STORAGE_HALF } lat_storage;
 
 /* Bytes of a real. */
@@ -149,8 +143,3 @@ int lat_dfield_get(const lat_dfield *f, int member, lat_field *host);
 
 /* Sends a unit to another rank or receives it from there, as it lies: these two ranks call it. */
 int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

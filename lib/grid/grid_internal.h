@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid_internal.h: what a kind of device does for grid.h, halo.h; for lib/grid alone. C and C++. */
-#ifndef LAT_GRID_GRID_INTERNAL_H
-#define LAT_GRID_GRID_INTERNAL_H
+#pragma once
 
 #include "halo.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The two tables have the functions of grid.h and halo.h, once grid.c has done what both
  * kinds share. */
@@ -37,8 +32,3 @@ bool lat_cuda_begin(const lat_device_options *options, const lat_comm *comm);
 bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm);
 lat_device *lat_device_gpu(const lat_device_options *options, const lat_comm *comm);
 void lat_cuda_end(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -10,14 +10,9 @@
  * finish, while a sweep writes their owners, and after an operator has read them.
  *
  * Every rank calls every function. C and C++. */
-#ifndef LAT_GRID_HALO_H
-#define LAT_GRID_HALO_H
+#pragma once
 
 #include "grid.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* What travels: sites of one parity, some units, some consecutive objects of each site. */
 typedef struct lat_halo_part {
@@ -30,8 +25,3 @@ typedef struct lat_halo_part {
 /* All ghosts of a member become the neighbours' faces, which have been written; one exchange at a
  * time a communicator. Nothing if there are none. 0, or -1 with lat_error set. */
 int lat_halo_exchange(lat_dfield *f, int member);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

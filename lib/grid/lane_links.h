@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lane_links.h: matrices of SU(N) in vector lanes, as lat_dfield has them on the CPU. What reads
  * them is in lane_staples.h, a template. */
-#ifndef LAT_GRID_LANE_LINKS_H
-#define LAT_GRID_LANE_LINKS_H
+#pragma once
 
 #include "layout.h"
 
@@ -14,5 +13,3 @@ typedef struct lat_lane_links {
     void *data;
     int objects;
 } lat_lane_links;
-
-#endif

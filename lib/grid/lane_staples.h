@@ -9,8 +9,7 @@ LAT_HOST_DEVICE LAT_T *LAT_(link_at)(const lat_lane_links *u, int block, int obj
     return (LAT_T *)u->data + ((size_t)block * (size_t)u->objects + (size_t)object) * ELEMENTS;
 }
 
-/* As many sites as there are lanes: the sites of a block; or, where the layout has no boxes, any.
- */
+/* As many sites as there are lanes: those of a block; or, where the layout has no boxes, any. */
 typedef struct {
     int block;
     int64_t slot[LAT_WIDTH]; /* without boxes: the position of each */

@@ -5,8 +5,7 @@
  * lat_NAME_lanes is a struct of functions. NAME_lanes.c exports those that it was compiled for
  * (vectors.h). The file that chooses has LAT_LANES_TABLE(lat_NAME_lanes, MOST), and finds them in
  * lat_NAME_lanes_table[lat_isa_widest()][N]. */
-#ifndef LAT_GRID_LANES_H
-#define LAT_GRID_LANES_H
+#pragma once
 
 #include "base/isa.h"
 #include "site/groups.h"
@@ -33,5 +32,3 @@
 #define LAT_LANES_TABLE(of, most) \
     LAT_EACH_GROUP(most, LAT_LANES_DECLARE, of) \
     static const of *const of##_table[][LAT_MAX_COLOURS + 1] = {LAT_LANES_ROWS(of, most)}
-
-#endif

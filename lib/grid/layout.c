@@ -134,7 +134,6 @@ static int link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
     return 0;
 }
 
-/* Sites of each region. */
 static void count_sites(const plan *p, size_t count[4])
 {
     int x[LAT_MAX_DIMS] = {0};
@@ -179,7 +178,6 @@ static int fill(plan *p, int lanes, int64_t *position)
                             "the table of neighbours");
     if (!lay->site || !lay->step || !lay->perm || !lay->perm32)
         return -1;
-
     for (size_t i = 0; i < slots; i++)
         lay->site[i] = -1;
     if (lay->boxes)
@@ -240,13 +238,10 @@ static int list_faces(plan *p, const int64_t *position)
 lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes)
 {
     const int extent = lattice->dims[lattice->nd - 1];
-    plan p = {
-        .lay = calloc(1, sizeof *p.lay), .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
-    lat_layout *lay = p.lay;
-    if (!lay) {
-        lat_fail("out of memory: a layout");
+    lat_layout *lay = lat_alloc_zero(1, sizeof *lay, "a layout");
+    plan p = {.lay = lay, .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
+    if (!lay)
         return NULL;
-    }
     lay->geom = *lattice;
     if (own) {
         lay->first = (int64_t)(lat_volume(lattice) / (size_t)lattice->dims[lattice->nd - 1]);
@@ -274,13 +269,8 @@ void lat_layout_free(lat_layout *lay)
     if (!lay)
         return;
     for (int i = 0; i < 2 * LAT_FACES; i++) {
-        free(lay->face[i / LAT_FACES][i % LAT_FACES].own);
-        free(lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
+        LAT_FREE(lay->face[i / LAT_FACES][i % LAT_FACES].own,
+                 lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
     }
-    free(lay->site);
-    free(lay->step);
-    free(lay->perm);
-    free(lay->perm32);
-    free(lay->collect);
-    free(lay);
+    LAT_FREE(lay->site, lay->step, lay->perm, lay->perm32, lay->collect, lay);
 }

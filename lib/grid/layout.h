@@ -13,8 +13,7 @@
  * slices, and count + 1 is the ghost slice above. The parity of a site is the parity of its
  * coordinates in the lattice, of ghosts too. Blocks of ghosts follow the own ones; their steps are
  * right within their slice. Lanes do not run along the last axis then. */
-#ifndef LAT_GRID_LAYOUT_H
-#define LAT_GRID_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ static inline int64_t lat_position_next(const lat_layout *lay, int64_t position,
     return s.perm < 0 ? lay->collect[(int64_t)s.block * lay->lanes + lane]
                       : (int64_t)s.block * lay->lanes + lay->perm[s.perm * lay->lanes + lane];
 }
-
-#endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.h: how much memory a device has left. */
-#ifndef LAT_GRID_MEMORY_H
-#define LAT_GRID_MEMORY_H
+#pragma once
 
 #include "device.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Bytes that are free on the device, the fewest of any rank; INFINITY on the CPU, which is not
  * asked. Below zero with lat_error set. All ranks call it. */
@@ -20,8 +15,3 @@ int lat_device_check_memory(const lat_device *dev, double bytes, const char *wha
 /* The same for this rank's GPU. */
 double lat_gpu_free_bytes(void);
 int lat_gpu_check_memory(double bytes, const char *what);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

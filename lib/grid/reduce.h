@@ -7,14 +7,9 @@
  *
  * The devices make sums of slices (lat_cpu_total, lat_cuda_total); this adds them up.
  * C and C++. */
-#ifndef LAT_GRID_REDUCE_H
-#define LAT_GRID_REDUCE_H
+#pragma once
 
 #include "grid.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Slices across the last axis of a slot that this rank has: the slab's if slots are cut among
  * ranks, else all. */
@@ -26,8 +21,3 @@ int lat_reduce_slices(const lat_grid *grid);
  * or -1 with lat_error set; every rank calls it. */
 int lat_reduce_total(const lat_grid *grid, int members, int numbers, int most, const double *sum,
                      double *total);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -2,8 +2,7 @@
 /* staging.h: pieces of host fields as doubles in natural order, on their way to a GPU or from it;
  * by all threads. There a link is a 3x3 matrix, and a spinor has 3 colours: links of SU(2) are in
  * the upper corner, (U, 0; 0, 1), and the third colour of their spinors is zero. */
-#ifndef LAT_GRID_STAGING_H
-#define LAT_GRID_STAGING_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -26,5 +25,3 @@ void lat_stage_space_links(const lat_field *u, size_t first, size_t count, doubl
 
 /* In place: rows of nc complex numbers become rows of 3, zeros behind them. */
 void lat_stage_widen(int nc, int rows, double *v);
-
-#endif

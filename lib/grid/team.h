@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.h: what everything that runs on the CPU in vector lanes shares: threads that work together,
  * reals in lanes. */
-#ifndef LAT_GRID_TEAM_H
-#define LAT_GRID_TEAM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ static inline double lat_lane_get(lat_lane_view a, int64_t block, int lane, int 
     lat_lane_get_row(a, block, lane, e, 1, &v);
     return v;
 }
-
-#endif

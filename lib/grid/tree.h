@@ -3,8 +3,7 @@
  * a list whose length is no power of two is filled up with zeros. The sum of a part that begins at
  * a multiple of a power of two, and is as long, is a branch of the tree, whoever adds it up: so a
  * lattice can be cut among ranks and keep its bits (reduce.h). C and C++. */
-#ifndef LAT_GRID_TREE_H
-#define LAT_GRID_TREE_H
+#pragma once
 
 #include <stddef.h>
 #include "comm/comm.h"
@@ -32,5 +31,3 @@ static inline void lat_tree_fold(double *v, size_t n, size_t stride, size_t numb
                 to[k] += from[k];
         }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vectors.h: what files *_lanes.c are compiled for: vectors of the length that the compiler's
  * options allow, a site in each lane, and how site functions are to be expanded over them. */
-#ifndef LAT_BACKEND_VECTORS_H
-#define LAT_BACKEND_VECTORS_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -39,6 +38,4 @@ typedef double doubles __attribute__((vector_size(BYTES)));
  * SU(4) on too much text. */
 #if LAT_N <= 3 && !defined(__clang__)
 #define LAT_UNROLL _Pragma("GCC unroll 8")
-#endif
-
 #endif

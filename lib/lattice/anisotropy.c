@@ -18,7 +18,6 @@ int lat_anisotropy_axis(const lat_header *head)
     return letter && letter - letters < head->geom.nd ? (int)(letter - letters) : -1;
 }
 
-/* The value of xi. */
 static int read_xi(const lat_header *head, double *xi)
 {
     const char *text = lat_info_get(head, "xi");

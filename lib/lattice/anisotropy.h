@@ -2,8 +2,7 @@
 /* anisotropy.h: the anisotropy that a configuration was made with, in two info lines of the header.
  * xi is its bare value, and xi_axis the direction whose planes have the weight xi (without xi_axis
  * the last one). */
-#ifndef LAT_ANISOTROPY_H
-#define LAT_ANISOTROPY_H
+#pragma once
 
 #include "header.h"
 
@@ -20,5 +19,3 @@ int lat_anisotropy_none(const lat_header *head, const char *name);
 
 /* After a permutation, axis i was axis axes[i]: adapts xi_axis. 0 or -1. */
 int lat_anisotropy_permute(lat_header *head, const int axes[LAT_MAX_DIMS]);
-
-#endif

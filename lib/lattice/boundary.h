@@ -6,8 +6,7 @@
  *   ANTIPERIODIC  of fermions. The links are the gauge field itself; no signs are in them.
  *   OPEN          the links across the boundary are missing: the links of one slice along that axis
  *                 are zero. */
-#ifndef LAT_BOUNDARY_H
-#define LAT_BOUNDARY_H
+#pragma once
 
 #include "fermion.h"
 #include "field.h"
@@ -50,5 +49,3 @@ int lat_boundary_closed(const lat_header *head, int except, const char *who, con
  * boundaries. 0, or -1 with a sentence that begins with `name`. All ranks call it. */
 int lat_boundary_check_quarks(const lat_fermion *action, const lat_field *x, int columns,
                               const int *column, const char *name);
-
-#endif

@@ -153,10 +153,8 @@ int lat_condition_write_annealed(lat_header *head, const lat_condition *c)
                           && lat_gauge_table[c->gauge].weighted;
     lat_condition_text(c, &head->geom, name);
     lat_info_remove(head, LAT_INFO_ANNEALED_WEIGHTS);
-    return lat_info_set(head, LAT_INFO_ANNEALED, name) < 0
-                   || (weighted && lat_info_set(head, LAT_INFO_ANNEALED_WEIGHTS, weights) < 0)
-               ? -1
-               : 0;
+    return lat_rc(lat_info_set(head, LAT_INFO_ANNEALED, name) < 0
+                  || (weighted && lat_info_set(head, LAT_INFO_ANNEALED_WEIGHTS, weights) < 0));
 }
 
 int lat_condition_read_annealed(const lat_header *head, lat_condition *c)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* condition.h: the gauge conditions (docs/gauges.md). */
-#ifndef LAT_CONDITION_H
-#define LAT_CONDITION_H
+#pragma once
 
 #include <stdbool.h>
 #include "header.h"
@@ -54,8 +53,7 @@ int lat_condition_make(lat_gauge gauge, int time, const char *weights, const lat
 /* The sum of the weights, D where all are 1. */
 double lat_condition_weights(const lat_condition *c);
 
-/* nd weights with commas between, "1,1,1,0.5", in so many digits; "" where all are 1. Returns text.
- */
+/* nd weights with commas between, "1,1,1,0.5", in so many digits; "" if all are 1. Returns text. */
 #define LAT_WEIGHTS_TEXT (LAT_MAX_DIMS * 32)
 const char *lat_weights_text(const double *weight, int nd, int digits, char text[LAT_WEIGHTS_TEXT]);
 
@@ -81,5 +79,3 @@ bool lat_condition_same(const lat_condition *a, const lat_condition *b);
 #define LAT_CONDITION_TEXT 16
 const char *lat_condition_text(const lat_condition *c, const lat_geometry *geom,
                                char buf[LAT_CONDITION_TEXT]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ensemble.h: which ensemble of links a field is of. */
-#ifndef LAT_ENSEMBLE_H
-#define LAT_ENSEMBLE_H
+#pragma once
 
 #include "header.h"
 
@@ -16,5 +15,3 @@ const char *lat_ensemble_text(const lat_header *head, char text[LAT_ENSEMBLE_TEX
  * refused, with "name: option" before the sentence, or with --force a warning: 0 or -1. */
 int lat_ensemble_differs(const lat_header *head, char of[LAT_ENSEMBLE_TEXT], const char *option,
                          const char *name);
-
-#endif

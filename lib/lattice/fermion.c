@@ -73,8 +73,6 @@ double lat_kappa_of_mass(double mass)
 
 double lat_mass_of_kappa(double kappa) { return 1 / (2 * kappa) - 4; }
 
-/* ---- boundaries as text ---------------------------------------------------------------------- */
-
 /* One word of n characters. */
 static int parse_phase(const char *word, size_t n, lat_phase *phase)
 {
@@ -121,8 +119,6 @@ char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOU
     }
     return buf;
 }
-
-/* ---- as text --------------------------------------------------------------------------------- */
 
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
 {

@@ -4,8 +4,7 @@
  * M is the operator of docs/format.md, "The operator": 4 + m on the diagonal, half of each hop.
  * Programs that divide it by 2 kappa or count its mass in another way are converted where their
  * files are read. */
-#ifndef LAT_FERMION_H
-#define LAT_FERMION_H
+#pragma once
 
 #include <stdbool.h>
 #include "common/geometry.h"
@@ -72,5 +71,3 @@ char *lat_boundary_text(const lat_phase boundary[LAT_MAX_DIMS], char buf[LAT_BOU
  * boundary p,p,p,a". For people: numbers have 10 digits. */
 #define LAT_FERMION_TEXT 256
 const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT]);
-
-#endif

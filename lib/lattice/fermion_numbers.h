@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fermion_numbers.h: the numbers of a Dirac operator, one after the other, for what reads, compares
  * or prints all of them (fermion.c). */
-#ifndef LAT_FERMION_NUMBERS_H
-#define LAT_FERMION_NUMBERS_H
+#pragma once
 
 #include "fermion.h"
 
@@ -22,5 +21,3 @@ double *lat_fermion_number(lat_fermion *f, int i);
 
 /* Is it another one than that of isotropic Wilson quarks of this csw? Of the mass: yes. */
 bool lat_fermion_unusual(const lat_fermion *f, int i);
-
-#endif

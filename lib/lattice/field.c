@@ -190,8 +190,7 @@ int lat_field_convert(lat_field *f, lat_real real)
 #pragma omp parallel for schedule(static) if (n > 100000)
         for (size_t k = 0; k < n; k++)
             to[k] = (float)from[k];
-        /* Rounding changes these by up to 1e-7; they are measured again when the field is written.
-         */
+        /* Rounding changes these by up to 1e-7; whoever writes the field measures them again. */
         f->head.plaquette = f->head.link_trace = NAN;
         if (!lat_header_spinors(&f->head)) /* of spinors they are those of their links */
             f->head.functional = f->head.theta = NAN;

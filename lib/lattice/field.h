@@ -8,8 +8,7 @@
  * Spinors: site, column, spin, colour, re/im, in the basis of DeGrand and Rossi; column
  * source spin * N + source colour of a propagator. "Matrix" below is object: a link, a g, a
  * spinor. */
-#ifndef LAT_FIELD_H
-#define LAT_FIELD_H
+#pragma once
 
 #include "comm/comm.h"
 #include "header.h"
@@ -101,5 +100,3 @@ void lat_field_put(lat_field *f, size_t i, const double *m);
 /* Changes the precision in memory. f64 to f32 rounds, and sets plaquette and link trace of the
  * header to NaN (unknown), because they have changed. 0, or -1 without memory: f is as before. */
 int lat_field_convert(lat_field *f, lat_real real);
-
-#endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "condition.h"
 #include "header.h"
 
@@ -403,11 +404,9 @@ bool lat_info_key(const char *key)
 /* The line "key = value", to be freed; NULL with lat_error set. */
 static char *info_line(const char *key, const char *value)
 {
-    char *text;
-    if (asprintf(&text, "%s = %s", key, value) < 0) {
-        lat_fail("out of memory: info line %s", key);
+    char *text = lat_text_new("%s = %s", key, value);
+    if (!text)
         return NULL;
-    }
     clean(text);
     if (strlen(text) <= LAT_MAX_INFO_LINE)
         return text;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* header.h: the header of a field: what a stream states before the numbers (docs/format.md). */
-#ifndef LAT_HEADER_H
-#define LAT_HEADER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdbool.h>
@@ -163,5 +162,3 @@ void lat_header_ungauge(lat_header *head);
 
 /* The links are others, to which no flow has led: it begins at 0. */
 void lat_header_unflow(lat_header *head);
-
-#endif

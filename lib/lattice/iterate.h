@@ -5,8 +5,7 @@
  * sums are added in the order of the chunks, then of the slices. So results do not depend on the
  * number of threads and ranks. One text serves every N; instantiated with the constants 2 and 3 it
  * lets the compiler unroll the matrix products. */
-#ifndef LAT_ITERATE_H
-#define LAT_ITERATE_H
+#pragma once
 
 #include <string.h>
 #include "field.h"
@@ -102,5 +101,3 @@ LAT_INLINE double lat_overlap(int n, const double *a, const double *b)
         s += a[i] * b[i];
     return s;
 }
-
-#endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/error.h"
 
 #define PARITY 'p'
 #define LINKS 'l'
@@ -47,8 +48,7 @@ int lat_axes_parse(const char *text, int nd, int list[LAT_MAX_DIMS])
 
 /* ---- an order as letters --------------------------------------------------------------------- */
 
-/* Each axis once, parity before one of them, links (or columns) before something: canonical, or -1.
- */
+/* Each axis once, parity before one, links (or columns) before something: canonical, or -1. */
 static int check_sites(const char *letters, int nd)
 {
     int seen = 0, parity = 0, objects = 0, axis;
@@ -169,9 +169,8 @@ const char *lat_order_links_text(const lat_order *o, int nd, char buf[LAT_ORDER_
 int lat_order_read_sites(lat_order *o, const char *text, int nd, lat_order_objects objects)
 {
     char letters[LAT_MAX_DIMS + 3];
-    return letters_of(text, " ", letters) || !fits_objects(letters, objects)
-               ? -1
-               : set_sites(o, letters, nd);
+    return lat_rc(letters_of(text, " ", letters) || !fits_objects(letters, objects)
+                  || set_sites(o, letters, nd));
 }
 
 int lat_order_read_links(lat_order *o, const char *text, int nd)

@@ -5,8 +5,7 @@
  * the axes, of `parity` (the parity of the sum of the coordinates whose axes come after it in the
  * list) and of `links` or `columns` (the objects of a site: directions, or columns of a propagator;
  * fastest where the list does not have them). Objects are sorted by this list. */
-#ifndef LAT_ORDER_H
-#define LAT_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include "common/geometry.h"
@@ -65,5 +64,3 @@ typedef struct lat_order_iterator {
 void lat_order_start(lat_order_iterator *w, const lat_order *o, const lat_geometry *geom,
                      int objects, size_t i);
 void lat_order_next(lat_order_iterator *w); /* not after the last one */
-
-#endif

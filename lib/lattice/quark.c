@@ -17,13 +17,10 @@ void lat_quark_init(lat_quark *q)
 
 void lat_quark_free(lat_quark *q)
 {
-    free(q->source);
-    free(q->residual);
-    free(q->eigenvalue);
+    LAT_FREE(q->source, q->residual, q->eigenvalue);
     lat_quark_init(q);
 }
 
-/* A copy of n numbers. */
 static int copy_numbers(double **to, const double *from, int n)
 {
     *to = NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quark.h: what the header of spinors, propagators and modes states besides the header of links. */
-#ifndef LAT_QUARK_H
-#define LAT_QUARK_H
+#pragma once
 
 #include "fermion.h"
 
@@ -36,5 +35,3 @@ int lat_quark_check(const lat_quark *q, const char *name);
 int lat_quark_set_source(lat_quark *q, const char *text);
 int lat_quark_set_residuals(lat_quark *q, const double *residual);
 int lat_quark_set_eigenvalues(lat_quark *q, const double *eigenvalue);
-
-#endif

@@ -50,8 +50,6 @@ INLINE void sum(const unsigned char *p, size_t n, uint32_t *same, uint32_t *swap
     *swapped = b;
 }
 
-/* ---- for each vector length ------------------------------------------------------------------ */
-
 typedef struct kernels {
     void (*swap_bytes)(unsigned char *to, const unsigned char *from, size_t n, lat_real real);
     uint64_t (*largest)(const unsigned char *p, size_t n, lat_real real);

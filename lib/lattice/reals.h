@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reals.h: operations on the bits of many numbers, with the widest vectors of the processor. All
  * addresses may be unaligned. */
-#ifndef LAT_REALS_H
-#define LAT_REALS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline uint64_t lat_infinity_bits(lat_real real)
 /* The sum modulo 2^32 of n 32-bit words: *same in the byte order of this machine, *swapped with the
  * bytes of each reversed. */
 void lat_words_sum(const void *p, size_t n, uint32_t *same, uint32_t *swapped);
-
-#endif

@@ -12,8 +12,7 @@ typedef struct addresses {
     const char *g[LAT_SIMD8], *g_up[LAT_MAX_DIMS][LAT_SIMD8];
 } addresses;
 
-/* The next eight sites of the iterator, or `left` if fewer; then the other lanes repeat the last.
- */
+/* The next eight sites of the iterator, or `left` if fewer: then other lanes repeat the last. */
 LAT_INLINE void gather(const lat_field *u, const lat_field *g, size_t links, size_t matrix,
                        lat_iterator *it, size_t left, addresses *a)
 {

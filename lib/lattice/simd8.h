@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* simd8.h: matrices of eight sites, one in each lane of a vector of 8 doubles. The includer is
  * compiled for each vector length of x86, and chooses one at run time (base/isa.h). */
-#ifndef LAT_SIMD8_H
-#define LAT_SIMD8_H
+#pragma once
 
 #include <stddef.h>
 #include "header.h"
@@ -36,5 +35,3 @@ LAT_INLINE void lat_simd8_load(const char *const *site, size_t offset, lat_real 
         else
             m[k] = LAT_SIMD8_REALS(float, p, k);
 }
-
-#endif

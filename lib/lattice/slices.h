@@ -2,8 +2,7 @@
 /* slices.h: slices of a field: all sites of one coordinate along the last axis. In natural order
  * they are contiguous, one after the other. So a field can be read, measured and written a few
  * slices at a time. */
-#ifndef LAT_SLICES_H
-#define LAT_SLICES_H
+#pragma once
 
 #include "header.h"
 
@@ -30,5 +29,3 @@ static inline bool lat_order_sliced(const lat_order *o, int nd)
 {
     return !o->sites[0] || o->sites[0] == "xyzt"[nd - 1];
 }
-
-#endif

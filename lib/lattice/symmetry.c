@@ -20,8 +20,7 @@ lat_symmetry lat_symmetry_none(void)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* The conditions known here are invariant, except for their directions; unknown ones are refused.
- */
+/* The conditions known here are invariant, but for their directions; unknown ones are refused. */
 static lat_condition permuted(const lat_condition *was, int nd, const lat_symmetry *s)
 {
     lat_condition is = *was;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* symmetry.h: shifts, reflections, permutations of the axes and charge conjugation of fields
  * (docs/conventions.md, "Symmetries of the lattice"). */
-#ifndef LAT_SYMMETRY_H
-#define LAT_SYMMETRY_H
+#pragma once
 
 #include <stdbool.h>
 #include "field.h"
@@ -24,5 +23,3 @@ lat_symmetry lat_symmetry_none(void);
  * and the axis of the anisotropy are permuted. A reflection daggers links, so that two stored rows
  * of SU(3) become three. For one rank. 0, or -1 with lat_error set. */
 int lat_symmetry_apply(lat_field *f, const lat_symmetry *s);
-
-#endif

@@ -2,8 +2,7 @@
 /* transform.h: gauge transformations of fields, in double precision.
  *
  * A transformation is a field of kind LAT_TRANSFORM: one SU(N) matrix g(x) a site. */
-#ifndef LAT_TRANSFORM_H
-#define LAT_TRANSFORM_H
+#pragma once
 
 #include <stdint.h>
 #include "field.h"
@@ -34,5 +33,3 @@ int lat_transform_diagonal(const lat_field *g);
 /* The same as lat_transform_apply without checks, header and halo exchange: the ghosts of g must be
  * up to date. */
 void lat_transform_rotate(lat_field *u, const lat_field *g);
-
-#endif

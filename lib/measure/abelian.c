@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/error.h"
 #include "measure.h"
 #include "lattice/boundary.h"
 #include "lattice/iterate.h"
@@ -94,10 +95,8 @@ int lat_measure_residual(const lat_field *f, lat_residual *r)
     int rc = lat_field_convert(&u, LAT_F64);
     if (rc == 0)
         lat_abelian_project(&u);
-    rc = rc || lat_field_exchange(&u) || lat_measure_gauge(&u, &landau, &state, NULL, NULL)
-                 || measure_sectors(&u, r)
-             ? -1
-             : 0;
+    rc = lat_rc(rc || lat_field_exchange(&u) || lat_measure_gauge(&u, &landau, &state, NULL, NULL)
+                || measure_sectors(&u, r));
     lat_field_free(&u);
     r->functional = state.functional;
     r->theta = state.theta;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* abelian.h: Abelian projection of links in maximally Abelian gauge (docs/conventions.md, "Abelian
  * projection"). */
-#ifndef LAT_ABELIAN_H
-#define LAT_ABELIAN_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -27,5 +26,3 @@ int lat_measure_residual(const lat_field *f, lat_residual *r);
 
 /* The info line LAT_INFO_RESIDUAL: theta of each phase, with blanks between. 0, or -1. */
 int lat_residual_note(lat_header *head, const lat_residual *r);
-
-#endif

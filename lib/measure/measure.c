@@ -13,7 +13,6 @@
 #include "lattice/slices.h"
 #include "lattice/iterate.h"
 
-
 static lat_partial add_up(const lat_partial *part, size_t n)
 {
     lat_partial total = {{0}, {0}};
@@ -49,8 +48,7 @@ int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const vo
     }
     if (rc == 0)
         *total = add_up(all, slices);
-    free(part);
-    free(slice);
+    LAT_FREE(part, slice);
     return rc;
 }
 
@@ -80,8 +78,7 @@ int lat_measure_sums(const lat_field *f, bool group, lat_slice_sums *all)
         rc = lat_field_gather(f, own, sizeof *own, sums);
     if (rc == 0)
         *all = lat_measure_total(&f->head, sums);
-    free(own);
-    free(sums);
+    LAT_FREE(own, sums);
     return rc;
 }
 
@@ -447,8 +444,7 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
         gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 2, s, thetas,
                     functionals);
     }
-    free(chunk);
-    free(records);
+    LAT_FREE(chunk, records);
     return rc;
 }
 
@@ -465,8 +461,7 @@ int lat_measure_restate(lat_field *f)
         lat_error_clear();
     f->head.functional = state.functional;
     f->head.theta = state.theta;
-    return lat_info_get(&f->head, LAT_INFO_RESIDUAL)
-                   && (lat_measure_residual(f, &residual) || lat_residual_note(&f->head, &residual))
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_info_get(&f->head, LAT_INFO_RESIDUAL)
+        && (lat_measure_residual(f, &residual) || lat_residual_note(&f->head, &residual)));
 }

@@ -5,8 +5,7 @@
  * Sums are taken in a fixed order, so that results depend neither on threads nor on ranks.
  * All ranks call functions that take a lat_field, with its ghosts up to date (lat_field_exchange).
  * They give the same bits on each: 0, or -1 with lat_error set. */
-#ifndef LAT_MEASURE_H
-#define LAT_MEASURE_H
+#pragma once
 
 #include "lattice/condition.h"
 #include "lattice/field.h"
@@ -51,8 +50,6 @@ void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double
 /* The same sums over the whole field. All ranks call it. */
 int lat_measure_sums(const lat_field *f, bool group, lat_slice_sums *all);
 
-/* ---- are the links in SU(N)? ----------------------------------------------------------------- */
-
 /* How far from SU(N) a link may be. In files of all writers it is 2e-6 at most, in doubles too, for
  * many are rounded singles; in our own doubles 1e-14. */
 #define LAT_SUN_WITHIN 1e-5
@@ -82,8 +79,7 @@ int lat_farthest_check(const lat_farthest *far, lat_header *head, const char *na
 int lat_measure_in_group(lat_field *f, double distance, const char *name);
 
 /* 0, or -1 with a sentence, or with --force a warning, where the header says that axes are open and
- * of the links along one through the origin not one is missing, as its slice is. All ranks call it.
- */
+ * none of the links along one through the origin is missing, as its slice is. All ranks call it. */
 int lat_measure_missing(const lat_field *f, const char *name);
 
 /* Polyakov loop along mu: mean over the transverse sites of tr prod U_mu / N; loop[0] re, loop[1]
@@ -141,5 +137,3 @@ typedef struct lat_schwinger_dyson {
     double trace, force, beta;
 } lat_schwinger_dyson;
 int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dyson *m);
-
-#endif

@@ -119,9 +119,9 @@ LAT_INLINE void clover_chunk(const lat_field *f, size_t from, size_t to, int n, 
     }
 }
 
-static void clover_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
+static void clover_any(const lat_field *f, size_t from, size_t to, LAT_UNUSED const void *arg,
+                       lat_partial *p)
 {
-    (void)arg;
     switch (f->head.nc) {
     case 2: clover_chunk(f, from, to, 2, p); break;
     case 3: clover_chunk(f, from, to, 3, p); break;

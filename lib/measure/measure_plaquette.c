@@ -362,7 +362,5 @@ void lat_slicewise_free(lat_slicewise *s)
 {
     if (!s)
         return;
-    free(s->sums);
-    free(s->first);
-    free(s);
+    LAT_FREE(s->sums, s->first, s);
 }

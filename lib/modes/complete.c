@@ -59,10 +59,8 @@ static int step(lanczos *z)
     const int known = z->known->m->count, j = z->n;
     lat_dfield **v = basis(z);
     lat_cx *dot = lat_alloc((size_t)(known + j) + 1, sizeof *dot, "products");
-    int rc = dot && lat_search_apply(w, v[j + 1], v[j], NULL) == 0
-                     && lat_search_orthogonal(w, known + j + 1, z->v, v[j + 1], dot, &z->beta) == 0
-                 ? 0
-                 : -1;
+    int rc = lat_rc(!dot || lat_search_apply(w, v[j + 1], v[j], NULL)
+                    || lat_search_orthogonal(w, known + j + 1, z->v, v[j + 1], dot, &z->beta));
     for (int i = 0; i <= j && rc == 0; i++)
         z->h[i * z->most + j] = creal(dot[known + i]);
     free(dot);
@@ -222,9 +220,7 @@ static void close_space(lanczos *z)
 {
     if (z->v)
         lat_vector_free_all(room_of(z), basis(z));
-    free(z->v);
-    free(z->h);
-    free(z->theta);
+    LAT_FREE(z->v, z->h, z->theta);
 }
 
 /* `count` Ritz vectors to the caller. */

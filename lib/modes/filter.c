@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* filter.c: F by the recursion of Chebyshev's polynomials, on one vector or on several. */
 #include <math.h>
+#include "base/error.h"
 #include "modes_internal.h"
 
 enum { MOST_DEGREE = 600 };
@@ -75,10 +76,8 @@ static int by_shifts(const batch *n, double c, lat_dfield *in, lat_dfield *out, 
     }
     const lat_apply_end up = {.shift = {t, 0}}, down = {.add = add, .shift = {-t, 0}, .keep = keep};
     f->w->applications += 2 * n->p.columns;
-    return d->ops->apply(d, f->w->op->matrix, &n->p, f->t[2], in, &up)
-                   || d->ops->apply(d, f->w->op->matrix, &n->p, out, f->t[2], &down)
-               ? -1
-               : 0;
+    return lat_rc(d->ops->apply(d, f->w->op->matrix, &n->p, f->t[2], in, &up)
+                  || d->ops->apply(d, f->w->op->matrix, &n->p, out, f->t[2], &down));
 }
 
 /* out <- (2) X in - out, X = (a + b - 2 B)/(b - a); `first`: out <- X in. */
@@ -94,9 +93,8 @@ static int recursion(const batch *n, double factor, lat_dfield *in, lat_dfield *
         of_in[k] = (lat_scalar){c * (f->a + f->b), 0};
         of_out[k] = (lat_scalar){first ? 0 : -1, 0};
     }
-    return f->s->ops->axpby(f->s, &n->p, of_in, in, of_out, out, NULL) || square(n, &add, out, in)
-               ? -1
-               : 0;
+    return lat_rc(f->s->ops->axpby(f->s, &n->p, of_in, in, of_out, out, NULL)
+                  || square(n, &add, out, in));
 }
 
 /* to = (1 + A / (4 |A|)) x: values of A with opposite signs, which have one of A^2, get two of F,

@@ -254,8 +254,7 @@ static int restart(lanczos *z)
         z->theta[k] = theta[n - 1 - k];
     }
     rc = rc || lat_search_rotate(z->w, n, z->v, keep, a, n, scratch) ? -1 : 0;
-    free(a);
-    free(theta);
+    LAT_FREE(a, theta);
     if (rc)
         return -1;
     for (int k = 0; k < keep; k++) /* the old ones become scratch */
@@ -470,8 +469,7 @@ static void close_basis(lanczos *z)
     lat_search_free(z->room, z->v);
     lat_dfield_free(z->work);
     lat_filter_close(&z->f);
-    free(z->h);
-    free(z->theta);
+    LAT_FREE(z->h, z->theta);
 }
 
 static int begin(lanczos *z)

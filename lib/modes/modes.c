@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "modes_internal.h"
@@ -227,6 +226,15 @@ static int run_both(lat_search *w, lat_search *coarse, lat_modes *found)
     return rc;
 }
 
+/* Lists for n modes, vectors NULL. */
+static int alloc_lists(lat_modes *m, size_t n)
+{
+    m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
+    m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
+    m->vector = lat_alloc_zero(n + 1, sizeof(lat_dfield *), "modes");
+    return m->value && m->residual && m->vector ? 0 : -1;
+}
+
 int lat_modes_find(const lat_modes_job *job, lat_modes *found)
 {
     lat_modes_job own;
@@ -237,7 +245,7 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     if (job->coarse)
         coarse = coarse_search(job, &own);
     const int n = job->coarse ? coarse.want : w.want;
-    int rc = lat_modes_alloc(found, (size_t)n);
+    int rc = alloc_lists(found, (size_t)n);
     if (rc == 0)
         rc = job->coarse ? run_both(&w, &coarse, found) : run(&w, found);
     found->norm = w.norm;
@@ -249,17 +257,9 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     return rc < 0 ? -1 : 0;
 }
 
-int lat_modes_alloc(lat_modes *m, size_t n)
-{
-    m->value = lat_alloc(n + 1, sizeof(double), "eigenvalues");
-    m->residual = lat_alloc(n + 1, sizeof(double), "residuals");
-    m->vector = lat_alloc_zero(n + 1, sizeof(lat_dfield *), "modes");
-    return m->value && m->residual && m->vector ? 0 : -1;
-}
-
 int lat_modes_new(lat_modes *m, lat_space *s, int n)
 {
-    if (lat_modes_alloc(m, (size_t)n))
+    if (alloc_lists(m, (size_t)n))
         return -1;
     m->count = n; /* to be freed, whatever there is */
     return lat_vector_new_all(s, n, m->vector, "modes");
@@ -268,7 +268,6 @@ int lat_modes_new(lat_modes *m, lat_space *s, int n)
 void lat_modes_free(lat_modes *found)
 {
     lat_search_free(found->count, found->vector);
-    free(found->value);
-    free(found->residual);
+    LAT_FREE(found->value, found->residual);
     *found = (lat_modes){.count = 0};
 }

@@ -24,15 +24,12 @@
  * vectors for missed copies, unless it began with more vectors than any level has copies. Every
  * result has the same bits on any number of ranks and threads. All ranks of the device call these
  * functions. */
-#ifndef LAT_MODES_MODES_H
-#define LAT_MODES_MODES_H
+#pragma once
 
 #include "dirac/dirac.h"
 
 /* A Hermitian operator on spinors of one column (column 0 of a space; one column takes the least
- * memory). out = A in, on sites of the parity; in is not changed, except for ghosts; end may be
- * NULL.
- */
+ * memory). out = A in, on sites of the parity; `in` stays, except for ghosts; end may be NULL. */
 typedef struct lat_hermitian {
     lat_space *space;
     lat_parity parity;
@@ -98,10 +95,6 @@ typedef struct lat_modes {
     double worst;
 } lat_modes;
 
-/* Lists for n modes, vectors NULL, count 0. 0 or -1; *m, which is empty before, is to be freed in
- * either case. */
-int lat_modes_alloc(lat_modes *m, size_t n);
-
 /* The same with n vectors of this space, count n. */
 int lat_modes_new(lat_modes *m, lat_space *s, int n);
 
@@ -158,5 +151,3 @@ void lat_modes_gaps(int count, const double *value, double rest, bool largest, d
 double lat_modes_kappa(int count, const double *value, const double *residual, const double *gap,
                        int sign);
 double lat_modes_bound(double kappa);
-
-#endif

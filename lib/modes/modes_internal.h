@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* modes_internal.h: what the methods of lib/modes share: vectors of one column, A and its count, a
  * diagonalisation of A in a space. Functions return 0, or -1 with lat_error set. */
-#ifndef LAT_MODES_INTERNAL_H
-#define LAT_MODES_INTERNAL_H
+#pragma once
 
 #include <complex.h>
 #include "modes.h"
@@ -57,12 +56,6 @@ typedef struct lat_search_columns {
     lat_part p;
 } lat_search_columns;
 
-/* dot[c * n + i] = <x[i], y> of column c of y, for any n; and y += sum a[c * pitch + i] x[i]. */
-int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
-                       const lat_dfield *y, lat_cx *dot);
-int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
-                        lat_dfield *const *x, lat_dfield *y);
-
 /* The columns of y become orthogonal to all n x, twice; dot[c * n + i] is what was taken off. */
 int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *const *x,
                              lat_dfield *y, lat_cx *dot);
@@ -112,8 +105,7 @@ int lat_search_progress(lat_search *w, int converged, double worst);
 int lat_search_again(lat_search *w); /* the same, between two of them */
 
 /* F = (1 + A/(4 |A|)) T_n((a + b - 2 B)/(b - a)), B = A^2; if A is positive, B = A and the first
- * factor is 1. T_n is large where B < a, and bounded by 1 on [a, b]. For the largest modes F = B.
- */
+ * factor is 1. T_n is large where B < a, bounded by 1 on [a, b]. For the largest modes F = B. */
 typedef struct lat_filter {
     lat_search *w;
     lat_space *s; /* of batches */
@@ -144,8 +136,7 @@ int lat_lanczos_vectors(lat_search *w);
 int lat_ritz_vectors(const lat_search *w);
 
 /* survey.c: w->norm, a bound of |A|, and *a, where some twice as many eigenvalues of B end as are
- * wanted, from Lanczos in the first of `room` vectors v; or the norm alone, in vectors of its own.
- */
+ * wanted, from Lanczos in the first of `room` vectors v; or the norm alone, in its own vectors. */
 int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a);
 int lat_lanczos_norm(lat_search *w);
 
@@ -158,5 +149,3 @@ int lat_ritz_beyond(lat_search *w, int n, lat_dfield *const *known, double last,
 /* n >= want vectors x that are nearly modes become modes, as above. */
 int lat_modes_refine(lat_search *w, int n, lat_dfield **x, double *value, double *residual,
                      double *worst);
-
-#endif

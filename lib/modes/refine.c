@@ -49,8 +49,7 @@ static int save(refinement *z)
                                        .number = number};
         rc = lat_search_save(z->w, &state);
     }
-    free(number);
-    free(v);
+    LAT_FREE(number, v);
     return rc;
 }
 
@@ -66,10 +65,8 @@ static int load(refinement *z, const lat_modes_state *from)
     z->w->norm = v[3];
     z->value[z->n - 1] = v[4];
     memcpy(z->residual, v + NUMBERS, (size_t)z->n * sizeof *v);
-    return lat_search_load(z->w, from, 0, z->next, z->x)
-                   || lat_search_load(z->w, from, z->next, z->n - z->next, z->y + z->next)
-               ? -1
-               : 0;
+    return lat_rc(lat_search_load(z->w, from, 0, z->next, z->x)
+                  || lat_search_load(z->w, from, z->next, z->n - z->next, z->y + z->next));
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */

@@ -30,10 +30,8 @@ typedef struct ritz {
 
 static int apply(ritz *r, lat_dfield *out, lat_dfield *in)
 {
-    return lat_search_square(r->w, out, in, NULL)
-                   || (r->sign < 0 && lat_search_scale(r->w, -1, out))
-               ? -1
-               : 0;
+    return lat_rc(lat_search_square(r->w, out, in, NULL)
+                  || (r->sign < 0 && lat_search_scale(r->w, -1, out)));
 }
 
 static int real_dot(ritz *r, lat_dfield *x, lat_dfield *y, double *dot)
@@ -119,8 +117,8 @@ static int advance(ritz *r)
     if (lat_search_dots(w, 1, &r->x, r->p, &xp))
         return -1;
     const lat_cx back = -xp / r->n;
-    return lat_search_axpys(w, 1, &back, &r->x, r->p) || axpby(r, 1, r->g, beta, r->p, &r->q) ? -1
-                                                                                              : 0;
+    return lat_rc(lat_search_axpys(w, 1, &back, &r->x, r->p)
+                  || axpby(r, 1, r->g, beta, r->p, &r->q));
 }
 
 /* |g| of the unit vector at which the iteration stops. An eigenvalue of B then lies within it of

@@ -81,8 +81,9 @@ int lat_search_room(const lat_modes_job *job, double bytes)
 
 static const lat_dfield *const *many(lat_dfield *const *x) { return (const lat_dfield *const *)x; }
 
-int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
-                       const lat_dfield *y, lat_cx *dot)
+/* dot[c * n + i] = <x[i], y> of column c of y, for any n; and y += sum a[c * pitch + i] x[i]. */
+static int dots_of(const lat_search_columns *c, int n, lat_dfield *const *x, const lat_dfield *y,
+                   lat_cx *dot)
 {
     const int columns = c->s->columns;
     lat_scalar *to = lat_alloc((size_t)(n * columns) + 1, sizeof *to, "products");
@@ -94,8 +95,8 @@ int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
     return rc;
 }
 
-int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
-                        lat_dfield *const *x, lat_dfield *y)
+static int axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
+                    lat_dfield *const *x, lat_dfield *y)
 {
     const int columns = c->s->columns;
     lat_scalar *by = lat_alloc((size_t)(n * columns) + 1, sizeof *by, "products");
@@ -116,13 +117,13 @@ int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *con
     for (int i = 0; i < all && dot; i++)
         dot[i] = 0;
     for (int round = 0; round < 2 && rc == 0; round++) {
-        rc = lat_search_dots_of(c, n, x, y, now);
+        rc = dots_of(c, n, x, y, now);
         for (int i = 0; i < all; i++) {
             if (dot)
                 dot[i] += now[i];
             now[i] = -now[i];
         }
-        rc = rc || lat_search_axpys_of(c, n, now, n, x, y) ? -1 : 0;
+        rc = rc || axpys_of(c, n, now, n, x, y) ? -1 : 0;
     }
     free(now);
     return rc;
@@ -133,13 +134,13 @@ static lat_search_columns one_of(const lat_search *w) { return (lat_search_colum
 int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot)
 {
     const lat_search_columns c = one_of(w);
-    return lat_search_dots_of(&c, n, x, y, dot);
+    return dots_of(&c, n, x, y, dot);
 }
 
 int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y)
 {
     const lat_search_columns c = one_of(w);
-    return lat_search_axpys_of(&c, n, a, n, x, y);
+    return axpys_of(&c, n, a, n, x, y);
 }
 
 int lat_search_norm(lat_search *w, const lat_dfield *y, double *norm)
@@ -171,8 +172,8 @@ int lat_search_orthogonal(lat_search *w, int n, lat_dfield *const *x, lat_dfield
 
 int lat_search_orthonormal(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, double *norm)
 {
-    return lat_search_orthogonal(w, n, x, y, NULL, norm) || lat_search_scale(w, 1 / *norm, y) ? -1
-                                                                                              : 0;
+    return lat_rc(lat_search_orthogonal(w, n, x, y, NULL, norm)
+                  || lat_search_scale(w, 1 / *norm, y));
 }
 
 int lat_search_draw(lat_search *w, int n, lat_dfield *const *x, lat_dfield *y, bool *found)
@@ -193,7 +194,7 @@ static int rotate_batch(lat_search *w, int n, lat_dfield *const *x, int m, const
                         int pitch, lat_dfield *const *y)
 {
     const lat_search_columns c = {w->op->many->space, {w->p.parity, m, lat_column_numbers}};
-    if (c.s->ops->zero(c.s, &c.p, w->batch) || lat_search_axpys_of(&c, n, u, pitch, x, w->batch))
+    if (c.s->ops->zero(c.s, &c.p, w->batch) || axpys_of(&c, n, u, pitch, x, w->batch))
         return -1;
     for (int k = 0; k < m; k++) {
         const lat_part one = {w->p.parity, 1, lat_column_numbers + k};

@@ -5,8 +5,7 @@
  * ones first, then odd ones, each in natural order; where an extent is odd there are no even and
  * odd sites, and all count as odd. Ranks have slabs of the coarse lattice as they have of the fine
  * one. */
-#ifndef LAT_MULTIGRID_BLOCKS_H
-#define LAT_MULTIGRID_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void lat_blocks_close(lat_blocks *b);
 
 /* The block that a site of this rank is in, by its natural index there. */
 int lat_block_of(const lat_blocks *b, int64_t own);
-
-#endif

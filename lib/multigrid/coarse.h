@@ -13,8 +13,7 @@
  * Vectors are [site][2 n] of eight columns, the same on all ranks; of a distributed level a rank
  * computes its sites, and gathers those of others. All ranks call all functions that return int: 0,
  * or -1 with lat_error set. */
-#ifndef LAT_MULTIGRID_COARSE_H
-#define LAT_MULTIGRID_COARSE_H
+#pragma once
 
 #include "multigrid/blocks.h"
 #include "multigrid/kernels.h"
@@ -79,5 +78,3 @@ int lat_coarse_diagonal(const lat_coarse *c, lat_eight *out, const lat_eight *in
 void lat_coarse_add(const lat_coarse *c, const lat_eight *a, const lat_eight *x, lat_eight *y);
 void lat_coarse_dot(const lat_coarse *c, const lat_eight *x, const lat_eight *y,
                     lat_eight_sums *sum);
-
-#endif

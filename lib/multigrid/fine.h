@@ -5,8 +5,7 @@
  * Components of a site are those of gamma5 = + and - of the host's basis,
  * [chirality][spin][colour]: (upper + lower)/sqrt 2 and (upper - lower)/sqrt 2 of a batch
  * (vector/space.h). On the CPU, in single precision. */
-#ifndef LAT_MULTIGRID_FINE_H
-#define LAT_MULTIGRID_FINE_H
+#pragma once
 
 #include "dirac/dirac.h"
 #include "multigrid/level.h"
@@ -48,5 +47,3 @@ void lat_mg_fine_columns(const lat_mg_fine *f, int first, int chirality, lat_dfi
 
 /* The matrices of the first coarse level. x: two batches of eight columns to work with. */
 int lat_mg_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2]);
-
-#endif

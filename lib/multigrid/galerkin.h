@@ -5,8 +5,7 @@
  *
  * for A that is diagonal in sites. The rest follows from gamma5 M gamma5 = M^+ (without twist,
  * which is in A). */
-#ifndef LAT_MULTIGRID_GALERKIN_H
-#define LAT_MULTIGRID_GALERKIN_H
+#pragma once
 
 #include "multigrid/level.h"
 
@@ -32,5 +31,3 @@ void lat_galerkin_inside(lat_galerkin *g, int first);
 
 /* The block ends: X gets F and its adjoint. */
 void lat_galerkin_end(lat_galerkin *g, int block);
-
-#endif

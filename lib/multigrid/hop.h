@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hop.h: one forward hop of the fine operator, for Galerkin's product. */
-#ifndef LAT_MULTIGRID_HOP_H
-#define LAT_MULTIGRID_HOP_H
+#pragma once
 
 #include "multigrid/kernels.h"
 
@@ -9,5 +8,3 @@
  * p [2 nc][n][re, im], which have this chirality alone. u: the link, weight and phase included. */
 void lat_mg_hop(int nc, int mu, const float *u, int chirality, const float *p, int n,
                 lat_eight *to);
-
-#endif

@@ -5,8 +5,7 @@
  * Vectors of coarse levels, and fine ones on their way, are batches [site][component] of lat_eight:
  * a complex number of each of eight columns. Matrices are in single precision, in tiles of four
  * rows: [rows / 4][columns][4][re, im]. A column's result depends on no other column. */
-#ifndef LAT_MULTIGRID_KERNELS_H
-#define LAT_MULTIGRID_KERNELS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -62,5 +61,3 @@ typedef struct lat_mg_kernels {
 } lat_mg_kernels;
 
 const lat_mg_kernels *lat_mg_kernels_widest(void); /* of this processor */
-
-#endif

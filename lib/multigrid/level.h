@@ -4,8 +4,7 @@
  *
  * Columns have their own scalars, and are left alone once they are done: a column's result does not
  * depend on those beside it. Functions that return int: 0, or -1 with lat_error set. */
-#ifndef LAT_MULTIGRID_LEVEL_H
-#define LAT_MULTIGRID_LEVEL_H
+#pragma once
 
 #include "multigrid/coarse.h"
 #include "multigrid/transfer.h"
@@ -43,5 +42,3 @@ int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *
 
 /* The matrices of l->next from those of l. */
 int lat_level_galerkin(lat_level *l);
-
-#endif

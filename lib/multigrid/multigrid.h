@@ -18,8 +18,7 @@
  * A wrong multigrid makes a solve slow, never wrong: what is a solution is decided by GCR's
  * residual in double, and by lib/certify. Functions return 0 or a pointer, or -1 or NULL with
  * lat_error set; all ranks call them. On the CPU. */
-#ifndef LAT_MULTIGRID_MULTIGRID_H
-#define LAT_MULTIGRID_MULTIGRID_H
+#pragma once
 
 #include "dirac/dirac.h"
 #include "solve/krylov.h"
@@ -65,5 +64,3 @@ int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d);
 const lat_method *lat_multigrid_method(const lat_multigrid *m);
 
 const lat_multigrid_report *lat_multigrid_told(const lat_multigrid *m);
-
-#endif

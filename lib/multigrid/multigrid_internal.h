@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multigrid_internal.h: what the cycle and the setup share. */
-#ifndef LAT_MULTIGRID_INTERNAL_H
-#define LAT_MULTIGRID_INTERNAL_H
+#pragma once
 
 #include "multigrid/fine.h"
 #include "multigrid/multigrid.h"
@@ -44,5 +43,3 @@ enum {
 
 /* Test vectors, all levels, the smoother, the rate. 1: a matrix is singular. */
 int lat_multigrid_setup(lat_multigrid *m);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Components of a site are those of chirality + first, then those of -. v and p are
  * [site][component][n][re, im], sites in the order of the blocks. */
-#ifndef LAT_MULTIGRID_TRANSFER_H
-#define LAT_MULTIGRID_TRANSFER_H
+#pragma once
 
 #include "multigrid/blocks.h"
 #include "multigrid/kernels.h"
@@ -43,5 +42,3 @@ typedef struct lat_transfer_part {
 
 void lat_restrict(const lat_transfer *t, lat_transfer_part part, const lat_eight *r, lat_eight *z);
 void lat_prolong(const lat_transfer *t, lat_transfer_part part, const lat_eight *z, lat_eight *e);
-
-#endif

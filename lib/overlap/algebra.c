@@ -3,24 +3,23 @@
 #include "algebra.h"
 
 #include <math.h>
+#include "base/error.h"
 
 int lat_overlap_mix(lat_space *s, const lat_part *p, double a, const lat_dfield *in, double b,
                     lat_dfield *out, double *norm)
 {
     lat_scalar of_in[LAT_VECTOR_COLUMNS], of_out[LAT_VECTOR_COLUMNS];
-    for (int i = 0; i < p->columns; i++) {
-        of_in[p->column[i]] = lat_scalar_real(a);
-        of_out[p->column[i]] = lat_scalar_real(b);
+    LAT_FOR_COLUMNS (k, p) {
+        of_in[k] = lat_scalar_real(a);
+        of_out[k] = lat_scalar_real(b);
     }
     return s->ops->axpby(s, p, of_in, in, of_out, out, norm);
 }
 
 int lat_chirality(lat_space *s, int c, const lat_part *p, lat_dfield *x, lat_dfield *tmp)
 {
-    return s->ops->copy(s, p, x, tmp) || s->ops->gamma5(s, p, tmp)
-                   || lat_overlap_mix(s, p, c * .5, tmp, .5, x, NULL)
-               ? -1
-               : 0;
+    return lat_rc(s->ops->copy(s, p, x, tmp) || s->ops->gamma5(s, p, tmp)
+                  || lat_overlap_mix(s, p, c * .5, tmp, .5, x, NULL));
 }
 
 int lat_overlap_dot(lat_space *s, const lat_dfield *x, const lat_dfield *y, lat_scalar *dot)

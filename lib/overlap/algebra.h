@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algebra.h: linear algebra that the files of this folder share. Functions return 0, or -1 with
  * lat_error set. */
-#ifndef LAT_OVERLAP_ALGEBRA_H
-#define LAT_OVERLAP_ALGEBRA_H
+#pragma once
 
 #include "vector/space.h"
 
@@ -17,5 +16,3 @@ int lat_chirality(lat_space *s, int c, const lat_part *p, lat_dfield *x, lat_dfi
 int lat_overlap_dot(lat_space *s, const lat_dfield *x, const lat_dfield *y, lat_scalar *dot);
 int lat_overlap_norm(lat_space *s, const lat_dfield *x, double *norm);
 int lat_overlap_orthogonal(lat_space *s, int rounds, int n, lat_dfield *const *w, lat_dfield *x);
-
-#endif

@@ -115,10 +115,8 @@ int lat_overlap_deflate(lat_overlap *o, const lat_field *modes, const char *name
     o->deflation = d;
     d->name = lat_text_new("%s", name);
     d->chirality = lat_alloc(n, sizeof *d->chirality, "modes");
-    return !d->name || !d->chirality || lat_modes_new(&d->m, o->one, (int)n)
-                   || copy_modes(o, d, modes) || measure(o, d)
-               ? -1
-               : 0;
+    return lat_rc(!d->name || !d->chirality || lat_modes_new(&d->m, o->one, (int)n)
+                  || copy_modes(o, d, modes) || measure(o, d));
 }
 
 void lat_overlap_deflation_close(deflation *d)
@@ -126,9 +124,7 @@ void lat_overlap_deflation_close(deflation *d)
     if (!d)
         return;
     lat_modes_free(&d->m);
-    free(d->name);
-    free(d->chirality);
-    free(d);
+    LAT_FREE(d->name, d->chirality, d);
 }
 
 /* ---- projection ------------------------------------------------------------------------------ */
@@ -165,7 +161,6 @@ int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfie
             value[n++] = value_of(o, k);
         }
     rc = rc || lat_deflation_project(o->space, p, n, mode, value, y, r) ? -1 : 0;
-    free(mode);
-    free(value);
+    LAT_FREE(mode, value);
     return rc;
 }

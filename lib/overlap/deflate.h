@@ -13,8 +13,7 @@
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set; all ranks of the device call
  * them. */
-#ifndef LAT_OVERLAP_DEFLATE_H
-#define LAT_OVERLAP_DEFLATE_H
+#pragma once
 
 #include "overlap.h"
 
@@ -30,5 +29,3 @@ int lat_overlap_deflation_check(const lat_overlap *o);
 /* y += the part of (D D^+)^-1 r in the space of the modes of chirality c; 0: of both. */
 int lat_overlap_deflation_add(lat_overlap *o, int c, const lat_part *p, lat_dfield *y,
                               const lat_dfield *r);
-
-#endif

@@ -211,9 +211,7 @@ int lat_factors_new(lat_factors *f, const lat_minmax *p)
         arrange(f, &t, z, used, range);
         rc = compare(f, p, &t);
     }
-    free(z);
-    free(used);
-    free(range);
+    LAT_FREE(z, used, range);
     if (rc)
         lat_factors_free(f);
     return rc;
@@ -221,7 +219,6 @@ int lat_factors_new(lat_factors *f, const lat_minmax *p)
 
 void lat_factors_free(lat_factors *f)
 {
-    free(f->w);
-    free(f->f);
+    LAT_FREE(f->w, f->f);
     *f = (lat_factors){0};
 }

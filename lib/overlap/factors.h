@@ -9,8 +9,7 @@
  * make some of them larger again. So the next factor is always the one that makes the partial
  * product flattest on the interval, of all that are left (Bunk, Elser, Frezzotti, Jansen,
  * hep-lat/9805026, compare such orders). */
-#ifndef LAT_OVERLAP_FACTORS_H
-#define LAT_OVERLAP_FACTORS_H
+#pragma once
 
 #include "vector/space.h"
 #include "minmax.h"
@@ -32,5 +31,3 @@ typedef struct lat_factors {
  * of threads. */
 int lat_factors_new(lat_factors *f, const lat_minmax *p);
 void lat_factors_free(lat_factors *f);
-
-#endif

@@ -13,8 +13,6 @@ static const double before = -.25, /* where the flow begins */
     accuracy = 1e-5,               /* of its modes */
     margin = .95;                  /* of what Weyl's theorem allows */
 
-/* ---- spectral flow --------------------------------------------------------------------------- */
-
 typedef struct flow {
     lat_space *space;
     const lat_field *links;
@@ -106,8 +104,6 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
     lat_grid_free(grid);
     return rc;
 }
-
-/* ---- zero modes ------------------------------------------------------------------------------ */
 
 int lat_overlap_zero_modes(lat_overlap *o, int guess, int count[2])
 {

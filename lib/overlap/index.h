@@ -11,8 +11,7 @@
  * at mu = 0; each nonzero eigenvalue x of it stands for the pair x +- i sqrt(x - x^2) of D.
  *
  * Functions return 0, or -1 with lat_error set; all ranks of the device call them. */
-#ifndef LAT_OVERLAP_INDEX_H
-#define LAT_OVERLAP_INDEX_H
+#pragma once
 
 #include "overlap.h"
 
@@ -24,5 +23,3 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
 /* Zero modes of chirality + and -: eigenvalues of D^+ D that are 0 to the bounds of all errors.
  * `guess`: how many there may be of one. o has one column. */
 int lat_overlap_zero_modes(lat_overlap *o, int guess, int count[2]);
-
-#endif

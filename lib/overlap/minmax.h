@@ -17,8 +17,7 @@
  *     c_l = a^2 sn^2(l K/2n; k) / cn^2(l K/2n; k),  k^2 = 1 - a^2/b^2
  *
  * (van den Eshof et al., hep-lat/0202025). Functions return 0, or -1 with lat_error set. */
-#ifndef LAT_OVERLAP_MINMAX_H
-#define LAT_OVERLAP_MINMAX_H
+#pragma once
 
 enum { LAT_MINMAX_DEGREE = 4000, LAT_ZOLOTAREV_POLES = 40 };
 
@@ -55,5 +54,3 @@ int lat_zolotarev_new(lat_zolotarev *r, double a, double b, int poles);
 /* As few poles as have an error up to delta. */
 int lat_zolotarev_for(lat_zolotarev *r, double a, double b, double delta);
 double lat_zolotarev_at(const lat_zolotarev *r, double x);
-
-#endif

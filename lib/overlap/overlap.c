@@ -23,11 +23,9 @@ static int apply(lat_overlap *o, bool dagger, int level, const lat_part *p, lat_
     const lat_vector_ops *ops = o->space->ops;
     if (dagger && (ops->copy(o->space, p, in, o->tmp) || ops->gamma5(o->space, p, o->tmp)))
         return -1;
-    return lat_sign_apply(o->sign, level, p, out, dagger ? o->tmp : in)
-                   || (!dagger && ops->gamma5(o->space, p, out))
-                   || lat_overlap_mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out, NULL)
-               ? -1
-               : 0;
+    return lat_rc(lat_sign_apply(o->sign, level, p, out, dagger ? o->tmp : in)
+                  || (!dagger && ops->gamma5(o->space, p, out))
+                  || lat_overlap_mix(o->space, p, (1 + o->mu) / 2, in, (1 - o->mu) / 2, out, NULL));
 }
 
 /* D^+ D in (first: D), or D D^+ in: two sign functions, also where its square is not quite 1. */
@@ -46,10 +44,9 @@ int lat_overlap_chiral(lat_overlap *o, int c, int level, const lat_part *p, lat_
     const double mu2 = o->mu * o->mu;
     if (c == 0)
         return product(o, false, level, p, out, in);
-    return lat_sign_apply(o->sign, level, p, out, in) || lat_chirality(o->space, c, p, out, o->tmp)
-                   || lat_overlap_mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out, NULL)
-               ? -1
-               : 0;
+    return lat_rc(lat_sign_apply(o->sign, level, p, out, in)
+                  || lat_chirality(o->space, c, p, out, o->tmp)
+                  || lat_overlap_mix(o->space, p, (1 + mu2) / 2, in, c * (1 - mu2) / 2, out, NULL));
 }
 
 int lat_overlap_apply(lat_overlap *o, lat_overlap_kind kind, int level, const lat_part *p,
@@ -72,13 +69,11 @@ int lat_overlap_verify(lat_overlap *o, double *defect)
 {
     double before, after;
     lat_dfield *v[2] = {NULL};
-    const int rc = lat_vector_new_all(o->space, 2, v, "a random spinor")
-                           || o->space->ops->random(o->space, &lat_first_column, 20101, v[0])
-                           || lat_overlap_norm(o->space, v[0], &before)
-                           || lat_sign_apply(o->sign, 0, &lat_first_column, v[1], v[0])
-                           || lat_overlap_norm(o->space, v[1], &after)
-                       ? -1
-                       : 0;
+    const int rc = lat_rc(lat_vector_new_all(o->space, 2, v, "a random spinor")
+                          || o->space->ops->random(o->space, &lat_first_column, 20101, v[0])
+                          || lat_overlap_norm(o->space, v[0], &before)
+                          || lat_sign_apply(o->sign, 0, &lat_first_column, v[1], v[0])
+                          || lat_overlap_norm(o->space, v[1], &after));
     lat_vector_free_all(2, v);
     if (rc)
         return -1;
@@ -168,8 +163,7 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
         job.high = chosen ? opts->high : n;
         job.tolerance = KNOWN * opts->tolerance;
         o->modes.rest = opts->rest;
-        return load_modes(o, opts->known) || lat_modes_examine(&job, opts->name, &o->modes) ? -1
-                                                                                            : 0;
+        return lat_rc(load_modes(o, opts->known) || lat_modes_examine(&job, opts->name, &o->modes));
     }
     if (lat_modes_find(&job, &o->modes))
         return -1;
@@ -191,11 +185,9 @@ static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *link
 {
     const lat_grid_spec spec = {
         .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
-    return (o->single = lat_grid_new(device, &spec))
-                   && (o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
-                   && (o->hs = lat_dirac_open(o->coarse, links, kernel, NULL))
-               ? 0
-               : -1;
+    return lat_rc(!(o->single = lat_grid_new(device, &spec))
+                  || !(o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
+                  || !(o->hs = lat_dirac_open(o->coarse, links, kernel, NULL)));
 }
 
 lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,

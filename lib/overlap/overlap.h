@@ -18,8 +18,7 @@
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set; all ranks of the device call
  * them. */
-#ifndef LAT_OVERLAP_OVERLAP_H
-#define LAT_OVERLAP_OVERLAP_H
+#pragma once
 
 #include "certify/plain_overlap.h"
 #include "vector/temporal.h"
@@ -96,5 +95,3 @@ int lat_overlap_verify(lat_overlap *o, double *defect);
 /* The operator by code that shares nothing with it but the low modes and the interval; with a
  * forced interval, its series, too (certify/plain_overlap.h). Borrows the links. */
 lat_plain_overlap *lat_overlap_plain(const lat_overlap *o, const lat_field *links, double delta);
-
-#endif

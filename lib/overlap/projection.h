@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* projection.h: the part of vectors that low modes w_k of H span: taken out, and put back with the
  * signs of their values. 0, or -1 with lat_error set. */
-#ifndef LAT_OVERLAP_PROJECTION_H
-#define LAT_OVERLAP_PROJECTION_H
+#pragma once
 
 #include "vector/space.h"
 #include "modes/modes.h"
@@ -21,5 +20,3 @@ int lat_projection_take_out(lat_projection *j, const lat_part *p, lat_dfield *in
 
 /* out += sum w_k (sign(value[k]) dot_k - <w_k, out>). */
 int lat_projection_put_back(lat_projection *j, const lat_part *p, lat_dfield *out);
-
-#endif

@@ -46,15 +46,15 @@ struct lat_sign {
 
 static const double *every(const lat_part *p, double a, double *to)
 {
-    for (int i = 0; i < p->columns; i++)
-        to[p->column[i]] = a;
+    LAT_FOR_COLUMNS (k, p)
+        to[k] = a;
     return to;
 }
 
 static const lat_scalar *each(const lat_part *p, double a, lat_scalar *to)
 {
-    for (int i = 0; i < p->columns; i++)
-        to[p->column[i]] = (lat_scalar){a, 0};
+    LAT_FOR_COLUMNS (k, p)
+        to[k] = (lat_scalar){a, 0};
     return to;
 }
 
@@ -94,10 +94,8 @@ static int step(lat_sign *s, const side *on, const lat_part *p, const clenshaw *
                                                             .terms = 1,
                                                             .by = {end.by[1]},
                                                             .more = {psi}};
-    return on->h->ops->apply(on->h, h, p, on->middle, from, &up)
-                   || on->h->ops->apply(on->h, h, p, e, on->middle, &down)
-               ? -1
-               : 0;
+    return lat_rc(on->h->ops->apply(on->h, h, p, on->middle, from, &up)
+                  || on->h->ops->apply(on->h, h, p, e, on->middle, &down));
 }
 
 /* out = factor (H + shift) in. */
@@ -224,11 +222,7 @@ static lat_dfield *system_vector(void *with, const char *what)
     return lat_vector_new(((lat_sign *)with)->space, what);
 }
 
-static void system_release(void *with, lat_dfield *v)
-{
-    (void)with;
-    lat_dfield_free(v);
-}
+static void system_release(LAT_UNUSED void *with, lat_dfield *v) { lat_dfield_free(v); }
 
 /* sum_l residue_l x_l to fine.d[0]. */
 static int sum_poles(lat_sign *s, const lat_part *p)
@@ -266,18 +260,17 @@ static int rational(lat_sign *s, int level, const lat_part *p, lat_dfield *out, 
     };
     if (s->space->ops->dots(s->space, p, 0, NULL, psi, NULL, target))
         return -1;
-    for (int i = 0; i < p->columns; i++)
-        target[p->column[i]] = sqrt(target[p->column[i]]) * s->tolerance[level];
+    LAT_FOR_COLUMNS (k, p)
+        target[k] = sqrt(target[k]) * s->tolerance[level];
     for (int l = 0; l < s->rational.poles; l++)
         shift[l] = s->rational.c[2 * l + 1];
     if (lat_multishift(&equation, s->rational.poles, shift, s->x, p->columns, p->column, report))
         return -1;
-    for (int i = 0; i < p->columns; i++)
-        if (report[p->column[i]].end != LAT_END_CONVERGED)
+    LAT_FOR_COLUMNS (k, p)
+        if (report[k].end != LAT_END_CONVERGED)
             return lat_fail("sign function: expected a residual of %.3g of shifted conjugate "
                             "gradients, they ended at %.3g: %s",
-                            target[p->column[i]], report[p->column[i]].residual,
-                            lat_end_text(report[p->column[i]].end));
+                            target[k], report[k].residual, lat_end_text(report[k].end));
     s->applications += p->columns;
     return sum_poles(s, p)
                    || s->fine.h->ops->apply(s->fine.h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p,
@@ -438,10 +431,9 @@ static int open_side(side *on, const lat_sign *s, lat_dirac *h)
     lat_space *const space = h->space;
     on->h = h;
     on->epsilon = space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
-    return (on->psi = lat_vector_new(space, what)) && !lat_vector_new_all(space, 2, on->d, what)
-                   && (!product || (on->middle = lat_vector_new(space, what)))
-               ? 0
-               : -1;
+    return lat_rc(!(on->psi = lat_vector_new(space, what))
+                  || lat_vector_new_all(space, 2, on->d, what)
+                  || (product && !(on->middle = lat_vector_new(space, what))));
 }
 
 static void close_side(side *on)

@@ -19,8 +19,7 @@
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set; all ranks of the device call
  * them. What is done to a column does not depend on the others. */
-#ifndef LAT_OVERLAP_SIGN_H
-#define LAT_OVERLAP_SIGN_H
+#pragma once
 
 #include "dirac/dirac.h"
 #include "minmax.h"
@@ -75,5 +74,3 @@ long lat_sign_applications(const lat_sign *s); /* of D_W, a column each, so far 
 
 /* f(x) of level 0. */
 double lat_sign_at(const lat_sign *s, double x);
-
-#endif

@@ -61,9 +61,8 @@ static int relaxed(state *w, int c, const lat_part *p, const double *delta, lat_
 /* y += z, z = 0. */
 static int collect(state *w, const lat_part *p)
 {
-    return w->s->ops->axpby(w->s, p, NULL, w->z, NULL, w->y, NULL) || w->s->ops->zero(w->s, p, w->z)
-               ? -1
-               : 0;
+    return lat_rc(w->s->ops->axpby(w->s, p, NULL, w->z, NULL, w->y, NULL)
+                  || w->s->ops->zero(w->s, p, w->z));
 }
 
 /* r becomes the part of `last` of the chirality, rho and size its norms. */
@@ -72,8 +71,8 @@ static int begin(state *w, int c, const lat_part *p, double *rho)
     if (w->s->ops->copy(w->s, p, w->last, w->r) || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
         || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, rho))
         return -1;
-    for (int i = 0; i < p->columns; i++)
-        w->size[p->column[i]] = sqrt(rho[p->column[i]]);
+    LAT_FOR_COLUMNS (k, p)
+        w->size[k] = sqrt(rho[k]);
     return 0;
 }
 
@@ -90,10 +89,8 @@ static int update(state *w, int c, const lat_part *p, double *rho)
     double delta[LAT_VECTOR_COLUMNS];
     if (w->s->ops->dots(w->s, p, 0, NULL, w->z, NULL, delta))
         return -1;
-    for (int i = 0; i < p->columns; i++) {
-        const int k = p->column[i];
+    LAT_FOR_COLUMNS (k, p)
         delta[k] = RELAX * target(w, k) / sqrt(delta[k]);
-    }
     return relaxed(w, c, p, delta, w->z) || collect(w, p) || renew(w, c, p, rho) ? -1 : 0;
 }
 
@@ -106,16 +103,13 @@ static int advance(state *w, const lat_part *p, const double *rho, double *next)
     const lat_scalar *const by[] = {plus, minus};
     if (w->s->ops->dots(w->s, p, 1, &dir, w->q, &to, NULL))
         return -1;
-    for (int i = 0; i < p->columns; i++) {
-        const int k = p->column[i];
+    LAT_FOR_COLUMNS (k, p) {
         const double a = dot[k].re > 0 ? rho[k] / dot[k].re : 0;
         plus[k] = (lat_scalar){a, 0};
         minus[k] = (lat_scalar){-a, 0};
     }
-    return w->s->ops->axpys(w->s, p, 1, by, &dir, w->z, NULL)
-                   || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next)
-               ? -1
-               : 0;
+    return lat_rc(w->s->ops->axpys(w->s, p, 1, by, &dir, w->z, NULL)
+                  || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next));
 }
 
 /* y += what the low modes span of (D D^+)^-1 r, and r becomes what is left. */
@@ -123,11 +117,10 @@ static int deflate(state *w, int c, const lat_part *p, double *rho)
 {
     if (!w->o->deflation)
         return 0;
-    return w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
-                   || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
-                   || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, c, p, rho)
-               ? -1
-               : 0;
+    return lat_rc(
+        w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
+        || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
+        || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, c, p, rho));
 }
 
 /* Updates those columns whose residual has come to its goal but not to its target: then next has
@@ -136,8 +129,7 @@ static int update_some(state *w, int c, const lat_part *p, double *next, bool *a
 {
     int list[LAT_VECTOR_COLUMNS], n = 0;
     double believed[LAT_VECTOR_COLUMNS];
-    for (int i = 0; i < p->columns; i++) {
-        const int k = p->column[i];
+    LAT_FOR_COLUMNS (k, p) {
         anew[k] = false;
         believed[k] = next[k];
         const double now = sqrt(next[k]), at = goal(w, k, w->size[k]);
@@ -209,8 +201,8 @@ static int defect(state *w, const lat_part *p)
     if (lat_overlap_apply(w->o, LAT_OVERLAP_D, 0, p, w->r, w->x)
         || lat_overlap_mix(w->s, p, 1, w->b, -1, w->r, w->left))
         return -1;
-    for (int i = 0; i < p->columns; i++)
-        w->left[p->column[i]] = sqrt(w->left[p->column[i]]);
+    LAT_FOR_COLUMNS (k, p)
+        w->left[k] = sqrt(w->left[k]);
     return 0;
 }
 

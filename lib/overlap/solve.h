@@ -16,8 +16,7 @@
  * methods). The goal is a thousandth of |r|, or the target. There r is made anew, with a sign
  * function that is accurate enough for the target, and the directions continue. So iterations take
  * errors of 1e-5 to .01, lower degrees, and, with `mixed` of overlap.h, single precision. */
-#ifndef LAT_OVERLAP_SOLVE_H
-#define LAT_OVERLAP_SOLVE_H
+#pragma once
 
 #include "overlap.h"
 #include "wilson/wilson.h"
@@ -26,5 +25,3 @@
  * columns of the operator. */
 int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_report *report,
                       lat_wilson_cost *cost);
-
-#endif

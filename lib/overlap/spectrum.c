@@ -100,11 +100,9 @@ static int add_partner(spectrum *z, side *t)
 {
     double value, residual, rest = 0, norm;
     lat_dfield *w = lat_vector_new(z->s, "modes");
-    int rc = w && z->s->ops->copy(z->s, &lat_first_column, z->image, w) == 0
-                     && lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp) == 0
-                     && lat_overlap_norm(z->s, w, &norm) == 0
-                 ? 0
-                 : -1;
+    int rc = lat_rc(!w || z->s->ops->copy(z->s, &lat_first_column, z->image, w)
+                    || lat_chirality(z->s, t->c, &lat_first_column, w, z->o->tmp)
+                    || lat_overlap_norm(z->s, w, &norm));
     if (rc == 0 && norm * norm > 4 * z->zero)
         rc = beside(z, t, w, &rest);
     if (rc == 0 && rest > NEW) {
@@ -134,10 +132,10 @@ typedef struct chiral {
     int c, level;
 } chiral;
 
-static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
+static int apply(const lat_hermitian *h, lat_dfield *out, lat_dfield *in,
+                 LAT_UNUSED const lat_apply_end *end)
 {
     const chiral *w = h->with;
-    (void)end;
     return lat_overlap_chiral(w->o, w->c, w->level, &lat_first_column, out, in);
 }
 
@@ -172,11 +170,9 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
-    return z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
-                   || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
-                   || lat_modes_complete(&job, &known, found)
-               ? -1
-               : 0;
+    return lat_rc(z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
+                  || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
+                  || lat_modes_complete(&job, &known, found));
 }
 
 /* Those that are found, and their partners. */
@@ -194,8 +190,7 @@ static int take(spectrum *z, side *t, side *other, lat_modes *found)
     return 0;
 }
 
-/* Where nothing seems to be lacking a sign function of less accuracy tells, unless others are near.
- */
+/* Where nothing seems to lack, a sign function of less accuracy tells, unless others are near. */
 static int search(spectrum *z, side *t, side *other)
 {
     lat_modes found = {.count = 0};

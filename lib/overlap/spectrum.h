@@ -3,8 +3,7 @@
  * both chiralities c: by Lanczos in one of them, and in the other one for what is not a partner.
  *
  * Returns 0, or -1 with lat_error set; all ranks of the device call it. */
-#ifndef LAT_OVERLAP_SPECTRUM_H
-#define LAT_OVERLAP_SPECTRUM_H
+#pragma once
 
 #include "overlap.h"
 
@@ -13,5 +12,3 @@
  * many columns (NULL: none), gets the vectors. */
 int lat_overlap_spectrum(lat_overlap *o, int count, double tolerance, double *value,
                          double *residual, lat_field *modes);
-
-#endif

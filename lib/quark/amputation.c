@@ -241,7 +241,6 @@ int lat_pair_current(const char *name, int nc, const double *pair, const lat_war
     }
     if (rc == 0)
         *defect = norm2(m.n, d) / (norm2(m.n, m.left) + norm2(m.n, m.right));
-    free(m.left);
-    free(d);
+    LAT_FREE(m.left, d);
     return rc;
 }

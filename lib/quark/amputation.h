@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* amputation.h: what the inverse of a leg and the amputated vertices of a pair are made of (legs.h,
  * docs/momentum.md). */
-#ifndef LAT_AMPUTATION_H
-#define LAT_AMPUTATION_H
+#pragma once
 
 #include "gamma.h"
 
@@ -30,5 +29,3 @@ typedef struct lat_ward {
  * is 0 for exact solutions; S2 stands for gamma5 S2^+ gamma5. 0, or -1 as above. */
 int lat_pair_current(const char *name, int nc, const double *pair, const lat_ward *w,
                      double t[4][4], double *defect);
-
-#endif

@@ -428,8 +428,6 @@ int lat_contract_slice(const lat_contraction *c, const double *first, const doub
                                + (j.baryons ? 2 * LAT_ISA_MOST_DOUBLES * (size_t)c->channels : 0),
                            add_sites, &j, out);
     }
-    free(t);
-    free(row);
-    free(phase);
+    LAT_FREE(t, row, phase);
     return rc;
 }

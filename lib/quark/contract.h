@@ -20,8 +20,7 @@
  *               delta_nr    eps_abc u1_a u1_b u1_c
  *
  * Sums are over chunks of a slice in their order: the bits do not depend on threads. */
-#ifndef LAT_CONTRACT_H
-#define LAT_CONTRACT_H
+#pragma once
 
 #include "gamma.h"
 #include "lattice/header.h"
@@ -81,5 +80,3 @@ int (*lat_momenta_parse(const char *text, const lat_geometry *geom, int *count))
 
 /* Is a momentum 2 pi n / L of a user within 1e6? Products with coordinates are numbers, then. */
 bool lat_momentum_small(const long n[3]);
-
-#endif

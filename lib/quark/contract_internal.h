@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contract_internal.h: contractions at one site. */
-#ifndef LAT_CONTRACT_INTERNAL_H
-#define LAT_CONTRACT_INTERNAL_H
+#pragma once
 
 #include "base/isa.h"
 #include "contract.h"
@@ -22,5 +21,3 @@ static inline void cplx_add(cplx *s, cplx a, cplx b) /* s += a b */
  * baryons are left as they are. */
 void lat_baryon_sites(const lat_channel *channel, int channels, const double *u, const double *s,
                       int count, cplx *value);
-
-#endif

@@ -2,14 +2,12 @@
 /* current.c: the conserved vector current between two legs. */
 #include "current.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "site/sun.h"
 #include "slice_sum.h"
-
 
 typedef struct job {
     const lat_current *c;

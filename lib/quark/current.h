@@ -11,8 +11,7 @@
  *
  * a and b are periodic where momenta fit the boundary. Hops that the operator has not are left
  * out. */
-#ifndef LAT_CURRENT_H
-#define LAT_CURRENT_H
+#pragma once
 
 #include "legs.h"
 #include "lattice/field.h"
@@ -27,5 +26,3 @@ typedef struct lat_current {
 /* The part of slice t of this rank, without 1/V, in lat_current_reals numbers. `second` is the
  * slice of S(x|p2). Sums are over chunks in their order. 0, or -1 without memory. */
 int lat_current_slice(const lat_current *c, int t, const double *second, double *out);
-
-#endif

@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include "base/error.h"
-#include "site/groups.h"
 
 /* ---- the sixteen ----------------------------------------------------------------------------- */
 
@@ -134,8 +133,7 @@ const lat_basis *lat_basis_find(const char *name)
             return b;
         strcat(strcat(list, b == lat_bases ? "" : ", "), b->name);
     }
-    lat_fail("expected a spin basis (%s), found '%s'", list, name);
-    return NULL;
+    return lat_fail_null("expected a spin basis (%s), found '%s'", list, name);
 }
 
 void lat_basis_matrix(const lat_basis *b, bool dagger, double t[4][4][2])

@@ -11,8 +11,7 @@
  *
  * They are Hermitian, {gamma_mu, gamma_nu} = 2 delta, and gamma5 = gamma_x gamma_y gamma_z gamma_t
  * = diag(1, 1, -1, -1). Each product of them has one entry in each row, a power of i. */
-#ifndef LAT_GAMMA_H
-#define LAT_GAMMA_H
+#pragma once
 
 #include <stdbool.h>
 #include "lattice/quark.h"
@@ -22,8 +21,7 @@ typedef struct lat_gamma {
     unsigned char column[4], power[4];
 } lat_gamma;
 
-/* By number: bit mu stands for gamma_mu, and the product is in the order x, y, z, t (as in QDP++).
- */
+/* By number: bit mu stands for gamma_mu; the product is in the order x, y, z, t (as in QDP++). */
 enum { LAT_GAMMA_ONE = 0, LAT_GAMMA_X = 1, LAT_GAMMA_Y = 2, LAT_GAMMA_Z = 4, LAT_GAMMA_T = 8 };
 enum { LAT_GAMMA_5 = 15, LAT_GAMMAS = 16 };
 
@@ -40,8 +38,6 @@ int lat_gamma_parse(const char *text, lat_gamma *g);
 
 /* out = a psi, of the 8 N reals [spin][colour][re, im]; out is not psi. */
 void lat_gamma_apply(lat_gamma a, int nc, double *out, const double *psi);
-
-/* ---- bases of other programs ----------------------------------------------------------------- */
 
 /* psi = T psi_theirs for spinors and S = T S_theirs T^+ for propagators, where T is unitary,
  * gamma_mu T = T gamma_mu_theirs. The entries of T are t, or t / sqrt 2 where `root`: a propagator
@@ -77,5 +73,3 @@ void lat_basis_source(const lat_basis *b, bool back, int nc, double *s);
 
 /* T, or T^+, as complex numbers. */
 void lat_basis_matrix(const lat_basis *b, bool dagger, double t[4][4][2]);
-
-#endif

@@ -4,9 +4,7 @@
 #include "gauss.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
 #include "base/isa.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
@@ -54,8 +52,6 @@ LAT_TARGET_AVX512(LAT_FMA) static void sites_avx512(const job *j, size_t from, s
 
 static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
 
-/* ---- a slice --------------------------------------------------------------------------------- */
-
 /* What all spins of a slice share, and where some of them are while they are smeared. */
 typedef struct slice {
     size_t sites;
@@ -63,13 +59,7 @@ typedef struct slice {
     uint32_t *next;
 } slice;
 
-static void slice_free(slice *s)
-{
-    free(s->links);
-    free(s->a);
-    free(s->b);
-    free(s->next);
-}
+static void slice_free(slice *s) { LAT_FREE(s->links, s->a, s->b, s->next); }
 
 static int slice_new(slice *s, const lat_field *u, int t)
 {

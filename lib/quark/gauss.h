@@ -9,8 +9,7 @@
  * GAUGE_INV_GAUSSIAN). Wuppertal's alpha is a / (1 - 6 a). For a > 1/6 the highest momenta grow.
  * Slices of the last axis, time, do not mix; in space quarks are periodic here, whatever the
  * boundary of the operator is. */
-#ifndef LAT_GAUSS_H
-#define LAT_GAUSS_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -18,5 +17,3 @@
  * site: psi is the slice, [site][column][spin][colour][re, im]. 4 dimensions. 0, or -1 without
  * memory. */
 int lat_gauss_slice(const lat_field *u, int t, double width, int steps, int columns, double *psi);
-
-#endif

@@ -76,8 +76,6 @@ bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b)
            && same_info(a, b, LAT_INFO_PROPAGATOR);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
-
 int lat_momenta_add(lat_momenta *m, const double n[4])
 {
     const int last = m->spatials - 1;
@@ -139,8 +137,6 @@ int lat_momenta_upto(lat_momenta *m, const lat_header *head, double most, double
 
 void lat_momenta_free(lat_momenta *m)
 {
-    free(m->n);
-    free(m->spatial);
-    free(m->index);
+    LAT_FREE(m->n, m->spatial, m->index);
     *m = (lat_momenta){.n = NULL};
 }

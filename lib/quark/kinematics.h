@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kinematics.h: momenta of quark propagators and vertices (docs/momentum.md):
  * p_mu = 2 pi n_mu / L_mu, n whole numbers plus theta/2 of the boundary. */
-#ifndef LAT_QUARK_KINEMATICS_H
-#define LAT_QUARK_KINEMATICS_H
+#pragma once
 
 #include <stdbool.h>
 #include "amputation.h"
@@ -27,8 +26,7 @@ lat_kinematics lat_kinematics_of(const lat_header *head, const double n1[4], con
 void lat_kinematics_zone(const lat_header *head, double n[4]);
 
 /* The same operator, except for boundaries and the sign of the twist, and the same form of an
- * overlap propagator? So the two quarks of a vertex must be. In an ensemble the sign is one, too.
- */
+ * overlap propagator? So must be the two quarks of a vertex. An ensemble has one sign, too. */
 bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b);
 
 /* A list of momenta, and their spatial parts. */
@@ -46,5 +44,3 @@ int lat_momenta_add(lat_momenta *m, const double n[4]);
  * (lat_kinematics.distance). 0, or -1 without memory. */
 int lat_momenta_upto(lat_momenta *m, const lat_header *head, double most, double width);
 void lat_momenta_free(lat_momenta *m);
-
-#endif

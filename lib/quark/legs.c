@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "lattice/slices.h"
@@ -143,14 +144,10 @@ int lat_legs_slice(const lat_legs *l, int t, const double *first, const double *
     job j = {.l = l, .t = t, .first = first, .second = second};
     const size_t leg = lat_leg_reals(l->head->nc),
                  reals = second ? lat_pair_reals(l->head->nc) : leg;
-    const int rc = phases_make(&j.one, &l->head->geom, l->n1)
-                           || phases_make(&j.two, &l->head->geom, l->n2)
-                           || lat_slice_sum(lat_slice_sites(l->head), reals, 3 * leg, add_sites, &j,
-                                            out)
-                       ? -1
-                       : 0;
-    free(j.one.of[0]);
-    free(j.two.of[0]);
+    const int rc = lat_rc(
+        phases_make(&j.one, &l->head->geom, l->n1) || phases_make(&j.two, &l->head->geom, l->n2)
+        || lat_slice_sum(lat_slice_sites(l->head), reals, 3 * leg, add_sites, &j, out));
+    LAT_FREE(j.one.of[0], j.two.of[0]);
     return rc;
 }
 
@@ -164,12 +161,7 @@ typedef struct tree {
     cd *px, *py, *pz; /* phases [x][coordinate], [pair][..], [triple][..] */
 } tree;
 
-static void tree_free(tree *t)
-{
-    free(t->nx);
-    free(t->parent);
-    free(t->px);
-}
+static void tree_free(tree *t) { LAT_FREE(t->nx, t->parent, t->px); }
 
 static void tree_grow(tree *t, const lat_fourier *f)
 {
@@ -290,9 +282,6 @@ void lat_fourier_time(const lat_fourier *f, int k, double n, const double *all, 
         const double *from = all + (size_t)t * slice + (size_t)k * reals;
         double z[2];
         lat_momentum_phase(n, t - f->place[3], T, z);
-        for (size_t i = 0; i < reals; i += 2) {
-            leg[i] += z[0] * from[i] - z[1] * from[i + 1];
-            leg[i + 1] += z[0] * from[i + 1] + z[1] * from[i];
-        }
+        add_rotated((int)reals, z[0] + z[1] * I, from, leg);
     }
 }

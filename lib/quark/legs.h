@@ -14,8 +14,7 @@
  * Sums are linear in what they are made of, so that means over configurations are means of the
  * numbers below. A "leg" is S(p), n x n complex numbers, n = 4 N, [source][sink]; a pair has S(p1),
  * S(p2), and then G of all Gamma in an order of legs.c. amputation.h makes Lambda of it. */
-#ifndef LAT_LEGS_H
-#define LAT_LEGS_H
+#pragma once
 
 #include "gamma.h"
 #include "lattice/header.h"
@@ -56,5 +55,3 @@ void lat_fourier_time(const lat_fourier *f, int k, double n, const double *all, 
 
 /* e^{-i 2 pi n x / L} in z. */
 void lat_momentum_phase(double n, int x, int L, double z[2]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* legs_mean.h: means of propagators and vertices over configurations, and the jackknife errors of
  * what follows from them. */
-#ifndef LAT_QUARK_LEGS_MEAN_H
-#define LAT_QUARK_LEGS_MEAN_H
+#pragma once
 
 #include "kinematics.h"
 #include "values.h"
@@ -38,5 +37,3 @@ int lat_legs_mean_add(lat_legs_mean *m, const char links[9], const lat_kinematic
 /* The values of the mean over configurations of group i, and their errors, from the means over
  * all configurations but one: NaN where there is one alone. 0, or -1 as lat_values_of. */
 int lat_legs_mean_values(const lat_legs_mean *m, int i, double v[LAT_VALUES], double e[LAT_VALUES]);
-
-#endif

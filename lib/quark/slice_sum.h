@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slice_sum.h: sums of many numbers over the sites of a slice. (lattice/iterate.h has sums of
  * few.) */
-#ifndef LAT_QUARK_SLICE_SUM_H
-#define LAT_QUARK_SLICE_SUM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ typedef void lat_slice_sum_fn(const void *with, size_t from, size_t to, double *
  * number of threads changes no bit. 0, or -1 without memory. */
 int lat_slice_sum(size_t sites, size_t numbers, size_t scratch, lat_slice_sum_fn *fn,
                   const void *with, double *out);
-
-#endif

@@ -20,8 +20,7 @@
  * with a number for each site, spin and colour. Dilution makes a field each of all slices, both
  * parities, 4 spins or N colours, in this order, the first slowest. Numbers are the same for spins
  * and colours that are diluted. Diluted in both spin and colour it has 4 N columns. */
-#ifndef LAT_SOURCE_H
-#define LAT_SOURCE_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -44,8 +43,7 @@ int lat_source_fields(const lat_source *s);      /* 1, or more of diluted noise 
 int lat_source_gauss_steps(const lat_source *s); /* of all its gauss:w,n together */
 bool lat_source_counts(const lat_source *s);     /* it depends on the number of lat_source_begin */
 
-/* Gaussian steps are done by fn(with, ..), which is as lat_gauss_slice (gauss.h), in place of it.
- */
+/* fn(with, ..) does Gaussian steps, in place of lat_gauss_slice (gauss.h), which it is like. */
 typedef int lat_gauss_fn(void *with, const lat_field *u, int t, double width, int steps,
                          int columns, double *psi);
 void lat_source_smear_by(lat_source *s, lat_gauss_fn *fn, void *with);
@@ -77,13 +75,9 @@ unsigned lat_source_place(const char *text, int x[LAT_MAX_DIMS]);
  * where steps follow. */
 bool lat_source_numbers(const char *text, const char *kind, double v[4]);
 
-/* ---- steps alone, for sinks ------------------------------------------------------------------ */
-
 /* Reads steps, "ape:0.5,20/gauss:4,50", without "/" at the beginning. */
 lat_source *lat_sink_new(const char *text, const lat_header *head);
 
 /* Smears `columns` spinors a site of own slice t (counted from this rank's first), after
  * lat_source_begin. psi is the slice, [site][column][spin][colour][re, im]. 0, or -1. */
 int lat_sink_smear(const lat_source *s, int t, int columns, double *psi);
-
-#endif

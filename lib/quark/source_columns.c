@@ -193,17 +193,13 @@ static int make_columns(const lat_source *s, int field, lat_field *b)
  * caller frees it. NULL without memory. */
 static char *header_text(const lat_source *s, int field)
 {
-    char *text = NULL;
     char number[32] = "", of_all[64] = "";
     const int fields = lat_source_fields(s), source = (int)strcspn(s->text, "/");
     if (lat_source_counts(s) && s->config > 0)
         snprintf(number, sizeof number, ",config=%ld", s->config);
     if (fields > 1)
         snprintf(of_all, sizeof of_all, " field %d of %d", field, fields);
-    const int rc = asprintf(&text, "%.*s%s%s%s", source, s->text, number, s->text + source, of_all);
-    if (rc < 0)
-        lat_fail("out of memory: the text of a source");
-    return rc < 0 ? NULL : text;
+    return lat_text_new("%.*s%s%s%s", source, s->text, number, s->text + source, of_all);
 }
 
 int lat_source_field(const lat_source *s, int field, lat_field *b)
@@ -219,10 +215,8 @@ int lat_source_field(const lat_source *s, int field, lat_field *b)
     if (links->kind == LAT_GAUGE)
         strcpy(b->head.quark.links, lat_header_links_crc(links));
     char *text = header_text(s, field);
-    const int rc = !text || lat_quark_set_source(&b->head.quark, text)
-                           || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b)
-                       ? -1
-                       : 0;
+    const int rc = lat_rc(!text || lat_quark_set_source(&b->head.quark, text)
+                          || lat_field_alloc(b, s->u->comm) || make_columns(s, field, b));
     free(text);
     if (rc)
         lat_field_free(b);

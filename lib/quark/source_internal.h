@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* source_internal.h: a source, between source.c, which reads its text, and source_columns.c, which
  * makes its numbers. */
-#ifndef LAT_QUARK_SOURCE_INTERNAL_H
-#define LAT_QUARK_SOURCE_INTERNAL_H
+#pragma once
 
 #include "smear/smear.h"
 #include "source.h"
@@ -51,5 +50,3 @@ struct lat_source {
 
 /* Frees the smeared links of its steps. */
 void lat_source_drop_links(lat_source *s);
-
-#endif

@@ -2,8 +2,7 @@
 /* values.h: the numbers that follow from propagators and vertices in momentum space: quark field
  * and mass, and Z of bilinears by RI'/MOM and RI/SMOM (docs/momentum.md).
  */
-#ifndef LAT_QUARK_VALUES_H
-#define LAT_QUARK_VALUES_H
+#pragma once
 
 #include "kinematics.h"
 #include "legs.h"
@@ -31,5 +30,3 @@ int lat_values_count(lat_legs_kind kind);
  * singular. */
 int lat_values_of(const char *name, const lat_kinematics *k, lat_legs_kind kind, int nc,
                   const double *legs, double v[LAT_VALUES]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* groups.h: the N of SU(N): for fields, and for sweeps, which are compiled for each. The Makefile
  * reads the numbers here; every table of N is expanded from the lists. */
-#ifndef LAT_SITE_GROUPS_H
-#define LAT_SITE_GROUPS_H
+#pragma once
 
 #define LAT_MAX_COLOURS 16 /* fields: SU(2) to SU(16) */
 #define LAT_FIX_MOST 8     /* gauge fixing */
@@ -51,5 +50,3 @@
 #define LAT_GROUPS_14(X, of) LAT_GROUPS_13(X, of) X(14, of)
 #define LAT_GROUPS_15(X, of) LAT_GROUPS_14(X, of) X(15, of)
 #define LAT_GROUPS_16(X, of) LAT_GROUPS_15(X, of) X(16, of)
-
-#endif

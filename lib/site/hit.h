@@ -133,7 +133,6 @@ LAT_HOST_DEVICE void LAT_(overrelax)(LAT_(m) *g, const LAT_(m) *h, LAT_T omega)
         trace += h->e[a][a].re;
     const LAT_T bound = LAT_(set)((LAT_S)(LAT_N - 0.5 * LAT_RELAX_SMALL));
     const LAT_T w = LAT_(where_gt)(trace, bound, omega, LAT_(set)(1));
-
     const LAT_(m) old = *g;
     for (int a = 0; a < LAT_FREE_ROWS; a++)
         for (int b = 0; b < LAT_N; b++) {

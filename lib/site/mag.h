@@ -18,8 +18,7 @@ typedef struct {
     LAT_(m) x[LAT_N];
 } LAT_(mag);
 
-/* m->x[i] += (column i)(column i)^+ of v = w g^+. Both are in memory; w has `rows` rows, g has N.
- */
+/* m->x[i] += (column i)(column i)^+ of v = w g^+. Both are in memory; w has `rows` rows, g N. */
 LAT_HOST_DEVICE void LAT_(mag_add)(LAT_(mag) *m, const LAT_T *w, const LAT_T *g, int rows,
                                    int count)
 {

@@ -5,8 +5,7 @@
  * index), which step of the run, which configuration (its number in the stream), and which draw at
  * that site and step. So all threads, vector lanes, ranks and devices draw the same numbers
  * (docs/conventions.md, "Random numbers"). */
-#ifndef LAT_SITE_RANDOM_H
-#define LAT_SITE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 #include <Random123/philox.h>
@@ -39,5 +38,3 @@ static inline double lat_uniform(uint32_t high, uint32_t low)
     uint64_t bits = ((uint64_t)high << 20) ^ (low >> 12);
     return ((double)bits + 0.5) * 0x1p-52;
 }
-
-#endif

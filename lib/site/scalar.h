@@ -4,8 +4,7 @@
  *
  * The suffix is d and N, as on GPUs: the types c_d3, m_d3, mag_d3, rng_d3, .., the functions
  * relax_su2_d3, heat_d3, link_update_d3, ... A matrix m_d3 is 18 doubles, row by row, re and im. */
-#ifndef LAT_SITE_SCALAR_H
-#define LAT_SITE_SCALAR_H
+#pragma once
 
 #define LAT_T double
 #define LAT_S double
@@ -37,5 +36,3 @@
 #undef LAT_SIZE
 #undef LAT_WIDTH
 #undef LAT_HOST_DEVICE
-
-#endif

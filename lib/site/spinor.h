@@ -6,8 +6,7 @@
  *     x: psi_0 + i psi_3, psi_1 + i psi_2   y: psi_0 - psi_3, psi_1 + psi_2
  *     z: psi_0 + i psi_2, psi_1 - i psi_3
  * are the two spins of (1 - gamma_mu) psi that the others follow from. With the other sign of
- * gamma_y, as lib/vector/cuda/cuda_spinor.cuh has it, forward and backward of y are exchanged here.
- */
+ * gamma_y, as lib/vector/cuda/cuda_spinor.cuh has it, forward and backward of y change places. */
 
 /* An index that the compiler knows when it first sees the text. */
 #undef LAT_COLOUR

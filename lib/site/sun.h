@@ -4,8 +4,7 @@
  * sweeps. No allocation, no state. Outputs must not overlap inputs unless it says so.
  *
  * Algebra compiles as device code, too; functions that draw random numbers are for the host. */
-#ifndef LAT_SITE_SUN_H
-#define LAT_SITE_SUN_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -472,7 +471,5 @@ static inline void lat_sun_near_one(int n, double *m, double eps, uint64_t seed,
     lat_sun_exp(n, m, a);
     lat_sun_polar(n, m);
 }
-
-#endif
 
 #endif

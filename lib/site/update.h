@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* update.h: the list of what a sweep does at a site, and the local problems there (C and CUDA).
  * The enum lat_update, the CPU's tables, and the GPU's switch and launch are expanded from it. */
-#ifndef LAT_SITE_UPDATE_H
-#define LAT_SITE_UPDATE_H
+#pragma once
 
 /* The local problem: what g of one site is to maximise. */
 typedef enum {
@@ -45,5 +44,3 @@ typedef enum {
 #define LAT_UPDATE_ONE(NAME, linear, abelian, ...) +1
 typedef enum { LAT_EACH_UPDATE(LAT_UPDATE_ENUM, ) } lat_update;
 enum { LAT_TUNED_UPDATES = 0 LAT_EACH_TUNED_UPDATE(LAT_UPDATE_ONE, ) }; /* they come first */
-
-#endif

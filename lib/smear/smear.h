@@ -16,8 +16,7 @@
  *
  * The smeared links transform as links: V[U^g] = (V[U])^g. Links that are 1 stay. Missing links of
  * an open boundary stay missing, and staples that need them do not count. */
-#ifndef LAT_SMEAR_SMEAR_H
-#define LAT_SMEAR_SMEAR_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -41,5 +40,3 @@ int lat_smear_parse(const char *text, lat_smear *s);
  * The ghosts of u must be up to date. Weights with which smearing makes links rougher are said in a
  * warning, once (docs/flow.md). All ranks call it: 0, or -1 with lat_error set. */
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v);
-
-#endif

@@ -8,8 +8,7 @@
  *                 V_nu(S+mu) V_mu(S+nu) V_nu(S+mu)^+],       V_mu(S) = U_mu where k = 0
  *
  * and a depends on k: the first weight belongs to the largest k. The result is V_mu({}). With four
- * directions these are the three levels of Hasenfratz and Knechtli: S of two, one, no directions.
- */
+ * directions these are the three levels of Hasenfratz and Knechtli: S of two, one, none. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"

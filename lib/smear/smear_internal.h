@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* smear_internal.h: what the kinds of link smearing share. */
-#ifndef LAT_SMEAR_INTERNAL_H
-#define LAT_SMEAR_INTERNAL_H
+#pragma once
 
 #include "comm/comm.h"
 #include "lattice/iterate.h"
@@ -30,5 +29,3 @@ int lat_smear_like(const lat_field *u, lat_field *v);
 
 /* One step of HYP from u to v, whose ghosts are not exchanged. */
 int lat_smear_hyp(const lat_field *u, const lat_smear *s, int directions, lat_field *v);
-
-#endif

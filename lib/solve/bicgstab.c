@@ -44,8 +44,7 @@ static int look(lat_run *w, const state *b)
     if (scalars->read(b->by, there, LAT_STEP_NORM, ago, norm)
         || scalars->read(b->by, there, LAT_STEP_BI_BETA, ago, anew))
         return -1;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         if (lat_run_stale(w, k))
             norm[k] = w->norm[k] * w->norm[k];
         if (anew[k] > RESTARTS)

@@ -25,8 +25,7 @@ typedef struct state {
 /* The column starts anew: u_0 = 0 follows from beta = 0. */
 static int start(lat_run *w, state *b, const lat_part *c)
 {
-    for (int i = 0; i < c->columns; i++) {
-        const int k = c->column[i];
+    LAT_FOR_COLUMNS (k, c) {
         b->shadow[k] = w->norm[k];
         b->rho[k] = (lat_scalar){1, 0};
         b->alpha[k] = (lat_scalar){0, 0};
@@ -43,8 +42,7 @@ static int directions(lat_run *w, state *b, int j)
     const lat_dfield *const r0 = b->r0;
     if (LAT_OPS(w->s)->dots(w->s->space, &w->active, 1, &r0, b->r[j], &to, NULL))
         return -1;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         const double complex rho = lat_z(dot[k]), before = lat_z(b->rho[k]);
         if (!(cabs(rho) > w->s->epsilon * b->shadow[k] * w->norm[k]) || !(cabs(before) > 0))
             b->anew[k] = true;
@@ -66,8 +64,7 @@ static int step(lat_run *w, state *b, int j)
     const lat_apply_end end = {.norm = norm, .with = b->r0, .dot = dot};
     if (directions(w, b, j) || s->apply(s->with, false, &w->active, b->u[j + 1], b->u[j], &end))
         return -1;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         const double complex d = lat_z(dot[k]);
         if (!(cabs(d) > s->epsilon * b->shadow[k] * sqrt(norm[k])))
             b->anew[k] = true;
@@ -162,8 +159,7 @@ static int restart(lat_run *w, state *b)
 {
     int list[LAT_VECTOR_COLUMNS];
     lat_part c = {w->s->parity, 0, list};
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         if (!b->anew[k])
             continue;
         if (++w->restarts[k] > RESTARTS)

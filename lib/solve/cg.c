@@ -26,8 +26,7 @@ static int gradient(lat_run *w, state *g, const lat_part *c)
     lat_numbers gamma;
     if (w->s->apply(w->s->with, true, c, g->s, w->r, &end))
         return -1;
-    for (int i = 0; i < c->columns; i++) {
-        const int k = c->column[i];
+    LAT_FOR_COLUMNS (k, c) {
         g->square[k] = w->norm[k] * w->norm[k];
         gamma[k] = lat_scalar_real(g->gamma[k]);
     }
@@ -84,8 +83,7 @@ static int iterate(lat_run *w, state *g)
         if (ops->scalars->read(g->by, there, LAT_STEP_CG_ALPHA, ago, q)
             || ops->scalars->read(g->by, there, LAT_STEP_CG_BETA, ago, next))
             return -1;
-        for (int i = 0; i < w->active.columns; i++) {
-            const int k = w->list[i];
+        LAT_FOR_COLUMNS (k, &w->active) {
             if (!lat_run_stale(w, k))
                 account(w, g, k, q[k], next[k]);
         }

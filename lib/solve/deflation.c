@@ -40,12 +40,9 @@ static int apply(lat_deflation *d, const lat_part *p, lat_dfield *x, lat_dfield 
 {
     const lat_system *s = &d->s;
     if (d->square)
-        return s->apply(s->with, false, p, work, x, NULL)
-                       || s->apply(s->with, true, p, y, work, NULL)
-                   ? -1
-                   : 0;
-    return s->apply(s->with, false, p, y, x, NULL) || s->space->ops->gamma5(s->space, p, y) ? -1
-                                                                                            : 0;
+        return lat_rc(s->apply(s->with, false, p, work, x, NULL)
+                      || s->apply(s->with, true, p, y, work, NULL));
+    return lat_rc(s->apply(s->with, false, p, y, x, NULL) || s->space->ops->gamma5(s->space, p, y));
 }
 
 static int judge(const lat_deflation *d, int k, double norm, double residual)
@@ -104,20 +101,16 @@ static int test(lat_deflation *d)
 lat_deflation *lat_deflation_open(const lat_system *s, const lat_field *modes, bool square,
                                   const char *name)
 {
-    lat_deflation *d = calloc(1, sizeof *d);
+    lat_deflation *d = lat_alloc_zero(1, sizeof *d, "modes");
     const int count = (int)lat_header_objects(&modes->head);
-    if (!d) {
-        lat_fail("out of memory: modes");
+    if (!d)
         return NULL;
-    }
     d->s = *s;
     d->square = square;
     d->name = name;
-    d->mode = calloc((size_t)count, sizeof(lat_dfield *));
+    d->mode = lat_alloc_zero((size_t)count, sizeof *d->mode, "modes");
     d->value = lat_alloc((size_t)count, sizeof *d->value, "eigenvalues");
-    if (!d->mode)
-        lat_fail("out of memory: modes");
-    else if (d->value)
+    if (d->mode && d->value)
         d->count = count;
     if (!d->count
         || !(d->one = lat_space_open_in(s->space->grid, s->space->nc, 1, s->space->temporal))
@@ -137,9 +130,7 @@ void lat_deflation_close(lat_deflation *d)
         lat_dfield_free(d->mode[k]);
     d->s.release(d->s.with, d->work);
     lat_space_close(d->one);
-    free(d->mode);
-    free(d->value);
-    free(d);
+    LAT_FREE(d->mode, d->value, d);
 }
 
 /* ---- projection ------------------------------------------------------------------------------ */
@@ -151,8 +142,8 @@ int lat_deflation_project(lat_space *space, const lat_part *p, int n, lat_dfield
     lat_scalar *dot = lat_alloc((size_t)n * (size_t)space->columns + 1, sizeof *dot, "products");
     int rc = dot ? space->ops->products(space, p, n, w, y, dot) : -1;
     for (int j = 0; j < n && rc == 0; j++)
-        for (int i = 0; i < p->columns; i++) {
-            lat_scalar *z = &dot[j * space->columns + p->column[i]];
+        LAT_FOR_COLUMNS (k, p) {
+            lat_scalar *z = &dot[j * space->columns + k];
             *z = (lat_scalar){z->re / value[j], z->im / value[j]};
         }
     rc = rc || space->ops->combine(space, p, n, dot, w, x) ? -1 : 0;

@@ -13,8 +13,7 @@
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set; all ranks of the device call
  * them. */
-#ifndef LAT_SOLVE_DEFLATION_H
-#define LAT_SOLVE_DEFLATION_H
+#pragma once
 
 #include "krylov.h"
 #include "lattice/field.h"
@@ -35,5 +34,3 @@ int lat_deflation_improve(lat_deflation *d, const lat_part *p, lat_dfield *x, la
 /* x += sum_w w <w, y>/value of n modes. */
 int lat_deflation_project(lat_space *space, const lat_part *p, int n, lat_dfield *const *mode,
                           const double *value, lat_dfield *x, const lat_dfield *y);
-
-#endif

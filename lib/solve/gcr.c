@@ -56,10 +56,10 @@ static int direction_without(lat_run *w, state *g, int at)
     lat_helper none = {.of = w->s};
     int list[LAT_VECTOR_COLUMNS];
     lat_part c = {w->s->parity, 0, list};
-    for (int i = 0; i < w->active.columns; i++) {
-        const double square = g->square[at][w->list[i]];
+    LAT_FOR_COLUMNS (k, &w->active) {
+        const double square = g->square[at][k];
         if (!(square > 0) || !isfinite(square))
-            list[c.columns++] = w->list[i];
+            list[c.columns++] = k;
     }
     return g->k.method && c.columns && direction(w, g, &none, &c, at);
 }
@@ -68,8 +68,7 @@ static int direction_without(lat_run *w, state *g, int at)
 static int advance(lat_run *w, state *g, int at, double *norm)
 {
     lat_numbers gamma, minus;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         const double square = g->square[at][k];
         const double complex by = square > 0 ? conj(lat_z(g->dot[k])) / square : 0;
         gamma[k] = lat_scalar_of(by);

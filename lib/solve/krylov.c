@@ -8,7 +8,6 @@ enum { STALLS = 6 };               /* updates that do not help, until a column h
 #define DIVERGED 1e8               /* |r| grown by this is stagnation, too */
 static const double progress = .9; /* a residual below this times the best one is progress */
 
-
 const char *lat_solver_name(lat_solver solver)
 {
     switch (solver) {
@@ -85,8 +84,8 @@ static int defect(lat_run *w, const lat_part *c, double *norm)
     const lat_equation *p = w->p;
     const lat_system *o = p->outer;
     lat_numbers minus;
-    for (int i = 0; i < c->columns; i++)
-        minus[c->column[i]] = (lat_scalar){-1, 0};
+    LAT_FOR_COLUMNS (k, c)
+        minus[k] = (lat_scalar){-1, 0};
     return o->apply(o->with, false, c, w->outer_r, p->x, NULL)
            || LAT_OPS(o)->axpby(o->space, c, NULL, p->b, minus, w->outer_r, norm);
 }
@@ -123,8 +122,8 @@ static int collect(lat_run *w, const lat_part *c)
 static int follow(lat_run *w, const lat_part *p, double c)
 {
     lat_numbers by;
-    for (int i = 0; i < p->columns; i++)
-        by[p->column[i]] = (lat_scalar){c, 0};
+    LAT_FOR_COLUMNS (k, p)
+        by[k] = (lat_scalar){c, 0};
     return w->direction ? lat_add(w->s, p, by, w->r, w->direction, NULL) : 0;
 }
 
@@ -135,8 +134,7 @@ static int update(lat_run *w, const lat_part *c)
         return 0;
     if (follow(w, c, -1) || collect(w, c) || residual(w, c, false, norm) || follow(w, c, 1))
         return -1;
-    for (int i = 0; i < c->columns; i++) {
-        const int k = c->column[i];
+    LAT_FOR_COLUMNS (k, c) {
         const double now = sqrt(norm[k]);
         w->stalls[k] = now > progress * w->last[k] ? w->stalls[k] + 1 : 0;
         w->norm[k] = w->peak[k] = w->last[k] = now;
@@ -153,8 +151,7 @@ static int update(lat_run *w, const lat_part *c)
 static int leave(lat_run *w)
 {
     int left = 0;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         if (w->report[k].end == LAT_END_CONVERGED && w->p->done && w->p->done(w->p->with, k))
             return -1;
         if (w->report[k].end == LAT_END_NONE)
@@ -192,8 +189,7 @@ static int judge(lat_run *w)
     int list[LAT_VECTOR_COLUMNS], lost[LAT_VECTOR_COLUMNS];
     lat_part kept = {w->s->parity, 0, list}, gone = {w->s->parity, 0, lost};
     lat_end end[LAT_VECTOR_COLUMNS];
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         end[k] = verdict(w, k);
         if (end[k] == LAT_END_INFINITE)
             lost[gone.columns++] = k;
@@ -209,8 +205,7 @@ static int judge(lat_run *w)
         }
     if (forget(w, &gone))
         return -1;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         w->report[k].end = end[k];
         w->report[k].solver = w->solver;
         if (end[k] != LAT_END_NONE && w->norm[k] <= w->p->target[k])
@@ -224,8 +219,8 @@ static int tell(const lat_run *w)
     double worst = 0;
     if (!w->p->progress || w->active.columns == 0)
         return 0;
-    for (int i = 0; i < w->active.columns; i++)
-        worst = fmax(worst, w->norm[w->list[i]] / w->p->target[w->list[i]]);
+    LAT_FOR_COLUMNS (k, &w->active)
+        worst = fmax(worst, w->norm[k] / w->p->target[k]);
     return w->p->progress(w->p->with, w->step, w->active.columns, worst);
 }
 
@@ -262,8 +257,7 @@ int lat_run_check(lat_run *w, int iterations, const double *norm)
     int list[LAT_VECTOR_COLUMNS];
     lat_part due = {w->s->parity, 0, list};
     w->step += iterations;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         const double now = sqrt(norm[k]);
         w->report[k].iterations += iterations;
         w->fresh[k] = false;
@@ -296,9 +290,9 @@ const lat_part *lat_run_look(lat_run *w, int *ago)
 lat_part lat_run_fresh(const lat_run *w, int list[LAT_VECTOR_COLUMNS])
 {
     lat_part c = {w->s->parity, 0, list};
-    for (int i = 0; i < w->active.columns; i++)
-        if (w->fresh[w->list[i]])
-            list[c.columns++] = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active)
+        if (w->fresh[k])
+            list[c.columns++] = k;
     return c;
 }
 
@@ -311,8 +305,7 @@ static int start(lat_run *w)
     double norm[LAT_VECTOR_COLUMNS];
     if (residual(w, &w->active, w->p->from_zero, norm))
         return -1;
-    for (int i = 0; i < w->active.columns; i++) {
-        const int k = w->list[i];
+    LAT_FOR_COLUMNS (k, &w->active) {
         w->norm[k] = w->peak[k] = w->last[k] = w->best[k] = sqrt(norm[k]);
         w->best_at[k] = w->report[k].iterations;
         w->report[k].residual = w->norm[k];

@@ -20,8 +20,7 @@
  *
  * Each column has its own scalars and decisions, and leaves the batch when it is done: its result
  * does not depend on those beside it. */
-#ifndef LAT_SOLVE_KRYLOV_H
-#define LAT_SOLVE_KRYLOV_H
+#pragma once
 
 #include "vector/apply.h"
 
@@ -95,8 +94,7 @@ typedef struct lat_solve_report {
 } lat_solve_report;
 
 /* Of reliable updates, unless told: each costs an application of A in the outer precision. (On a
- * GPU .1 makes 13 of them, and a solve takes a sixth longer; with .01 half takes more iterations.)
- */
+ * GPU .1 makes 13 of them, and a solve takes a sixth longer; with .01 half iterates more.) */
 #define LAT_KRYLOV_DELTA .02
 #define LAT_KRYLOV_DELTA_COARSE .1 /* of CG in fewer bits than single has */
 
@@ -115,8 +113,7 @@ typedef struct lat_equation {
     bool estimate;
 
     /* Called now and then, with the number of active columns and the largest residual / target of
-     * them; called when a column has converged, while others go on. NULL: not. -1 ends the solve.
-     */
+     * them; and when a column has converged, while others go on. NULL: not. -1 ends the solve. */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
 
@@ -125,9 +122,7 @@ typedef struct lat_equation {
     bool (*leaves)(void *with, int column, long iterations, double ratio);
 
     /* Called with the residual r of x at the start and at each reliable update: x gets what is
-     * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing is
-     * known.
-     */
+     * known of A^-1 r beside the Krylov space (deflation). r may be overwritten. NULL: nothing. */
     int (*improve)(void *with, const lat_part *p, lat_dfield *x, lat_dfield *r);
     void *with;
 } lat_equation;
@@ -143,5 +138,3 @@ int lat_solve(const lat_equation *p, lat_solver solver, int columns, const int *
  * residuals are not computed from their definition: the caller does that. */
 int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_dfield *const *x,
                    int columns, const int *column, lat_solve_report *report);
-
-#endif

@@ -12,8 +12,7 @@
  * On a device that does not wait for its host (vector/scalars.h) the host reads the numbers of an
  * iteration while the next one runs (lat_run_look). Then updates, and columns that leave, are an
  * iteration late, each by its own numbers. */
-#ifndef LAT_KRYLOV_INTERNAL_H
-#define LAT_KRYLOV_INTERNAL_H
+#pragma once
 
 #include <complex.h>
 #include "krylov.h"
@@ -53,8 +52,7 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
                   const int *column, lat_solve_report *report);
 void lat_run_end(lat_run *w);
 
-/* After so many iterations. norm[column] = |r|^2. These functions return 0, or else the run fails.
- */
+/* After so many iterations. norm[column] = |r|^2. These functions return 0; else the run fails. */
 int lat_run_check(lat_run *w, int iterations, const double *norm);
 
 /* The columns whose numbers can be read, once an iteration has been begun: those of this one, and
@@ -121,5 +119,3 @@ void lat_helper_close(lat_helper *h); /* of zeros is allowed */
 /* e, about A^-1 r, and s = A e. norm[column]: |r|. */
 int lat_helper_apply(lat_helper *h, const lat_part *p, const double *norm, lat_dfield *e,
                      lat_dfield *s, lat_dfield *r);
-
-#endif

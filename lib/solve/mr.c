@@ -17,8 +17,7 @@ int lat_mr(lat_run *w)
     int rc = lat_run_vectors(w, 1, &t, "minimal residual");
     while (rc == 0 && w->active.columns > 0) {
         rc = s->apply(s->with, false, &w->active, t, w->r, &end);
-        for (int i = 0; i < w->active.columns; i++) {
-            const int k = w->list[i];
+        LAT_FOR_COLUMNS (k, &w->active) {
             const double complex by = square[k] > 0 ? conj(lat_z(dot[k])) / square[k] : 0;
             omega[k] = lat_scalar_of(by);
             minus[k] = lat_scalar_of(-by);

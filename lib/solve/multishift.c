@@ -47,8 +47,7 @@ static int product(state *m)
         || s->apply(s->with, true, &m->active, m->t, m->q, NULL)
         || LAT_OPS(s)->dots(s->space, &m->active, 0, NULL, p, NULL, own))
         return -1;
-    for (int i = 0; i < m->active.columns; i++) {
-        const int k = m->list[i];
+    LAT_FOR_COLUMNS (k, &m->active) {
         const double all = square[k] + m->first * own[k];
         m->alpha_before[k] = m->alpha[k];
         m->alpha[k] = all > 0 ? m->rho[k] / all : 0;
@@ -62,8 +61,7 @@ static int reduce(state *m, double *norm)
     lat_numbers minus, shift;
     const lat_scalar *const by[] = {minus, shift};
     const lat_dfield *const x[] = {m->t, m->shift[0].p};
-    for (int i = 0; i < m->active.columns; i++) {
-        const int k = m->list[i];
+    LAT_FOR_COLUMNS (k, &m->active) {
         minus[k] = (lat_scalar){-m->alpha[k], 0};
         shift[k] = (lat_scalar){-m->alpha[k] * m->first, 0};
     }
@@ -74,8 +72,7 @@ static int reduce(state *m, double *norm)
 static int advance(state *m, shifted *j)
 {
     lat_numbers alpha, beta;
-    for (int i = 0; i < m->active.columns; i++) {
-        const int k = m->list[i];
+    LAT_FOR_COLUMNS (k, &m->active) {
         const double a = m->alpha[k], b = m->alpha_before[k], z = j->zeta[k].re, y = j->before[k];
         const double down = a * m->beta_before[k] * (y - z) + y * b * (1 + j->d * a);
         const double next = down != 0 ? z * y * b / down : 0, ratio = z != 0 ? next / z : 0;
@@ -91,8 +88,7 @@ static int advance(state *m, shifted *j)
 /* beta, and which columns have ended; they leave after this iteration. */
 static void decide(state *m, const double *norm, lat_solve_report *report)
 {
-    for (int i = 0; i < m->active.columns; i++) {
-        const int k = m->list[i];
+    LAT_FOR_COLUMNS (k, &m->active) {
         const double now = sqrt(norm[k]);
         report[k].iterations++;
         report[k].residual = now;
@@ -112,8 +108,7 @@ static int leave(state *m, const lat_solve_report *report)
 {
     int left = 0;
     double worst = 0;
-    for (int i = 0; i < m->active.columns; i++) {
-        const int k = m->list[i];
+    LAT_FOR_COLUMNS (k, &m->active) {
         if (report[k].end != LAT_END_NONE)
             continue;
         worst = fmax(worst, report[k].residual / m->p->target[k]);
@@ -156,8 +151,7 @@ static int begin(state *m, lat_solve_report *report)
             || LAT_OPS(s)->zero(s->space, &m->active, v->x))
             return -1;
     }
-    for (int i = 0; i < m->active.columns; i++) {
-        const int k = m->list[i];
+    LAT_FOR_COLUMNS (k, &m->active) {
         for (int j = 0; j < m->shifts; j++) {
             m->shift[j].zeta[k] = lat_scalar_real(1);
             m->shift[j].before[k] = 1;
@@ -201,7 +195,6 @@ int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_d
         for (int j = 0; j < shifts; j++)
             s->release(s->with, each[j].p);
     }
-    free(m);
-    free(each);
+    LAT_FREE(m, each);
     return rc;
 }

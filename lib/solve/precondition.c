@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* precondition.c: a solver as a preconditioner of another one. */
-#include <string.h>
 #include "base/error.h"
 #include "krylov_internal.h"
 
-/* ---- the system of a method, whose vectors are kept -------------------------------------------
- */
+/* ---- the system of a method, whose vectors are kept ------------------------------------------ */
 
 static int kept_apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
                       const lat_apply_end *end)
@@ -51,10 +49,8 @@ int lat_helper_open(lat_helper *h, const lat_method *method, const lat_system *o
     if (method->steps < 1 || method->solver == LAT_SOLVER_AUTO)
         return lat_fail("a preconditioner: expected 1 step or more of a solver, found %ld of %s",
                         method->steps, lat_solver_name(method->solver));
-    return (h->b = kept_vector(h, "a preconditioner"))
-                   && (h->x = kept_vector(h, "a preconditioner"))
-               ? 0
-               : -1;
+    return lat_rc(!(h->b = kept_vector(h, "a preconditioner"))
+                  || !(h->x = kept_vector(h, "a preconditioner")));
 }
 
 void lat_helper_close(lat_helper *h)
@@ -67,8 +63,6 @@ void lat_helper_close(lat_helper *h)
     while (h->count > 0)
         s->release(s->with, h->kept[--h->count]);
 }
-
-/* ---- e and s --------------------------------------------------------------------------------- */
 
 /* e by the solver of the method. */
 static int estimate(lat_helper *h, const lat_part *p, const double *norm, lat_dfield *e,
@@ -87,8 +81,8 @@ static int estimate(lat_helper *h, const lat_part *p, const double *norm, lat_df
                             .max_iterations = m->steps,
                             .preconditioner = m->preconditioner,
                             .estimate = true};
-    for (int i = 0; i < p->columns; i++)
-        target[p->column[i]] = m->tolerance * norm[p->column[i]];
+    LAT_FOR_COLUMNS (k, p)
+        target[k] = m->tolerance * norm[k];
     return LAT_OPS(s)->convert(s->space, p, h->of->space, r, h->b)
            || LAT_OPS(s)->zero(s->space, p, h->x)
            || lat_solve(&q, m->solver, p->columns, p->column, report)

@@ -20,8 +20,6 @@ enum { SAMPLE = 1024 }; /* bytes of each 16 as many of a plane that choose its m
 /* How a plane is put. */
 typedef enum { PUT_STORED, PUT_HUFFMAN, PUT_RUNS } put_method;
 
-/* ---- pack ------------------------------------------------------------------------------------ */
-
 /* The method for n bytes, by a sample of them. Above 7 bits of entropy a byte Huffman's code would
  * save less than an eighth of a plane, as in the second one of doubles, and take a third of the
  * time in which a block is packed, half of that to unpack it. Where most bytes are as the one
@@ -53,8 +51,6 @@ static put_method choose(const unsigned char *p, size_t n)
             same += p[i] == p[i - 1];
     return 5 * same > 3 * sample ? PUT_RUNS : PUT_HUFFMAN;
 }
-
-/* ---- planes ---------------------------------------------------------------------------------- */
 
 static unsigned char *put_as(put_method how, unsigned char *out, const unsigned char *p, size_t n)
 {
@@ -95,8 +91,6 @@ size_t lat_codec_pack(const void *raw, size_t n, int real, void *work, void *pac
         *out++ = (unsigned char)(check >> shift);
     return (size_t)(out - (unsigned char *)packed);
 }
-
-/* ---- unpack ---------------------------------------------------------------------------------- */
 
 int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void *raw, size_t n)
 {

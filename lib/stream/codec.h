@@ -6,8 +6,7 @@
  * of all reals, then the second one of all, ... Each plane is stored or Huffman-coded, with or
  * without runs of one byte, by a sample of it, in one ordinary zlib stream, which any inflate
  * reads. */
-#ifndef LAT_CODEC_H
-#define LAT_CODEC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ int lat_codec_unpack(const void *packed, size_t size, int real, void *work, void
 /* The filter alone, for tests and benchmarks. */
 void lat_filter(const void *raw, size_t n, int real, void *planes);
 void lat_unfilter(const void *planes, size_t n, int real, void *raw);
-
-#endif

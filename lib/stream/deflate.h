@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* deflate.h: checksums and inflate, by libdeflate if it was there when this was built, otherwise by
  * zlib; the results are the same. */
-#ifndef LAT_DEFLATE_H
-#define LAT_DEFLATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ uint32_t lat_adler(const void *p, size_t n);
 /* Inflates a zlib stream of exactly `size` bytes to exactly n bytes; both at most 2 GiB. Returns 0,
  * or -1, without a sentence, if it has other lengths or is damaged. */
 int lat_inflate(const void *packed, size_t size, void *to, size_t n);
-
-#endif

@@ -160,8 +160,7 @@ static void make_codes(const uint8_t length[SYMBOLS], uint32_t code[SYMBOLS])
 
 /* Writes the code at the head of a block (RFC 1951, 3.2.7): literals, and lengths if there are
  * runs; two distances, of which only the first one, 1, occurs, because some decoders refuse an
- * incomplete code; the lengths 0 to 15 as four bits each, which takes 130 bytes of many thousand.
- */
+ * incomplete code; the lengths 0 to 15 as four bits each, which take 130 bytes of thousands. */
 static void put_code(writer *w, int symbols, const uint8_t length[SYMBOLS])
 {
     static const uint8_t reversed[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};

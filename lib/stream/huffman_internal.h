@@ -2,8 +2,7 @@
 /* huffman_internal.h: two kinds of block of deflate (RFC 1951): stored bytes, and bytes in
  * Huffman's code without a search for repetitions, except runs of one byte. Any inflate reads
  * them. zlib's deflate writes the same at a third of the rate (bench/history). For codec.c. */
-#ifndef LAT_HUFFMAN_INTERNAL_H
-#define LAT_HUFFMAN_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t
  * 2^17 more than lat_put_stored does, and may overwrite up to 8 bytes behind them. Returns the end
  * of what was written. */
 unsigned char *lat_put_huffman(unsigned char *out, bool runs, const unsigned char *p, size_t n);
-
-#endif

@@ -16,8 +16,7 @@
  * several ranks all of the communicator of the input or output call each function; rank 0 reads
  * and writes, and each rank has its slab of the field. The functions by slices are for rank 0
  * alone. */
-#ifndef LAT_STREAM_H
-#define LAT_STREAM_H
+#pragma once
 
 #include "lattice/field.h"
 #include "common/io.h"
@@ -159,5 +158,3 @@ size_t lat_stream_held(const lat_stream_writer *w);
  * and close, of an output that lat_output_is_hidden. 0, or -1; or 1 if the new header has another
  * length: then the output holds no stream any more. */
 int lat_stream_rewrite_head(lat_stream_writer *w);
-
-#endif

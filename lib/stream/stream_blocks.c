@@ -67,11 +67,7 @@ unsigned char *lat_pipeline_work(const lat_pipeline *p)
 #endif
 }
 
-void lat_pipeline_free(lat_pipeline *p)
-{
-    free(p->ring);
-    free(p->memory);
-}
+void lat_pipeline_free(lat_pipeline *p) { LAT_FREE(p->ring, p->memory); }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 

@@ -9,8 +9,7 @@
  * Order of calls: fill in the first members of lat_pipeline; lat_pipeline_init; then, for blocks in
  * the order of the stream, lat_block_init, read and decode (or gather, encode and write), and
  * lat_pipeline_verify_block; lat_pipeline_free. */
-#ifndef LAT_STREAM_BLOCKS_INTERNAL_H
-#define LAT_STREAM_BLOCKS_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,8 +99,7 @@ static inline unsigned char *lat_block_memory(const lat_pipeline *p, const lat_b
     return p->data + (b->offset - p->begin);
 }
 
-/* Sets b->largest of its raw bytes. False, with b->error and b->stored, if a number is not finite.
- */
+/* Sets b->largest of its raw bytes. False, with b->error and b->stored, if one is not finite. */
 bool lat_block_finite(const lat_pipeline *p, lat_block *b, const unsigned char *raw);
 
 /* Copies the raw bytes of a block from b->plain to the matrices of p->data (scatter), or from there
@@ -137,5 +135,3 @@ int lat_blocks_finish(lat_input *in, lat_stream_state *s, const lat_pipeline *p,
 
 /* Are blocks compressed? `store` is one of LAT_STORE_..., common/options.h. */
 bool lat_blocks_compressed(const lat_output *out, const lat_header *head, int store);
-
-#endif

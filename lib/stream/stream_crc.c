@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "deflate.h"
 #include "lattice/iterate.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_field.c: reads and writes whole fields, on one rank or shared by several, docs/format.md.
- */
+/* stream_field.c: reads and writes whole fields, on one rank or shared by several. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,10 +32,8 @@ static int check_links(lat_field *f, const char *name, double largest)
     if (lat_measure_sums(f, true, &all) < 0)
         return -1;
     lat_measure_means(&f->head, &all, &plaquette, &link_trace);
-    return lat_stream_verify(&f->head, name, plaquette, link_trace, largest) < 0
-                   || lat_measure_missing(f, name)
-               ? -1
-               : lat_measure_in_group(f, all.distance, name);
+    return lat_rc(lat_stream_verify(&f->head, name, plaquette, link_trace, largest) < 0
+                  || lat_measure_missing(f, name) || lat_measure_in_group(f, all.distance, name));
 }
 
 /* Bytes of the field in memory that the first `raw` bytes of the stream need. In another order than
@@ -176,8 +173,7 @@ int lat_stream_read(lat_input *in, lat_field *f)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Replaces the reals that will be dropped by those that a reader will compute; fails if a matrix is
- * not near SU(N). The plaquette and link trace in the header then are those of the written field.
- */
+ * not near SU(N). Then the header's plaquette and link trace are those of the written field. */
 static int reduce(lat_field *f, const lat_output *out)
 {
     const lat_comm *comm = lat_output_comm(out);

@@ -2,7 +2,6 @@
 /* stream_header.c: reads the header of a stream and the end mark, docs/format.md. */
 #include "stream_header_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -125,19 +124,15 @@ static int read_first_line(lat_input *in)
 
 typedef struct header_text {
     char *at;
-    size_t used, capacity;
+    size_t used;
 } header_text;
 
 static int append(header_text *t, char c)
 {
-    if (t->used == t->capacity) {
-        const size_t capacity = t->capacity ? 2 * t->capacity : 4096;
-        char *at = realloc(t->at, capacity);
-        if (!at)
-            return lat_fail("out of memory: a header of more than %zu bytes", t->used);
-        t->at = at;
-        t->capacity = capacity;
-    }
+    char *at = lat_grow(t->at, (long)t->used, 1, "a header");
+    if (!at)
+        return -1;
+    t->at = at;
     t->at[t->used++] = c;
     return 0;
 }
@@ -277,11 +272,9 @@ int lat_stream_share_head(const lat_comm *comm, lat_header *head)
         memcpy(head, packed, sizeof *head);
         const int info = head->info.count, history = head->history.count;
         head->history = (lat_lines){0, NULL};
-        rc = unpack_lines(&head->info, info, &lines)
-                     || unpack_lines(&head->history, history, &lines)
-                     || unpack_quark(&head->quark, &lines)
-                 ? -1
-                 : 0;
+        rc = lat_rc(unpack_lines(&head->info, info, &lines)
+                    || unpack_lines(&head->history, history, &lines)
+                    || unpack_quark(&head->quark, &lines));
     }
     free(packed);
     return rc;

@@ -4,8 +4,7 @@
  *   stream_header.c   reads a header: first line, lines, checksum; end marks; rank 0's to all ranks
  *   stream_parse.c    lines into values
  *   stream_print.c    values into lines */
-#ifndef LAT_STREAM_HEADER_INTERNAL_H
-#define LAT_STREAM_HEADER_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ bool lat_stream_parse_crc(const char *text, uint32_t *crc);
 
 /* Writes a header. Blocks are of `block` raw bytes; compressed ones are filtered, too. */
 int lat_stream_write_head(lat_output *out, const lat_header *head, size_t block, bool compressed);
-
-#endif

@@ -342,11 +342,9 @@ static int parse_quark(const parser *p)
         return expected(p, "links_crc", "8 hexadecimal digits");
     if (crc)
         strcpy(q->links, crc);
-    return (value_of(p, "source") && lat_quark_set_source(q, value_of(p, "source")) < 0)
-                   || parse_operator(p) < 0 || parse_numbers(p, "residuals", &q->residual) < 0
-                   || parse_numbers(p, "eigenvalues", &q->eigenvalue) < 0
-               ? -1
-               : 0;
+    return lat_rc((value_of(p, "source") && lat_quark_set_source(q, value_of(p, "source")) < 0)
+                  || parse_operator(p) < 0 || parse_numbers(p, "residuals", &q->residual) < 0
+                  || parse_numbers(p, "eigenvalues", &q->eigenvalue) < 0);
 }
 
 /* ---- all lines ---- */

@@ -126,13 +126,12 @@ int lat_stream_write_head(lat_output *out, const lat_header *head, size_t block,
     if (!to || lat_memory_stream_close(to, &m) < 0)
         return lat_fail("out of memory: the header of %s", name);
     snprintf(end, sizeof end, "end = %08x\n", lat_crc(0, m.text, m.n));
-    int rc = m.n + strlen(end) > LAT_MAX_HEADER ? lat_fail(
-                 "%s: expected a header of at most %zu bytes, found %zu (a long history?)", name,
-                 LAT_MAX_HEADER, m.n + strlen(end))
-                                                : 0;
-    if (rc == 0
-        && (lat_output_write(out, m.text, m.n) < 0 || lat_output_write(out, end, strlen(end)) < 0))
-        rc = -1;
+    int rc = 0;
+    if (m.n + strlen(end) > LAT_MAX_HEADER)
+        rc = lat_fail("%s: expected a header of at most %zu bytes, found %zu (a long history?)",
+                      name, LAT_MAX_HEADER, m.n + strlen(end));
+    rc = lat_rc(rc || lat_output_write(out, m.text, m.n)
+                || lat_output_write(out, end, strlen(end)));
     free(m.text);
     return rc;
 }

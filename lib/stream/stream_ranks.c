@@ -87,9 +87,7 @@ static char *chunk_data(const lat_field *f, const chunk *c)
 typedef struct entry {
     _Alignas(64) _Atomic uint32_t sequence;
 } entry;
-#define ABORTED \
-    UINT32_MAX /* producer or consumer has failed, and the other one waits no longer \
-                */
+#define ABORTED UINT32_MAX /* producer or consumer has failed: the other one waits no longer */
 
 typedef struct ring {
     const lat_field *f;

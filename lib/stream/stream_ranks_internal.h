@@ -3,8 +3,7 @@
  *
  * All ranks call both functions. Rank 0 needs memory for its own slices and for a ring buffer of
  * some 24 MiB (more where three slices are larger). */
-#ifndef LAT_STREAM_RANKS_INTERNAL_H
-#define LAT_STREAM_RANKS_INTERNAL_H
+#pragma once
 
 #include "lattice/field.h"
 
@@ -14,5 +13,3 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest);
 
 /* Writes header, blocks and trailer. A failure is one of all ranks: they may go on. */
 int lat_ranks_write(lat_output *out, const lat_field *f, int store);
-
-#endif

@@ -3,7 +3,6 @@
  * docs/format.md. */
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,8 +110,7 @@ static void fetch(void *pipeline, void *block)
         b->error = cut;
 }
 
-/* The file does not have what it should from `offset` on: reads n bytes as of any input, to say so.
- */
+/* The file does not have what it should from `offset` on: reads n bytes as ever, to say so. */
 static int say_cut(lat_input *in, uint64_t offset, void *to, size_t n)
 {
     return lat_input_skip(in, offset - lat_input_offset(in)) < 0 || lat_input_read(in, to, n) < 0
@@ -375,8 +373,6 @@ int lat_stream_verify(const lat_header *head, const char *name, double plaquette
                       double largest)
 {
     const double bound = tolerance(head, largest);
-    return check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0
-                   || check_number(name, "link trace", head->link_trace, link_trace, bound) < 0
-               ? -1
-               : 0;
+    return lat_rc(check_number(name, "plaquette", head->plaquette, plaquette, bound) < 0
+                  || check_number(name, "link trace", head->link_trace, link_trace, bound) < 0);
 }

@@ -4,8 +4,7 @@
  * In memory a matrix always has 2 N N reals (and a spinor 8 N, in the stream, too). The stream may
  * have the first two rows of SU(3) (12 reals), or the quaternion q0, q1, q2, q3 of SU(2) (4 reals),
  * whose order in memory is q0, q3, q2, q1. The others follow from det U = 1 and U U^+ = 1. */
-#ifndef LAT_STREAM_REDUCED_INTERNAL_H
-#define LAT_STREAM_REDUCED_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ static inline bool lat_reduced(const lat_header *head)
  * reader, whose matrices had nothing there, ignores both. */
 size_t lat_complete_all(const lat_header *head, void *matrices, size_t count, double near,
                         bool *changed);
-
-#endif

@@ -71,9 +71,8 @@ static int write_block(lat_output *out, lat_pipeline *p, lat_block *b)
     if (lat_output_reserve_mapped(out, LAT_FRAME + b->stored, &b->output_at))
         return 0;
     b->output_at = 0;
-    return lat_output_write(out, b->head, LAT_FRAME) || lat_output_write(out, b->payload, b->stored)
-               ? -1
-               : 0;
+    return lat_rc(lat_output_write(out, b->head, LAT_FRAME)
+                  || lat_output_write(out, b->payload, b->stored));
 }
 
 /* A job. */
@@ -178,9 +177,8 @@ lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int 
                                    .compressed = compressed,
                                    .filtered = compressed,
                                    .swapped = lat_big_endian()}};
-    const int rc = lat_pipeline_init(&w->p) < 0
-                       ? -1
-                       : lat_stream_write_head(out, head, LAT_STREAM_BLOCK, compressed);
+    const int rc = lat_rc(lat_pipeline_init(&w->p) < 0
+                          || lat_stream_write_head(out, head, LAT_STREAM_BLOCK, compressed));
     w->field_at = lat_output_offset(out);
     if (rc == 0)
         return w;

@@ -2,14 +2,9 @@
 /* apply.h: what an operator on batches does with its result in the pass that makes it: it adds the
  * result to what is there, makes a step of a recursion, or takes sums. Solvers say it with each
  * application of an operator; operators ask here what was said. C and C++. */
-#ifndef LAT_VECTOR_APPLY_H
-#define LAT_VECTOR_APPLY_H
+#pragma once
 
 #include "vector/space.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* What is done with a result in the pass that makes it. All zero: out = result. */
 enum { LAT_APPLY_TERMS = 2 };
@@ -66,8 +61,3 @@ static inline bool lat_apply_recursion(const lat_apply_end *end)
 {
     return end && (end->terms || end->factor != 0 || lat_apply_shifted(end));
 }
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -18,8 +18,7 @@
  * Half is fixed point: n of 16 bits without sign stands for (n - 32768)/32767 times a norm, a float
  * of the site and column. Some positions have no site: idle lanes, and the end of a last group.
  * C and C++. */
-#ifndef LAT_VECTOR_LAYOUT_H
-#define LAT_VECTOR_LAYOUT_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -58,5 +57,3 @@ static inline double lat_vector_real(const lat_vector_layout *l, const void *dat
            sizeof f);
     return (n - 32768) / 32767. * f;
 }
-
-#endif

@@ -4,16 +4,11 @@
  * batch, certified (certify/plain_gpu.h), and go to the host piece by piece when they are written.
  * On one rank, of SU(3). Functions return 0 or a pointer, or -1 or NULL with lat_error set. C and
  * C++. */
-#ifndef LAT_VECTOR_MIRROR_H
-#define LAT_VECTOR_MIRROR_H
+#pragma once
 
 #include "base/async.h"
 #include "lattice/field.h"
 #include "vector/space.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_mirror lat_mirror;
 
@@ -29,15 +24,13 @@ bool lat_mirror_fits(const lat_mirror *m, const lat_header *head);
 int lat_mirror_take(lat_mirror *m, lat_space *s, const lat_part *p, const lat_dfield *x,
                     const int *object);
 
-/* `reader` will read it: from here on lat_mirror_take waits for that first, and fails where it has.
- */
+/* `reader` will read it: from here on lat_mirror_take waits for that, and fails where it has. */
 int lat_mirror_lend(lat_mirror *m, lat_async *reader);
 
 /* To the host, in order, as lat_stream_put_from wants it: after lat_mirror_begin each call has the
  * n bytes from `from` on, none of which is across a multiple of LAT_MIRROR_PIECE. They stay until a
  * call says that all below `done` are not read any more; `held` is the most that are, at a time.
- * What follows is on its way meanwhile. For one thread, whichever it is, once the mirror is lent.
- */
+ * What follows is on its way meanwhile. For one thread, whichever, once the mirror is lent. */
 #define LAT_MIRROR_PIECE ((size_t)16 << 20)
 int lat_mirror_begin(lat_mirror *m, size_t held);
 const void *lat_mirror_bytes(void *mirror, size_t from, size_t n, size_t done);
@@ -47,8 +40,3 @@ int lat_mirror_get(lat_mirror *m, lat_field *host);
 
 /* Where it is on the device. */
 const double *lat_mirror_data(const lat_mirror *m);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

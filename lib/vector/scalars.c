@@ -4,23 +4,20 @@
 
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "vector/space.h"
 
-static lat_scalars *host_open(lat_space *space)
+static lat_scalars *host_open(LAT_UNUSED lat_space *space)
 {
-    lat_scalars *s = calloc(1, sizeof *s);
-    (void)space;
-    if (!s)
-        lat_fail("out of memory: scalars");
-    return s;
+    return lat_alloc_zero(1, sizeof(lat_scalars), "scalars");
 }
 
 static void host_close(lat_scalars *s) { free(s); }
 
 static int host_set(lat_scalars *s, const lat_part *p, lat_row row, const lat_scalar *to)
 {
-    for (int i = 0; i < p->columns; i++)
-        s->row[row][p->column[i]] = to[p->column[i]];
+    LAT_FOR_COLUMNS (k, p)
+        s->row[row][k] = to[k];
     return 0;
 }
 
@@ -28,8 +25,8 @@ static int host_read(lat_scalars *s, const lat_part *p, lat_scalar_step step, in
                      double *number)
 {
     const double *const from = s->number[step][(s->taken[step] - ago) % 2];
-    for (int i = 0; i < p->columns; i++)
-        number[p->column[i]] = from[p->column[i]];
+    LAT_FOR_COLUMNS (k, p)
+        number[k] = from[k];
     return 0;
 }
 

@@ -5,14 +5,9 @@
  * names a step makes new ones from its sums, and passes take their coefficients from rows. The
  * host reads what steps report: at once on the CPU; on a GPU, whose kernels it does not wait for,
  * that of the iteration before, while the present one runs. C and C++. */
-#ifndef LAT_VECTOR_SCALARS_H
-#define LAT_VECTOR_SCALARS_H
+#pragma once
 
 #include "vector/steps.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define LAT_VECTOR_COLUMNS 64 /* of a batch, at most */
 
@@ -53,8 +48,6 @@ static inline lat_coefficient lat_row_of(const lat_scalars *s, lat_row row)
     return c;
 }
 
-/* ---- on the host ----------------------------------------------------------------------------- */
-
 struct lat_scalars {
     lat_scalar row[LAT_ROWS][LAT_VECTOR_COLUMNS];
     double number[LAT_STEPS][2][LAT_VECTOR_COLUMNS]; /* reported, in turn */
@@ -71,8 +64,3 @@ static inline const lat_scalar *lat_coefficient_host(lat_coefficient c)
 {
     return c.scalars ? c.scalars->row[c.row] : c.number;
 }
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -2,8 +2,7 @@
 /* shadow.h: the shadow vector e of BiCGstab: 1 or -1 at each site and spin, the same for all
  * colours. As a vector of random signs it needs no memory and costs no multiplication, and BiCGstab
  * takes as many iterations with it as with the first residual (bench/history). C and CUDA. */
-#ifndef LAT_VECTOR_SHADOW_H
-#define LAT_VECTOR_SHADOW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ LAT_SHADOW uint32_t lat_shadow_signs(uint32_t site)
     h = (h ^ h >> 13) * UINT32_C(0xc2b2ae35);
     return h ^ h >> 16;
 }
-
-#endif

@@ -15,18 +15,13 @@ const lat_part lat_first_column = {LAT_BOTH, 1, lat_column_numbers};
 
 lat_space *lat_space_open(lat_grid *grid, int nc, int columns)
 {
-    if (nc < 2 || nc > 3) {
-        lat_fail("SU(%d): Dirac operators are for SU(2) and SU(3)", nc);
-        return NULL;
-    }
-    if (grid->slot.nd != 4 || grid->spec.across >= 0) {
-        lat_fail("%d dimensions: Dirac operators are for 4", grid->slot.nd);
-        return NULL;
-    }
-    if (columns < 1 || columns > LAT_VECTOR_COLUMNS) {
-        lat_fail("%d columns of spinors: expected 1 to %d", columns, LAT_VECTOR_COLUMNS);
-        return NULL;
-    }
+    if (nc < 2 || nc > 3)
+        return lat_fail_null("SU(%d): Dirac operators are for SU(2) and SU(3)", nc);
+    if (grid->slot.nd != 4 || grid->spec.across >= 0)
+        return lat_fail_null("%d dimensions: Dirac operators are for 4", grid->slot.nd);
+    if (columns < 1 || columns > LAT_VECTOR_COLUMNS)
+        return lat_fail_null("%d columns of spinors: expected 1 to %d", columns,
+                             LAT_VECTOR_COLUMNS);
     if (grid->dev->gpu)
         return lat_vector_gpu.open(grid, nc, columns);
     return lat_vector_cpu.open(grid, nc, columns);

@@ -25,18 +25,13 @@
  *     double norm[12];
  *     s->ops->axpby(s, &odd, a, x, NULL, y, norm);
  */
-#ifndef LAT_VECTOR_SPACE_H
-#define LAT_VECTOR_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "grid/grid.h"
 #include "vector/layout.h"
 #include "vector/scalars.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define LAT_VECTOR_TERMS 16 /* fields of axpys and dots, at most */
 #define LAT_VECTOR_MODES 64 /* fields that products and combine of a GPU read in one pass */
@@ -49,6 +44,10 @@ typedef struct lat_part {
     int columns;
     const int *column; /* [columns] */
 } lat_part;
+
+/* for (k = each of these columns). */
+#define LAT_FOR_COLUMNS(k, p) \
+    for (int k##_at = 0, k; k##_at < (p)->columns && (k = (p)->column[k##_at], true); k##_at++)
 
 extern const int lat_column_numbers[LAT_VECTOR_COLUMNS]; /* 0, 1, 2, .. */
 extern const lat_part lat_first_column;                  /* column 0, even and odd */
@@ -120,8 +119,7 @@ typedef struct lat_vector_ops {
               lat_coefficient c, lat_dfield *x, lat_dfield *dir, const lat_dfield *r);
 
     /* BiCGstab, end of an iteration, with alpha, omega and beta of these scalars: x <- x + alpha
-     * dir + omega r, r <- r - omega t, dir <- r + beta (dir - omega v); LAT_STEP_NORM of the new r.
-     */
+     * dir + omega r, r <- r - omega t, dir <- r + beta (dir - omega v); LAT_STEP_NORM of new r. */
     int (*bicgstab)(lat_space *s, const lat_part *p, lat_scalars *by, lat_dfield *x, lat_dfield *r,
                     lat_dfield *dir, const lat_dfield *t, const lat_dfield *v);
 
@@ -187,8 +185,3 @@ void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size
 /* put and get of one column. */
 int lat_spinor_put(lat_space *s, lat_dfield *x, int column, const lat_field *host, int object);
 int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *host, int object);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -5,8 +5,7 @@
  * where the sums are: on a GPU the kernel that adds up the last sum of a column takes the step, so
  * that nobody waits for the host. Scalars are rows of a complex number a column (scalars.h).
  * Formulas are those of solve/cg.c and solve/bicgstab.c, by their names. C and C++. */
-#ifndef LAT_VECTOR_STEPS_H
-#define LAT_VECTOR_STEPS_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -131,5 +130,3 @@ LAT_STEP double lat_step_take(lat_scalar_step step, double epsilon, const double
     }
     return v[0];
 }
-
-#endif

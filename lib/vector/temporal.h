@@ -10,16 +10,11 @@
  * G is made in double, of SU(N) to the last digits whatever the links. Where the products are 1 to
  * the precision of an operator (as links have 12 reals where they are unitary to it: links.h), it
  * takes them to be 1; else they are links as others. */
-#ifndef LAT_VECTOR_TEMPORAL_H
-#define LAT_VECTOR_TEMPORAL_H
+#pragma once
 
 #include "grid/device.h"
 #include "grid/grid.h"
 #include "lattice/field.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lat_temporal {
     lat_field g;  /* G, ghosts included; on a GPU without data */
@@ -50,8 +45,3 @@ int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev);
 int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *lattice,
                         const double *there);
 void lat_temporal_gpu_close(lat_temporal *t);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

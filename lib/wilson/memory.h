@@ -10,8 +10,7 @@
  * in the outer precision (double) and in the inner one. Vectors are the source, the solution, the
  * residual, those between hops, and those of the method (krylov.h). Faces of ranks are two slices
  * of a vector more. */
-#ifndef LAT_WILSON_MEMORY_H
-#define LAT_WILSON_MEMORY_H
+#pragma once
 
 #include "wilson/wilson.h"
 
@@ -31,5 +30,3 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
  * does not fit. */
 int lat_wilson_columns(const lat_device *dev, const lat_header *links, const lat_fermion *fermion,
                        const lat_wilson_options *o, const lat_wilson_use *use, double bytes);
-
-#endif

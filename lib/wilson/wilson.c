@@ -21,8 +21,8 @@ static void count(lat_wilson_level *l, const lat_part *p)
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
     const double hops = l->form == LAT_FULL ? 1 : 2,
                  spinor = 16 * lat_spinor_colours(l->grid->dev, l->space->nc);
-    for (int i = 0; i < p->columns; i++)
-        l->applied[p->column[i]]++;
+    LAT_FOR_COLUMNS (k, p)
+        l->applied[k]++;
     l->bytes += hops * l->sites * real * (l->d->links * l->d->reals + spinor * p->columns);
 }
 
@@ -41,11 +41,7 @@ static lat_dfield *vector(void *with, const char *what)
     return lat_vector_new_of(l->space, l->system.parity, what);
 }
 
-static void release(void *with, lat_dfield *v)
-{
-    (void)with;
-    lat_dfield_free(v);
-}
+static void release(LAT_UNUSED void *with, lat_dfield *v) { lat_dfield_free(v); }
 
 static double epsilon_of(lat_storage storage)
 {
@@ -246,8 +242,7 @@ double lat_wilson_scale(const lat_wilson *w)
     return w->options.form == LAT_SYMMETRIC ? fmax(1, hypot(diagonal, f->twist)) : 1;
 }
 
-/* Columns that half precision could not bring to their target go on in single, from where they are.
- */
+/* Columns that half precision could not bring to their target go on in single, where they are. */
 static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *report)
 {
     int list[LAT_VECTOR_COLUMNS], left = 0;

@@ -11,8 +11,7 @@
  * one it is up to the norm of its diagonal blocks larger. Whether x is a solution is for the caller
  * to judge (certify/plain.h). Functions return 0 or a pointer, or -1 or NULL with lat_error set;
  * all ranks of the device call them. */
-#ifndef LAT_WILSON_WILSON_H
-#define LAT_WILSON_WILSON_H
+#pragma once
 
 #include "dirac/dirac.h"
 #include "grid/device.h"
@@ -75,8 +74,7 @@ typedef struct lat_wilson_job {
     /* As in krylov.h. When `done` is called, x has that column. Columns are numbers in `object`. */
     int (*progress)(void *with, long iterations, int active, double ratio);
     int (*done)(void *with, int column);
-    /* lat_wilson_solve: what is solved is on the device, and the host is free. -1 ends the solve.
-     */
+    /* lat_wilson_solve: what is solved is on the device, the host is free. -1 ends the solve. */
     int (*loaded)(void *with);
     void *with;
 } lat_wilson_job;
@@ -104,5 +102,3 @@ int lat_wilson_solve(lat_wilson *w, const lat_wilson_job *job, lat_solve_report 
 #define LAT_WILSON_TWISTS 64
 int lat_wilson_twists(lat_wilson *w, const lat_wilson_job *job, int twists, const double *twist,
                       lat_field *const *x, lat_solve_report *report, lat_wilson_cost *cost);
-
-#endif

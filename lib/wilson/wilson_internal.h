@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wilson_internal.h: the struct behind wilson.h, and what multigrids add to a job. */
-#ifndef LAT_WILSON_INTERNAL_H
-#define LAT_WILSON_INTERNAL_H
+#pragma once
 
 #include "solve/deflation.h"
 #include "vector/temporal.h"
@@ -63,5 +62,3 @@ int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *n
 
 /* Of the symmetric complement: the order of |A_oo|, by which its residuals are smaller; else 1. */
 double lat_wilson_scale(const lat_wilson *w);
-
-#endif

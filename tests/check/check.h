@@ -10,8 +10,7 @@
  *     }
  *
  * A case fails if any CHECK in it does; CHECK returns the truth of its condition. */
-#ifndef LAT_TESTS_CHECK_H
-#define LAT_TESTS_CHECK_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ static int check_done(void)
     printf("1..%d\n", check_state.cases);
     return check_state.failed != 0;
 }
-
-#endif

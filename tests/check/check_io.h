@@ -8,8 +8,7 @@
  *         check_...();
  *         return io_done();
  *     } */
-#ifndef LAT_TESTS_CHECK_IO_H
-#define LAT_TESTS_CHECK_IO_H
+#pragma once
 
 #include <dirent.h>
 #include <errno.h>
@@ -253,5 +252,3 @@ static inline int short_stdout(void)
 
     return out && lat_output_write(out, "x", 1) == 0 && lat_output_commit(out) == 0 ? 0 : -1;
 }
-
-#endif

@@ -134,21 +134,21 @@ static struct {
 
 static const lat_option table[] = {
     LAT_HEADING("Gauge"),
-    {LAT_OPT_CHOICE, "gauge", 'g', "landau|coulomb|mag", &v.gauge, 0, 0, "condition", false},
-    {LAT_OPT_REAL, "omega", 0, "W", &v.omega, 0.5, 2, "overrelaxation", false},
-    {LAT_OPT_REAL, "theta", 0, "X", &v.theta, 0, INFINITY, "where to stop", false},
-    {LAT_OPT_REAL, "unknown", 0, "X", &v.unknown, 0, 0, "has nothing yet", false},
+    {LAT_OPT_CHOICE, "gauge", 'g', "landau|coulomb|mag", &v.gauge, 0, 0, "condition"},
+    {LAT_OPT_REAL, "omega", 0, "W", &v.omega, 0.5, 2, "overrelaxation"},
+    {LAT_OPT_REAL, "theta", 0, "X", &v.theta, 0, INFINITY, "where to stop"},
+    {LAT_OPT_REAL, "unknown", 0, "X", &v.unknown, 0, 0, "has nothing yet"},
     LAT_HEADING("End of a run"),
-    {LAT_OPT_INT, "max-sweeps", 'n', "N", &v.sweeps, 1, 1e9, "when to give up", false},
-    {LAT_OPT_SEED, "seed", 0, "S", &v.seed, 0, 0, "where chance begins", false},
-    {LAT_OPT_DIMS, "dims", 0, "X,Y,Z,T", &v.dims, 0, 0, "extents", false},
-    {LAT_OPT_TEXT, "label", 0, "TEXT", &v.label, 0, 0, "a word about it", false},
+    {LAT_OPT_INT, "max-sweeps", 'n', "N", &v.sweeps, 1, 1e9, "when to give up"},
+    {LAT_OPT_SEED, "seed", 0, "S", &v.seed, 0, 0, "where chance begins"},
+    {LAT_OPT_DIMS, "dims", 0, "X,Y,Z,T", &v.dims, 0, 0, "extents"},
+    {LAT_OPT_TEXT, "label", 0, "TEXT", &v.label, 0, 0, "a word about it"},
     {LAT_OPT_CHOICE, "word", 0,
      "a-long-choice-of-words|another-long-choice-of-words|a-third-long-choice-of-words", &v.word, 0,
-     0, "which one", false},
-    {LAT_OPT_FLAG, "keep", 'k', NULL, &v.keep, 0, 0, "keep it", false},
-    {LAT_OPT_TEXT, "log", 0, "FILE", &v.log, 0, 0, "where to log", true},
-    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false},
+     0, "which one"},
+    {LAT_OPT_FLAG, "keep", 'k', NULL, &v.keep, 0, 0, "keep it"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "log", 0, "FILE", &v.log, 0, 0, "where to log"},
+    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL},
 };
 
 #define FILTER (LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET)
@@ -161,8 +161,8 @@ static const lat_tool pair = {"lat-pair", "A B", "Compares nothing.", "lat-pair 
 
 static bool mine;
 static const lat_option own_force[] = {
-    {LAT_OPT_FLAG, "force", 0, NULL, &mine, 0, 0, "a force of its own", false},
-    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false},
+    {LAT_OPT_FLAG, "force", 0, NULL, &mine, 0, 0, "a force of its own"},
+    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL},
 };
 static const lat_tool forced = {
     "lat-own", "[FILE]", "Has its own force.", "lat-own", own_force, 0, 1, FILTER, NULL};

@@ -9,8 +9,7 @@
  *         check_...();
  *         return stream_done();
  *     } */
-#ifndef LAT_TESTS_CHECK_STREAM_H
-#define LAT_TESTS_CHECK_STREAM_H
+#pragma once
 
 #include <fcntl.h>
 #include <math.h>
@@ -341,5 +340,3 @@ static inline lat_field shape(size_t s)
     return stored_field(shapes[s].kind, shapes[s].dims, shapes[s].nc, shapes[s].real,
                         shapes[s].reals, 17);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* devices.h: the devices on which checks and benchmarks run, opened when first asked for: the CPU,
  * the checking device (every grid has a halo, ghosts that are not up to date are NaN), and the GPU,
  * NULL where there is none. */
-#ifndef LAT_TESTS_DEVICES_H
-#define LAT_TESTS_DEVICES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -58,5 +57,3 @@ static inline lat_device *gpu_device(void)
 {
     return opened_device(2, (lat_device_options){.choice = LAT_DEVICE_GPU});
 }
-
-#endif

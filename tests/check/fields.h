@@ -10,8 +10,7 @@
  * site) alone: ranks, threads and precisions have the same field. Each call names its seed, so that
  * a failure comes again. What cannot be made ends the program. The caller frees a field by
  * lat_field_free. */
-#ifndef LAT_TESTS_FIELDS_H
-#define LAT_TESTS_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -161,5 +160,3 @@ static inline lat_field haar_transform(const lat_field *u, uint64_t seed)
     fill_haar(&g, seed);
     return g;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* links.h: links for the checks of lib/generate, and their plaquettes. */
-#ifndef LAT_TESTS_LINKS_H
-#define LAT_TESTS_LINKS_H
+#pragma once
 
 #include <math.h>
 #include "check.h"
@@ -53,5 +52,3 @@ static inline void check_plaquettes_of(lat_generator *gen, const lat_field *f)
         CHECK(same_number(a[k], b[k], bound), "SU(%d), lattice %s, %d bytes: %.17g, expected %.17g",
               nc, lat_dims_text(&f->head.geom, text), bytes, a[k], b[k]);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* plain_dirac.h: the Dirac operator as docs/format.md and lib/dirac/dirac.h define it, in a few
  * plain loops: complex numbers, explicit gamma matrices, one rank. For check_dirac and
  * bench_dirac. */
-#ifndef LAT_TESTS_PLAIN_DIRAC_H
-#define LAT_TESTS_PLAIN_DIRAC_H
+#pragma once
 
 #include <complex.h>
 #include <math.h>
@@ -284,5 +283,3 @@ static inline void plain_schur(const plain *p, bool symmetric, bool dagger, int 
     free(a);
     free(b);
 }
-
-#endif

@@ -10,8 +10,7 @@
  *   - judges a pipe as it judges a file;
  *   - writes what it has taken, and reads the same again.
  * If one of these is not so, feed() aborts with a sentence on stderr. */
-#ifndef LAT_TESTS_FEED_H
-#define LAT_TESTS_FEED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void feed_memory(size_t limit);
 void feed_files(bool allowed);
 
 void feed_broken(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-#endif

@@ -94,16 +94,16 @@ static int choice_of;
 static lat_geometry geom;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "flag", 'f', NULL, &flag, 0, 0, "a flag", false},
-    {LAT_OPT_INT, "int", 'n', "N", &number, -5, 1000000, "a number", false},
-    {LAT_OPT_INT, "any-int", 0, "N", &number, 0, 0, "any number", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "a seed", false},
-    {LAT_OPT_REAL, "real", 'r', "X", &real, 0, 2, "a real", false},
-    {LAT_OPT_REAL, "positive", 0, "X", &real, 1e-300, INFINITY, "a positive real", false},
-    {LAT_OPT_TEXT, "text", 't', "TEXT", &text, 0, 0, "a text", false},
-    {LAT_OPT_CHOICE, "choice", 'c', "one|two|three", &choice_of, 0, 0, "a choice", false},
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents", false},
-    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
+    {LAT_OPT_FLAG, "flag", 'f', NULL, &flag, 0, 0, "a flag"},
+    {LAT_OPT_INT, "int", 'n', "N", &number, -5, 1000000, "a number"},
+    {LAT_OPT_INT, "any-int", 0, "N", &number, 0, 0, "any number"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "a seed"},
+    {LAT_OPT_REAL, "real", 'r', "X", &real, 0, 2, "a real"},
+    {LAT_OPT_REAL, "positive", 0, "X", &real, 1e-300, INFINITY, "a positive real"},
+    {LAT_OPT_TEXT, "text", 't', "TEXT", &text, 0, 0, "a text"},
+    {LAT_OPT_CHOICE, "choice", 'c', "one|two|three", &choice_of, 0, 0, "a choice"},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents"},
+    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL}};
 
 static const lat_tool tool = {
     .name = "lat-fed",

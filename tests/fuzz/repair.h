@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* repair.h: the right checksums into a stream that was changed, as far as it is one still. */
-#ifndef LAT_TESTS_REPAIR_H
-#define LAT_TESTS_REPAIR_H
+#pragma once
 
 #include <stddef.h>
 
 void repair(unsigned char *bytes, size_t n);
-
-#endif

@@ -2,7 +2,6 @@
 /* convert_list.c: the list of formats. */
 #include "convert_list.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* convert_list.h: the list of formats, for options and for --list. */
-#ifndef LAT_CONVERT_LIST_H
-#define LAT_CONVERT_LIST_H
+#pragma once
 
 #include "formats/format.h"
 
@@ -17,5 +16,3 @@ bool lat_convert_extends(const lat_format *f, const char *dot);
 /* The format with this extension that holds what `in`, of `format`, has: links or spinors; `to`
  * where there is no other one. A number in lat_formats. */
 int lat_convert_twin(lat_input *in, const lat_format *format, const char *dot, int to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* convert_quarks.h: lat-convert of spinors and propagators, which are in memory as a whole. */
-#ifndef LAT_CONVERT_QUARKS_H
-#define LAT_CONVERT_QUARKS_H
+#pragma once
 
 #include "formats/join.h"
 #include "formats/quarks.h"
@@ -23,5 +22,3 @@ typedef struct lat_convert_quarks {
 /* All fields of a file of `format`: 0, or -1. */
 int lat_convert_quarks_file(lat_convert_quarks *c, lat_input *in, lat_output *out,
                             const lat_format *format);
-
-#endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/io.h"
 #include "common/options.h"
 #include "formats/milc_info.h"
@@ -38,81 +39,69 @@ static lat_convert_quarks quarks = {.hints = {.kappa = NAN}};
 static const lat_option options[] = {
     LAT_HEADING("Formats"),
     {LAT_OPT_CHOICE, "to", 0, names, &to, 0, 0,
-     "write this format (default: the format of the output's extension, else lat)", false},
+     "write this format (default: the format of the output's extension, else lat)"},
     {LAT_OPT_CHOICE, "from", 'f', names, &from, 0, 0,
-     "read this format (default: recognised by the first bytes)", false},
+     "read this format (default: recognised by the first bytes)"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "write numbers of this precision (default: as read)", false},
+     "write numbers of this precision (default: as read)"},
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
-     "write ROWS rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)", false},
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0, "extents, for files that do not state them",
-     false},
+     "write ROWS rows of each link: N, or N-1 for SU(2) and SU(3) (default: as read)"},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &dims, 0, 0,
+     "extents, for files that do not state them"},
     {LAT_OPT_FLAG, "signs", 0, NULL, &signs, 0, 0,
      "write links with the signs of antiperiodic boundaries, which reading removes: in the last "
-     "slice along an axis whose boundary the header calls ANTIPERIODIC",
-     false},
-    {LAT_OPT_FLAG, "list", 0, NULL, &list, 0, 0, "list the formats and exit", true},
+     "slice along an axis whose boundary the header calls ANTIPERIODIC"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "list", 0, NULL, &list, 0, 0, "list the formats and exit"},
     LAT_HEADING("Raw files"),
     {LAT_OPT_TEXT, "milc-info", 0, "FILE", &quarks.milc_info, 0, 0,
      "the .info that MILC wrote beside its file: its lines become info lines, if extents, time "
      "stamp "
-     "and checksums are those of the file",
-     false},
+     "and checksums are those of the file"},
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "order of the sites (" LAT_ORDERS
      ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "
      "links,t,z,y,x has all x-links first: the direction is slowest (default: the order of ILDG); "
-     "or of the sites of npy-prop and hdf5-prop (default t,z,y,x)",
-     false},
+     "or of the sites of npy-prop and hdf5-prop (default t,z,y,x)"},
     {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS,
      "N of SU(N) (default: from the length of the file, else 3); of NERSC files that say another "
-     "one",
-     false},
+     "one"},
     {LAT_OPT_CHOICE, "type", 0, "f32|f64", &type, 0, 0,
-     "type of the reals (default: from the length, or the type in which links are unitary)", false},
+     "type of the reals (default: from the length, or the type in which links are unitary)"},
     {LAT_OPT_CHOICE, "endian", 0, "little|big", &endian, 0, 0,
-     "byte order (default: the order in which links are unitary; little when written)", false},
+     "byte order (default: the order in which links are unitary; little when written)"},
     LAT_HEADING("Spinors"),
     {LAT_OPT_TEXT, "basis", 0, "NAME", &basis, 0, 0,
      "spin basis of the foreign file: degrand-rossi, milc, fermilab, ukqcd, dirac-pauli, chiral, "
-     "bmw, ddalphaamg (default: the usual basis of its format)",
-     false},
+     "bmw, ddalphaamg (default: the usual basis of its format)"},
     {LAT_OPT_CHOICE, "normalisation", 0, "mass|kappa", &normalisation, 0, 0,
      "mass: the foreign file holds M^-1; kappa: it holds M^-1/(2 kappa) (default: what its format "
-     "usually holds)",
-     false},
+     "usually holds)"},
     {LAT_OPT_REAL, "kappa", 0, "K", &quarks.hints.kappa, 0, 1e6,
-     "kappa for --normalisation kappa (default: the value in the header)", false},
+     "kappa for --normalisation kappa (default: the value in the header)"},
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
      "boundary of the quarks (p, a, d, o or a phase in units of pi), where the file does not state "
-     "it",
-     false},
+     "it"},
     {LAT_OPT_TEXT, "source", 0, "TEXT", &quarks.hints.source, 0, 0,
-     "what was solved for, such as point:0,0,0,3, where the file does not state it", false},
+     "what was solved for, such as point:0,0,0,3, where the file does not state it"},
     {LAT_OPT_TEXT, "spread", 0, "X,Y,Z,T", &spread, 0, 0,
      "angles of --boundary, in units of pi, that the program spread over all links of an axis "
-     "(tmLQCD, nissa, Chroma's TWISTED_FERMBC): their phases are taken off",
-     false},
+     "(tmLQCD, nissa, Chroma's TWISTED_FERMBC): their phases are taken off"},
     {LAT_OPT_TEXT, "dataset", 0, "NAME", &quarks.hints.dataset, 0, 0,
-     "hdf5-prop: read this dataset (default: the only one with spinors)", false},
+     "hdf5-prop: read this dataset (default: the only one with spinors)"},
     {LAT_OPT_FLAG, "no-checksum", 0, NULL, &quarks.hints.no_checksum, 0, 0,
-     "milc-prop: do not verify checksums, which MILC computed in another way before May 2000",
-     false},
+     "milc-prop: do not verify checksums, which MILC computed in another way before May 2000"},
     {LAT_OPT_FLAG, "join", 0, NULL, &quarks.join, 0, 0,
-     "join 12 spinors, in files or streams, into one propagator: spin slow, colour fast", false},
+     "join 12 spinors, in files or streams, into one propagator: spin slow, colour fast"},
     {LAT_OPT_TEXT, "source-basis", 0, "NAME", &source_basis, 0, 0,
-     "with --join: the sources are the unit vectors of this basis (default: the files' basis)",
-     false},
+     "with --join: the sources are the unit vectors of this basis (default: the files' basis)"},
     LAT_HEADING("Output"),
-    {LAT_OPT_FLAG, "split", 0, NULL, &split, 0, 0,
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "split", 0, NULL, &split, 0, 0,
      "write each field to its own file, with its number in the name: -o cfg.lat writes "
-     "cfg.0000.lat, cfg.0001.lat, .. (files written before a failure are complete, and stay)",
-     true},
+     "cfg.0000.lat, cfg.0001.lat, .. (files written before a failure are complete, and stay)"},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
-     "write binary data even to a terminal, and a format that does not match the extension",
-     false},
-    {LAT_OPT_END, NULL, 0, NULL, NULL, 0, 0, NULL, false}};
+     "write binary data even to a terminal, and a format that does not match the extension"},
+    {0}};
 
 static const lat_tool tool = {
     .name = "lat-convert",
@@ -189,11 +178,9 @@ static lat_output *open_split(void)
 {
     const char *dot = extension();
     const int stem = (int)(dot ? (size_t)(dot - lat_opts.output) : strlen(lat_opts.output));
-    char *path;
-    if (asprintf(&path, "%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "") < 0) {
-        lat_fail("out of memory: the name of a file");
+    char *path = lat_text_new("%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "");
+    if (!path)
         return NULL;
-    }
     lat_output *out = NULL;
     if (is_input(path))
         lat_fail("%s: is an input as well (--split)", path);
@@ -355,8 +342,7 @@ static void check_quarks(void)
         lat_usage("--basis: %s", lat_error());
     if (source_basis && !(quarks.sources = lat_basis_find(source_basis)))
         lat_usage("--source-basis: %s", lat_error());
-    if (source_basis && !quarks.join)
-        lat_usage("--source-basis is for --join");
+    lat_usage_for("source-basis", quarks.join, "--join");
     if (lat_opt_given("kappa") && normalisation == 0)
         lat_usage("--kappa is for --normalisation kappa, found --normalisation mass");
     if (lat_opt_given("kappa") && quarks.hints.kappa == 0)

@@ -20,18 +20,16 @@ static bool conjugate;
 static const lat_option options[] = {
     {LAT_OPT_TEXT, "sites", 0, "ORDER", &sites, 0, 0,
      "store sites in this order: " LAT_ORDERS
-     ", or a list, slowest first, such as t,parity,links,z,y,x",
-     false},
+     ", or a list, slowest first, such as t,parity,links,z,y,x"},
     {LAT_OPT_TEXT, "links", 0, "AXES", &links, 0, 0,
-     "store the directions of a site in this order, such as t,x,y,z (default: x,y,z,t)", false},
+     "store the directions of a site in this order, such as t,x,y,z (default: x,y,z,t)"},
     {LAT_OPT_TEXT, "shift", 0, "X,Y,Z,T", &shift, 0, 0,
-     "shift the configuration cyclically by X,Y,Z,T sites", false},
+     "shift the configuration cyclically by X,Y,Z,T sites"},
     {LAT_OPT_TEXT, "reflect", 0, "AXES", &reflect, 0, 0,
-     "reflect these axes: t for time, x,y,z for parity", false},
+     "reflect these axes: t for time, x,y,z for parity"},
     {LAT_OPT_TEXT, "axes", 0, "AXES", &axes, 0, 0,
-     "permute the axes: with t,x,y,z the old t axis becomes x, the old x axis y ...", false},
-    {LAT_OPT_FLAG, "conjugate", 0, NULL, &conjugate, 0, 0, "apply charge conjugation, U -> U*",
-     false},
+     "permute the axes: with t,x,y,z the old t axis becomes x, the old x axis y ..."},
+    {LAT_OPT_FLAG, "conjugate", 0, NULL, &conjugate, 0, 0, "apply charge conjugation, U -> U*"},
     {0}};
 
 static const lat_tool tool = {

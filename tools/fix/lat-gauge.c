@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-gauge: gauge transformations: random ones, saved ones, their inverses and products. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
@@ -21,19 +20,17 @@ static uint64_t seed = 1;
 static int precision = -1;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation",
-     false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of --random", false},
-    {LAT_OPT_TEXT, "save-g", 0, "FILE", &save_g, 0, 0,
-     "write the transformation of --random to FILE", true},
+    {LAT_OPT_FLAG, "random", 'r', NULL, &random_g, 0, 0, "apply a Haar random transformation"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of --random"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save-g", 0, "FILE", &save_g, 0, 0,
+     "write the transformation of --random to FILE"},
     {LAT_OPT_TEXT, "apply", 'a', "G", &apply, 0, 0,
-     "apply the transformation in G: one for all configurations, or one for each", false},
-    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "read transformations, write their inverses",
-     false},
+     "apply the transformation in G: one for all configurations, or one for each"},
+    {LAT_OPT_FLAG, "invert", 0, NULL, &invert, 0, 0, "read transformations, write their inverses"},
     {LAT_OPT_TEXT, "compose", 0, "H", &compose, 0, 0,
-     "read transformations g, write h(x) g(x) with h from H: g acts first", false},
+     "read transformations g, write h(x) g(x) with h from H: g acts first"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the output (default: as in the input)", false},
+     "precision of the output (default: as in the input)"},
     {0}};
 
 static const lat_tool tool = {
@@ -140,11 +137,9 @@ static int do_random(run *r, lat_field *f, long index)
     lat_transform_random(&g, seed, index);
     int rc = lat_transform_apply(f, &g);
     if (rc == 0 && r->g_out)
-        rc = lat_provenance(&g.head, "random, seed %llu, configuration %ld",
-                            (unsigned long long)seed, index)
-                     || lat_stream_write(r->g_out, &g, lat_opts.store)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_provenance(&g.head, "random, seed %llu, configuration %ld",
+                                   (unsigned long long)seed, index)
+                    || lat_stream_write(r->g_out, &g, lat_opts.store));
     lat_field_free(&g);
     return rc ? -1
               : lat_provenance(&f->head, "random, seed %llu, configuration %ld",
@@ -243,8 +238,7 @@ static int each(lat_field *f, long index, void *context)
                                                                                     : LAT_DONE;
 }
 
-/* The transformations are committed first: a result without its transformation is worse than none.
- */
+/* Transformations are committed first: a result without its transformation is worse than none. */
 static int last(long fields, void *context)
 {
     run *r = context;
@@ -271,10 +265,8 @@ static void check_usage(void)
     const char *saved = apply ? apply : compose;
     if (modes != 1)
         lat_usage("expected one of --random, --apply, --invert and --compose, found %d", modes);
-    if (lat_opt_given("seed") && !random_g)
-        lat_usage("--seed is for --random");
-    if (save_g && !random_g)
-        lat_usage("--save-g is for --random");
+    lat_usage_for("seed", random_g, "--random");
+    lat_usage_for("save-g", random_g, "--random");
     if (saved && !strcmp(saved, "-") && !lat_opts.input)
         lat_usage("only one of the input and --%s can be stdin", apply ? "apply" : "compose");
     if (saved && lat_opts.output && lat_one_file(saved, lat_opts.output))

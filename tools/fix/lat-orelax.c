@@ -39,42 +39,37 @@ static const lat_option options[] = {
     LAT_FIXING_GAUGE_OPTIONS,
     LAT_HEADING("Sweeps"),
     {LAT_OPT_CHOICE, "overrelax", 0, "su3|su2", &scheme, 0, 0,
-     "su3: overrelax the whole SU(N) element; su2: SU(2) subgroup by subgroup, as in the papers",
-     false},
+     "su3: overrelax the whole SU(N) element; su2: SU(2) subgroup by subgroup, as in the papers"},
     {LAT_OPT_TEXT, "omega", 'w', "OMEGA|auto", &omega_text, 0, 0,
      "overrelaxation parameter, from 1 (none) to below 2; auto: found during the run (default: "
-     "auto; 1 with --stochastic)",
-     false},
+     "auto; 1 with --stochastic)"},
     {LAT_OPT_REAL, "stochastic", 0, "P", &stochastic, 0, 0.999,
-     "stochastic relaxation: probability that a hit is microcanonical", false},
+     "stochastic relaxation: probability that a hit is microcanonical"},
     {LAT_OPT_CHOICE, "finish", 0, "none|newton|auto", &finish, 0, 0,
      "newton: use Newton's method instead of sweeps near the maximum (Landau and Coulomb gauge of "
-     "SU(2) and SU(3), one rank); auto: use it where it applies and is faster",
-     false},
+     "SU(2) and SU(3), one rank); auto: use it where it applies and is faster"},
     {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
      "in maximally Abelian gauge, also bring the diagonal phases, which it leaves free, to Landau "
-     "gauge, each to THETA",
-     false},
+     "gauge, each to THETA"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|mixed|double", &precision, 0, 0,
      "precision of the sweeps; mixed begins in single and ends in double, and reaches every theta "
-     "that double reaches",
-     false},
+     "that double reaches"},
     LAT_HEADING("End of a run"),
-    {LAT_OPT_REAL, "theta", 't', "THETA", &theta, 0, 1e9,
-     "stop when theta is below THETA (in Coulomb gauge in every slice)", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "max-sweeps", 0, "N", &lat_orelax_opts.max_sweeps, 0, 2e9,
-     "stop after N sweeps: exit 3, no output", LAT_OPT_LIMIT},
-    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6, "sweeps between two checks of theta",
-     false},
-    {LAT_OPT_FLAG, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
-     "also write configurations that have not converged (still exit 3)", true},
+    {LAT_OPT_REAL | LAT_OPT_LIMIT, "theta", 't', "THETA", &theta, 0, 1e9,
+     "stop when theta is below THETA (in Coulomb gauge in every slice)"},
+    {LAT_OPT_INT | LAT_OPT_LIMIT, "max-sweeps", 0, "N", &lat_orelax_opts.max_sweeps, 0, 2e9,
+     "stop after N sweeps: exit 3, no output"},
+    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e6,
+     "sweeps between two checks of theta"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "keep", 'k', NULL, &lat_fixing_opts.keep, 0, 0,
+     "also write configurations that have not converged (still exit 3)"},
     LAT_HEADING("Output"),
     {LAT_OPT_CHOICE, "store", 0, "double|single", &store, 0, 0,
-     "precision of the links in the output; single holds theta to 1e-14", false},
-    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0,
-     "write theta and functional to FILE during the run, in columns separated by tabs", true},
-    {LAT_OPT_TEXT, "slice-log", 0, "FILE", &slice_log, 0, 0,
-     "write theta of every slice to FILE during the run (Coulomb gauge)", true},
+     "precision of the links in the output; single holds theta to 1e-14"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "log", 'l', "FILE", &log_path, 0, 0,
+     "write theta and functional to FILE during the run, in columns separated by tabs"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "slice-log", 0, "FILE", &slice_log, 0, 0,
+     "write theta of every slice to FILE during the run (Coulomb gauge)"},
     LAT_FIXING_OPTIONS,
     {0}};
 
@@ -158,8 +153,7 @@ static double auto_omega(const lat_fixing *f, lat_omega *o, double now, long swe
     return precision == SINGLE ? fmin(w, 2 - 2 * theta_floor(LAT_F32, 1) / f->algorithm->theta) : w;
 }
 
-/* ---- Newton's method --------------------------------------------------------------------------
- */
+/* ---- Newton's method ------------------------------------------------------------------------- */
 
 static lat_newton *newton; /* of the configuration at hand, once it is needed */
 
@@ -277,8 +271,7 @@ static int finish_copies(lat_fixing *f, lat_gauge_state *s)
     return rc < 0 || (again && lat_fix_state(f->fixer, s, f->theta)) ? -1 : 0;
 }
 
-/* ---- sweeps -----------------------------------------------------------------------------------
- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 /* The convergence test of a copy: is it done with this precision stage? It is when theta is below
  * the target, when it has reached --max-sweeps, or when theta has stalled near its floor. 0, or -1
@@ -419,8 +412,8 @@ static double parse_omega(const char *text)
 
 static void check_usage(void)
 {
-    if (lat_opt_given("seed") && !lat_fixing_opts.copies && !lat_opt_given("stochastic"))
-        lat_usage("--seed is for --copies and --stochastic, and there is neither");
+    lat_usage_for("seed", lat_fixing_opts.copies || lat_opt_given("stochastic"),
+                  "--copies and --stochastic, and there is neither");
     if (theta == 0 && !lat_opt_given("max-sweeps"))
         lat_usage("--theta 0 is never reached: give --max-sweeps, too");
     if (slice_log && lat_opt_given("gauge") && !lat_gauge_table[lat_fixing_opts.gauge].sliced)

@@ -7,7 +7,6 @@
 #include "lattice/boundary.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "measure/abelian.h"
 #include "measure/measure.h"
 #include "common/options.h"
 #include "common/text.h"
@@ -24,17 +23,17 @@ static const char *report;
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "method", 'm', "polar|gram-schmidt", &method, 0, 0,
-     "polar: the nearest matrix; gram-schmidt: rows one after the other", false},
+     "polar: the nearest matrix; gram-schmidt: rows one after the other"},
     {LAT_OPT_REAL, "limit", 0, "D", &limit, 0, 1e300,
-     "refuse a field if a matrix would move farther than D", false},
+     "refuse a field if a matrix would move farther than D"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
-     "precision of the output (default: as in the input); single leaves a rounding of 6e-8", false},
-    {LAT_OPT_REAL, "tolerance", 0, "D", &tolerance, 0, 1e300,
-     "report the number of matrices that moved farther than D", true},
-    {LAT_OPT_TEXT, "report", 0, "FILE", &report, 0, 0,
-     "write to FILE which matrices moved, in columns separated by tabs", true},
-    {LAT_OPT_FLAG, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
-     "print on stderr what moved, and where the program runs", true},
+     "precision of the output (default: as in the input); single leaves a rounding of 6e-8"},
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "tolerance", 0, "D", &tolerance, 0, 1e300,
+     "report the number of matrices that moved farther than D"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "report", 0, "FILE", &report, 0, 0,
+     "write to FILE which matrices moved, in columns separated by tabs"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
+     "print on stderr what moved, and where the program runs"},
     {0}};
 
 static const lat_tool tool = {
@@ -139,8 +138,7 @@ static int project(lat_field *f, moved *all)
     }
     if (rc == 0)
         add_up(all, slice + own, slices);
-    free(part);
-    free(slice);
+    LAT_FREE(part, slice);
     return rc ? rc : lat_field_exchange(f);
 }
 
@@ -219,10 +217,9 @@ static int each(lat_field *f, long index, void *with)
 }
 
 /* The report is written before the links get their name. */
-static int finish(long fields, void *with)
+static int finish(LAT_UNUSED long fields, void *with)
 {
     const context *c = with;
-    (void)fields;
     if (!c->text || (fflush(c->text) == 0 && lat_output_flush(c->out) == 0))
         return LAT_DONE;
     lat_fail("%s: writing the report failed", report); /* unless there is a sentence */
@@ -234,8 +231,8 @@ int main(int argc, char **argv)
     context c = {.out = NULL};
     lat_options_parse(&tool, argc, argv);
     lat_accept_any_links = true; /* --limit judges them */
-    if (lat_opt_given("tolerance") && !report && !lat_opts.verbose)
-        lat_usage("--tolerance is for --report and --verbose, and there is neither");
+    lat_usage_for("tolerance", report || lat_opts.verbose,
+                  "--report and --verbose, and there is neither");
     if (report && !lat_opts.output && !strcmp(report, "-"))
         lat_usage("--report needs the name of a file: stdout is for the configuration");
     lat_usage_if_input("report", report);

@@ -13,8 +13,7 @@
 static int precision = -1;
 
 static const lat_option options[] = {{LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision,
-                                      0, 0, "precision of the output (default: as in the input)",
-                                      false},
+                                      0, 0, "precision of the output (default: as in the input)"},
                                      {0}};
 
 static const lat_tool tool = {
@@ -34,7 +33,7 @@ typedef struct smearing {
     lat_smear smear;
 } smearing;
 
-static int each(lat_field *u, long index, void *with)
+static int each(lat_field *u, LAT_UNUSED long index, void *with)
 {
     const smearing *s = with;
     const lat_real wanted = precision < 0 ? u->head.real : precision ? LAT_F64 : LAT_F32;
@@ -42,7 +41,6 @@ static int each(lat_field *u, long index, void *with)
     char all[LAT_MAX_INFO_LINE];
     lat_field v = {.data = NULL};
     double xi;
-    (void)index;
     if (lat_header_need(&u->head, LAT_GAUGE, lat_filter_name())
         || (s->smear.spatial ? lat_anisotropy(&u->head, &xi)
                              : lat_anisotropy_none(&u->head, lat_filter_name()))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* orelax.h: the logs of lat-orelax. */
-#ifndef LAT_ORELAX_H
-#define LAT_ORELAX_H
+#pragma once
 
 #include "common/progress.h"
 #include "run/fix/fixing.h"
@@ -20,5 +19,3 @@ typedef struct lat_orelax_logs {
 /* After a convergence test: lines of the logs, and progress. */
 void lat_orelax_report(const lat_fixing *f, const lat_copy *c, double w, const lat_gauge_state *s,
                        const double *slices);
-
-#endif

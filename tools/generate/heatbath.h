@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heatbath.h: the run of lat-heatbath. */
-#ifndef LAT_HEATBATH_H
-#define LAT_HEATBATH_H
+#pragma once
 
 #include <stdio.h>
 #include "common/progress.h"
@@ -12,7 +11,6 @@
 
 enum { LAT_HEATBATH_HOT, LAT_HEATBATH_COLD };
 #define LAT_HEATBATH_SWEEPS ((1L << 28) - 1) /* the counter of random numbers has 28 bits */
-
 
 typedef struct lat_heatbath_options {
     lat_geometry geom;
@@ -62,5 +60,3 @@ int lat_heatbath_go_on(lat_heatbath_run *r);
 
 /* Hot or cold links. */
 int lat_heatbath_begin(lat_heatbath_run *r);
-
-#endif

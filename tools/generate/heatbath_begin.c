@@ -17,6 +17,8 @@
 #include "site/random.h"
 #include "site/sun.h"
 
+static lat_heatbath_options *const opts = &lat_heatbath_opts;
+
 /* Numbers in info lines of the header; *value stays where there is no such line. */
 static int read_real(const lat_header *head, const char *key, double *value)
 {
@@ -45,7 +47,7 @@ static int read_seed(const lat_header *head)
     if (text && sscanf(text, "%llu%c", &v, &rest) != 1)
         return lat_fail("info.seed: expected a whole number, found '%.80s'", text);
     if (text)
-        lat_heatbath_opts.seed = v;
+        opts->seed = v;
     return 0;
 }
 
@@ -57,24 +59,22 @@ static int read_all(lat_heatbath_run *r, const lat_header *head)
     if (lat_anisotropy(head, &stated))
         return -1;
     if (!lat_opt_given("xi"))
-        lat_heatbath_opts.xi = stated;
+        opts->xi = stated;
     if (!lat_opt_given("update") && text)
-        lat_heatbath_opts.update = !strcmp(text, "metropolis");
+        opts->update = !strcmp(text, "metropolis");
     if (!lat_opt_given("precision"))
-        lat_heatbath_opts.precision = head->real == LAT_F64;
+        opts->precision = head->real == LAT_F64;
     if (!lat_opt_given("rows"))
-        lat_heatbath_opts.rows = head->reals / (2 * head->nc);
+        opts->rows = head->reals / (2 * head->nc);
     r->number = -1;
-    if ((!lat_opt_given("beta") && read_real(head, "beta", &lat_heatbath_opts.beta))
-        || (!lat_opt_given("overrelax")
-            && read_int(head, "overrelax", 1000, &lat_heatbath_opts.overrelax))
-        || (!lat_opt_given("every")
-            && read_int(head, "every", LAT_HEATBATH_SWEEPS, &lat_heatbath_opts.every))
+    if ((!lat_opt_given("beta") && read_real(head, "beta", &opts->beta))
+        || (!lat_opt_given("overrelax") && read_int(head, "overrelax", 1000, &opts->overrelax))
+        || (!lat_opt_given("every") && read_int(head, "every", LAT_HEATBATH_SWEEPS, &opts->every))
         || (!lat_opt_given("seed") && read_seed(head))
         || read_int(head, "sweep", LAT_HEATBATH_SWEEPS, &r->sweep)
         || read_int(head, "sequence_number", 1L << 30, &r->number))
         return -1;
-    if (lat_heatbath_opts.every < 1)
+    if (opts->every < 1)
         return lat_fail("info.every: expected a number above 0");
     r->number++;
     return 0;
@@ -104,8 +104,8 @@ static int take_checkpoint(lat_heatbath_run *r)
     if (!text || !state || sscanf(state, "%ld %ld %ld", &r->number, &r->due, &r->written) != 3
         || r->number < 0 || r->written < 0 || r->due < r->sweep)
         return lat_fail("%s: expected a checkpoint of lat-heatbath, found a field that is none",
-                        lat_heatbath_opts.resume);
-    if (lat_resume_same(lat_heatbath_opts.resume, r->text, text))
+                        opts->resume);
+    if (lat_resume_same(opts->resume, r->text, text))
         return -1;
     if (of && *r->of && strcmp(of, r->of) != 0)
         return lat_fail(
@@ -132,8 +132,8 @@ static const char *not_thermal(const lat_header *head, char text[96])
         return "are a projection";
     if (isnan(was))
         return "do not say that they were made with this beta";
-    if ((!lat_opt_given("beta") || was == lat_heatbath_opts.beta)
-        && (!lat_opt_given("xi") || stated == lat_heatbath_opts.xi))
+    if ((!lat_opt_given("beta") || was == opts->beta)
+        && (!lat_opt_given("xi") || stated == opts->xi))
         return NULL;
     snprintf(text, 96, "were made with beta %.15g, xi %.15g", was, stated);
     return text;
@@ -142,13 +142,12 @@ static const char *not_thermal(const lat_header *head, char text[96])
 /* Is the input there? A checkpoint does without. */
 static int find_input(bool *there)
 {
-    double gone = lat_opts.comm->rank == 0 && lat_heatbath_opts.resume
-                  && access(lat_opts.input, F_OK) != 0;
+    double gone = lat_opts.comm->rank == 0 && opts->resume && access(lat_opts.input, F_OK) != 0;
     if (lat_opts.comm->max(lat_opts.comm, &gone, 1))
         return -1;
     if (gone != 0)
         lat_warn("%s: cannot be found, and is not compared with what %s began with", lat_opts.input,
-                 lat_heatbath_opts.resume);
+                 opts->resume);
     *there = gone == 0;
     return 0;
 }
@@ -158,31 +157,30 @@ static int find_input(bool *there)
 static int read_first(lat_heatbath_run *r)
 {
     bool there = false;
-    if (lat_heatbath_opts.continued && find_input(&there))
+    if (opts->continued && find_input(&there))
         return -1;
     if (there) {
         if (read_last(lat_opts.input, &r->field))
             return -1;
         memcpy(r->of, r->field.head.read_crc, sizeof r->of);
     }
-    if (!lat_heatbath_opts.resume)
+    if (!opts->resume)
         return 0;
     lat_field_free(&r->field);
-    return read_last(lat_heatbath_opts.resume, &r->field);
+    return read_last(opts->resume, &r->field);
 }
 
 /* --group and --dims, where they are given, are those of the configuration. */
 static int expect_lattice(const lat_header *head)
 {
-    lat_header asked = {.nc = lat_opt_given("group") ? (int)lat_heatbath_opts.group : head->nc,
-                        .geom = lat_opt_given("dims") ? lat_heatbath_opts.geom : head->geom};
+    lat_header asked = {.nc = lat_opt_given("group") ? (int)opts->group : head->nc,
+                        .geom = lat_opt_given("dims") ? opts->geom : head->geom};
     char a[64], b[64];
     return lat_header_alike(&asked, head)
                ? 0
                : lat_fail("%s: expected SU(%d) on %s as --group and --dims say, found SU(%d) on %s",
-                          lat_heatbath_opts.resume ? lat_heatbath_opts.resume : lat_filter_name(),
-                          asked.nc, lat_dims_text(&asked.geom, a), head->nc,
-                          lat_dims_text(&head->geom, b));
+                          opts->resume ? opts->resume : lat_filter_name(), asked.nc,
+                          lat_dims_text(&asked.geom, a), head->nc, lat_dims_text(&head->geom, b));
 }
 
 int lat_heatbath_go_on(lat_heatbath_run *r)
@@ -191,20 +189,18 @@ int lat_heatbath_go_on(lat_heatbath_run *r)
     if (read_first(r) || expect_lattice(head))
         return -1;
     char text[96];
-    const char *other = lat_heatbath_opts.resume || lat_opt_given("thermalise")
-                            ? NULL
-                            : not_thermal(head, text);
-    if (lat_boundary_closed(head, -1, "heat bath",
-                            lat_heatbath_opts.resume ? lat_heatbath_opts.resume : lat_opts.input))
+    const char *other = opts->resume || lat_opt_given("thermalise") ? NULL
+                                                                    : not_thermal(head, text);
+    if (lat_boundary_closed(head, -1, "heat bath", opts->resume ? opts->resume : lat_opts.input))
         return -1;
     lat_header_ungauge(head);
     lat_header_unflow(head);
     lat_info_remove(head, LAT_INFO_SMEARING);
     lat_info_remove(head, LAT_INFO_PROJECTION);
     lat_info_remove(head, LAT_INFO_NOT_IN_GROUP);
-    if (read_all(r, head) || (lat_heatbath_opts.resume && take_checkpoint(r)))
+    if (read_all(r, head) || (opts->resume && take_checkpoint(r)))
         return -1;
-    if (!lat_heatbath_opts.resume && !lat_opt_given("seed") && !isnan(lat_heatbath_opts.beta)
+    if (!opts->resume && !lat_opt_given("seed") && !isnan(opts->beta)
         && (!lat_info_get(head, "seed") || !lat_info_get(head, "sweep")))
         return lat_fail_usage("--seed is needed: %s does not say with which random numbers it was "
                               "made, and each run wants its own",
@@ -213,18 +209,18 @@ int lat_heatbath_go_on(lat_heatbath_run *r)
         lat_warn("goes on without sweeps to thermalise, from links that %s: expected --thermalise "
                  "(0: none)",
                  other);
-    r->other = head->real != (lat_heatbath_opts.precision ? LAT_F64 : LAT_F32)
-               || (!lat_heatbath_opts.resume && lat_heatbath_opts.thermalise > 0);
-    return lat_field_convert(&r->field, lat_heatbath_opts.precision ? LAT_F64 : LAT_F32);
+    r->other = head->real != (opts->precision ? LAT_F64 : LAT_F32)
+               || (!opts->resume && opts->thermalise > 0);
+    return lat_field_convert(&r->field, opts->precision ? LAT_F64 : LAT_F32);
 }
 
 int lat_heatbath_begin(lat_heatbath_run *r)
 {
     lat_header *head = &r->field.head;
     strcpy(r->of, "none");
-    head->geom = lat_heatbath_opts.geom;
-    head->nc = (int)lat_heatbath_opts.group;
-    head->real = lat_heatbath_opts.precision ? LAT_F64 : LAT_F32;
+    head->geom = opts->geom;
+    head->nc = (int)opts->group;
+    head->real = opts->precision ? LAT_F64 : LAT_F32;
     head->reals = 2 * head->nc * head->nc;
     if (lat_header_check(head, "--dims") || lat_field_alloc(&r->field, lat_opts.comm))
         return -1;
@@ -232,10 +228,10 @@ int lat_heatbath_begin(lat_heatbath_run *r)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < links; i++) {
         double m[LAT_SUN_REALS];
-        if (lat_heatbath_opts.start == LAT_HEATBATH_COLD)
-            lat_sun_one((int)lat_heatbath_opts.group, m);
+        if (opts->start == LAT_HEATBATH_COLD)
+            lat_sun_one((int)opts->group, m);
         else
-            lat_sun_haar((int)lat_heatbath_opts.group, m, lat_heatbath_opts.seed,
+            lat_sun_haar((int)opts->group, m, opts->seed,
                          lat_field_site(&r->field, i / nd) * nd + i % nd, 0, LAT_FOR_LINKS);
         lat_field_put(&r->field, i, m);
     }

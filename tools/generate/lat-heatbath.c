@@ -41,49 +41,51 @@ lat_heatbath_options lat_heatbath_opts = {.start = LAT_HEATBATH_COLD,
                                           .seed = 1,
                                           .beta = NAN,
                                           .xi = 1};
+static lat_heatbath_options *const opts = &lat_heatbath_opts;
 
 static const lat_option options[] = {
     LAT_HEADING("Lattice and action"),
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &lat_heatbath_opts.geom, 0, 0,
-     "extents, 1 to 4, all even (needed for a new run)", false},
-    {LAT_OPT_INT, "group", 'N', "N", &lat_heatbath_opts.group, 2, LAT_MAX_COLOURS, "SU(N)", false},
+     "extents, 1 to 4, all even (needed for a new run)"},
+    {LAT_OPT_INT, "group", 'N', "N", &lat_heatbath_opts.group, 2, LAT_MAX_COLOURS, "SU(N)"},
     {LAT_OPT_REAL, "beta", 'b', "BETA", &lat_heatbath_opts.beta, 0, 1e6,
-     "coupling, 2 N / g^2 (needed for a new run)", false},
+     "coupling, 2 N / g^2 (needed for a new run)"},
     {LAT_OPT_REAL, "xi", 0, "XI", &lat_heatbath_opts.xi, 1e-3, 1e3,
-     "bare anisotropy: planes with the last direction have weight XI, others 1/XI", false},
+     "bare anisotropy: planes with the last direction have weight XI, others 1/XI"},
     LAT_HEADING("Sweeps"),
     {LAT_OPT_CHOICE, "start", 0, "hot|cold", &lat_heatbath_opts.start, 0, 0,
-     "hot: Haar random links; cold: all links 1", false},
+     "hot: Haar random links; cold: all links 1"},
     {LAT_OPT_INT, "thermalise", 0, "N", &lat_heatbath_opts.thermalise, 0, LAT_HEATBATH_SWEEPS,
-     "sweeps before the first --every (default: 500; 0 when continuing)", false},
+     "sweeps before the first --every (default: 500; 0 when continuing)"},
     {LAT_OPT_INT, "every", 'e', "N", &lat_heatbath_opts.every, 1, LAT_HEATBATH_SWEEPS,
-     "sweeps from one configuration to the next", false},
-    {LAT_OPT_INT, "count", 0, "K", &count, 1, 1 << 24, "number of configurations to write", true},
+     "sweeps from one configuration to the next"},
+    {LAT_OPT_INT | LAT_OPT_LOCAL, "count", 0, "K", &count, 1, 1 << 24,
+     "number of configurations to write"},
     {LAT_OPT_CHOICE, "update", 0, "heatbath|metropolis", &lat_heatbath_opts.update, 0, 0,
-     "how links are updated; metropolis is the reference for tests", false},
+     "how links are updated; metropolis is the reference for tests"},
     {LAT_OPT_INT, "overrelax", 0, "K", &lat_heatbath_opts.overrelax, 0, 1000,
-     "overrelaxation sweeps after each heat bath sweep", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &lat_heatbath_opts.seed, 0, 0, "seed of the random numbers",
-     false},
+     "overrelaxation sweeps after each heat bath sweep"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &lat_heatbath_opts.seed, 0, 0,
+     "seed of the random numbers"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &lat_heatbath_opts.precision, 0, 0,
-     "precision of sweeps and links", false},
+     "precision of sweeps and links"},
     LAT_HEADING("Output"),
     {LAT_OPT_INT, "rows", 0, "ROWS", &lat_heatbath_opts.rows, 1, LAT_MAX_COLOURS,
-     "rows of each link to store (default: 1 for SU(2) and 2 for SU(3), both without loss; else N)",
-     false},
-    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write plaquettes to FILE during the run",
-     true},
-    {LAT_OPT_INT, "check-every", 0, "N", &check_every, 1, 1e8,
-     "sweeps between two lines of the log", true},
+     "rows of each link to store (default: 1 for SU(2) and 2 for SU(3), both without loss; else "
+     "N)"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "log", 'l', "FILE", &log_path, 0, 0,
+     "write plaquettes to FILE during the run"},
+    {LAT_OPT_INT | LAT_OPT_LOCAL, "check-every", 0, "N", &check_every, 1, 1e8,
+     "sweeps between two lines of the log"},
     LAT_HEADING("Run"),
-    {LAT_OPT_FLAG, "continue", 0, NULL, &lat_heatbath_opts.continued, 0, 0,
-     "continue from the last configuration on stdin, as with FILE", true},
-    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
-     "write checkpoints to FILE, which must be new, or the FILE of --resume", true},
-    {LAT_OPT_INT, "checkpoint-every", 0, "SECONDS", &checkpoint_every, 0, 1e7,
-     "time between two checkpoints", true},
-    {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_heatbath_opts.resume, 0, 0,
-     "continue from the checkpoint FILE, with the same options", true},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "continue", 0, NULL, &lat_heatbath_opts.continued, 0, 0,
+     "continue from the last configuration on stdin, as with FILE"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
+     "write checkpoints to FILE, which must be new, or the FILE of --resume"},
+    {LAT_OPT_INT | LAT_OPT_LOCAL, "checkpoint-every", 0, "SECONDS", &checkpoint_every, 0, 1e7,
+     "time between two checkpoints"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "resume", 0, "FILE", &lat_heatbath_opts.resume, 0, 0,
+     "continue from the checkpoint FILE, with the same options"},
     LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
     {0}};
@@ -138,17 +140,16 @@ static int describe(lat_heatbath_run *r)
     const char *device_text = lat_generate_description(r->gen);
     const lat_lines *history = &head->history;
     const char *last = history->count ? history->line[history->count - 1] : "";
-    const int reals = 2 * (int)(lat_heatbath_opts.rows * lat_heatbath_opts.group);
+    const int reals = 2 * (int)(opts->rows * opts->group);
     bool changed = strncmp(last, "lat-heatbath ", 13) != 0 || !strstr(last, device_text) || r->other
                    || head->reals != reals;
     head->reals = reals;
-    if (set_info_real(head, &changed, "beta", lat_heatbath_opts.beta)
-        || set_info_real(head, &changed, "xi", lat_heatbath_opts.xi)
-        || set_info(head, &changed, "update", "%s",
-                    lat_heatbath_opts.update ? "metropolis" : "heatbath")
-        || set_info(head, &changed, "overrelax", "%ld", lat_heatbath_opts.overrelax)
-        || set_info(head, &changed, "seed", "%llu", (unsigned long long)lat_heatbath_opts.seed)
-        || set_info(head, &changed, "every", "%ld", lat_heatbath_opts.every))
+    if (set_info_real(head, &changed, "beta", opts->beta)
+        || set_info_real(head, &changed, "xi", opts->xi)
+        || set_info(head, &changed, "update", "%s", opts->update ? "metropolis" : "heatbath")
+        || set_info(head, &changed, "overrelax", "%ld", opts->overrelax)
+        || set_info(head, &changed, "seed", "%llu", (unsigned long long)opts->seed)
+        || set_info(head, &changed, "every", "%ld", opts->every))
         return -1;
     return changed ? lat_provenance(head, "%s", device_text) : 0;
 }
@@ -185,7 +186,7 @@ static int progress(lat_heatbath_run *r, bool measure)
         r->cost = r->when - begin;
     }
     const double rate = lat_rate_sample(&r->rate, (double)r->sweep);
-    const long last = r->due + (count - r->written - 1) * lat_heatbath_opts.every;
+    const long last = r->due + (count - r->written - 1) * opts->every;
     lat_progress("plaquette %.8f  sweep %ld of %ld  %s  %s  configuration %ld of %ld", r->plaquette,
                  r->sweep, last, lat_rate_text(rate, "sweep", speed),
                  lat_left_text(rate > 0 ? (double)(last - r->sweep) / rate : NAN, left),
@@ -258,9 +259,8 @@ static int tick(lat_heatbath_run *r)
 
 static int sweeps(lat_heatbath_run *r, long n)
 {
-    lat_link_sweep draw = {.update = lat_heatbath_opts.update ? LAT_UPDATE_METROPOLIS
-                                                              : LAT_UPDATE_HEATBATH,
-                           .seed = lat_heatbath_opts.seed};
+    lat_link_sweep draw = {.update = opts->update ? LAT_UPDATE_METROPOLIS : LAT_UPDATE_HEATBATH,
+                           .seed = opts->seed};
     const lat_link_sweep reflection = {.update = LAT_UPDATE_MICROCANONICAL};
     for (long i = 0; i < n; i++) {
         if (++r->sweep > LAT_HEATBATH_SWEEPS)
@@ -269,8 +269,7 @@ static int sweeps(lat_heatbath_run *r, long n)
                 LAT_HEATBATH_SWEEPS);
         draw.step = LAT_FOR_LINKS + (uint32_t)r->sweep;
         if (lat_generate_sweep(r->gen, &draw, 1)
-            || (lat_heatbath_opts.overrelax
-                && lat_generate_sweep(r->gen, &reflection, lat_heatbath_opts.overrelax)))
+            || (opts->overrelax && lat_generate_sweep(r->gen, &reflection, opts->overrelax)))
             return -1;
         if ((r->log && r->sweep % check_every == 0 && log_plaquette(r, r->log)) || tick(r))
             return -1;
@@ -358,17 +357,17 @@ static int write_one(lat_heatbath_run *r)
 
 static int generate(lat_heatbath_run *r)
 {
-    const lat_action action = {.beta = lat_heatbath_opts.beta, .xi = lat_heatbath_opts.xi};
+    const lat_action action = {.beta = opts->beta, .xi = opts->xi};
     if (lat_field_exchange(&r->field)
         || !(r->gen = lat_generate_open(r->device, &r->field, r->field.head.real, &action))
         || describe(r))
         return -1;
     lat_verbose("sweeps by %s, at most %d slices a rank", lat_generate_description(r->gen),
                 (lat_slices(&r->field.head) + lat_opts.comm->size - 1) / lat_opts.comm->size);
-    if (!lat_heatbath_opts.resume)
-        r->due = r->sweep + lat_heatbath_opts.thermalise + lat_heatbath_opts.every;
+    if (!opts->resume)
+        r->due = r->sweep + opts->thermalise + opts->every;
     lat_rate_sample(&r->rate, (double)r->sweep);
-    for (; r->written < count; r->written++, r->due += lat_heatbath_opts.every) {
+    for (; r->written < count; r->written++, r->due += opts->every) {
         if (!r->out && open_output(r))
             return -1;
         if (checkpoint)
@@ -383,50 +382,44 @@ static int generate(lat_heatbath_run *r)
 
 static void check_usage(void)
 {
-    if (lat_heatbath_opts.resume && (lat_heatbath_opts.continued || lat_opt_given("continue"))
-        && !lat_opts.input)
+    if (opts->resume && (opts->continued || lat_opt_given("continue")) && !lat_opts.input)
         lat_usage("--resume has the configuration to continue from, and --continue reads stdin");
-    lat_checkpoint_usage(checkpoint, lat_heatbath_opts.resume);
-    if (lat_opt_given("checkpoint-every") && !checkpoint)
-        lat_usage("--checkpoint-every is for --checkpoint, and there is no --checkpoint");
+    lat_checkpoint_usage(checkpoint, opts->resume);
+    lat_usage_for("checkpoint-every", checkpoint, "--checkpoint, and there is no --checkpoint");
     if (checkpoint && count > 1 && numbers_in(lat_opts.output) == 0)
         lat_usage(
             "--checkpoint needs a file for each configuration, as with -o 'cfg.%%04d.lat', or "
             "--count 1");
-    if (!lat_heatbath_opts.continued && !lat_opt_given("dims"))
+    if (!opts->continued && !lat_opt_given("dims"))
         lat_usage("--dims is needed, for example --dims 8,8,8,16, or a FILE to continue from");
     char text[64];
-    for (int mu = 0; !lat_heatbath_opts.continued && mu < lat_heatbath_opts.geom.nd; mu++)
-        if (lat_heatbath_opts.geom.dims[mu] % 2)
-            lat_usage("--dims: expected even extents, found %s",
-                      lat_dims_text(&lat_heatbath_opts.geom, text));
-    if (!lat_heatbath_opts.continued && isnan(lat_heatbath_opts.beta))
+    for (int mu = 0; !opts->continued && mu < opts->geom.nd; mu++)
+        if (opts->geom.dims[mu] % 2)
+            lat_usage("--dims: expected even extents, found %s", lat_dims_text(&opts->geom, text));
+    if (!opts->continued && isnan(opts->beta))
         lat_usage("--beta is needed, for example --beta 6.0");
-    if (lat_heatbath_opts.continued && lat_opt_given("start"))
+    if (opts->continued && lat_opt_given("start"))
         lat_usage("--start is for a new run, not for one that continues");
-    if (lat_opt_given("check-every") && !log_path)
-        lat_usage("--check-every is for --log, and there is no --log");
-    if (lat_heatbath_opts.continued)
+    lat_usage_for("check-every", log_path, "--log, and there is no --log");
+    if (opts->continued)
         lat_usage_if_input("log", log_path);
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",
                   lat_opts.output);
     if (!lat_opt_given("thermalise"))
-        lat_heatbath_opts.thermalise = lat_heatbath_opts.continued ? 0 : 500;
+        opts->thermalise = opts->continued ? 0 : 500;
 }
 
 static void check_rows(void)
 {
-    if (!lat_heatbath_opts.rows)
-        lat_heatbath_opts.rows = lat_heatbath_opts.group <= 3 ? lat_heatbath_opts.group - 1
-                                                              : lat_heatbath_opts.group;
-    if (lat_heatbath_opts.rows != lat_heatbath_opts.group
-        && (lat_heatbath_opts.rows != lat_heatbath_opts.group - 1 || lat_heatbath_opts.group > 3))
-        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", lat_heatbath_opts.group,
-                  lat_heatbath_opts.group == 2   ? "1 or "
-                  : lat_heatbath_opts.group == 3 ? "2 or "
-                                                 : "",
-                  lat_heatbath_opts.group, lat_heatbath_opts.rows);
+    if (!opts->rows)
+        opts->rows = opts->group <= 3 ? opts->group - 1 : opts->group;
+    if (opts->rows != opts->group && (opts->rows != opts->group - 1 || opts->group > 3))
+        lat_usage("SU(%ld) is stored with %s%ld rows, not %ld", opts->group,
+                  opts->group == 2   ? "1 or "
+                  : opts->group == 3 ? "2 or "
+                                     : "",
+                  opts->group, opts->rows);
 }
 
 /* Everything but the sweeps; 0 or -1. */
@@ -435,14 +428,13 @@ static int prepare(lat_heatbath_run *r)
     r->numbered = numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
     if (lat_device_begin(&device, lat_opts.comm)
-        || (lat_heatbath_opts.continued || lat_heatbath_opts.resume ? lat_heatbath_go_on(r)
-                                                                    : lat_heatbath_begin(r))
+        || (opts->continued || opts->resume ? lat_heatbath_go_on(r) : lat_heatbath_begin(r))
         || !(r->device = lat_device_open_for(&device, lat_opts.comm, r->field.head.nc,
                                              lat_generate_groups(true))))
         return -1;
-    if (isnan(lat_heatbath_opts.beta))
+    if (isnan(opts->beta))
         lat_usage("--beta is needed: the configuration does not say which it was made with");
-    lat_heatbath_opts.group = r->field.head.nc;
+    opts->group = r->field.head.nc;
     check_rows();
     r->kept = checkpoint && access(checkpoint, F_OK) == 0; /* then it is that of --resume */
     if (check_checkpoint(r))
@@ -459,8 +451,7 @@ int main(int argc, char **argv)
     lat_heatbath_run r = {.number = 0};
     lat_options_parse(&tool, argc, argv);
     r.text = lat_resume_text();
-    lat_heatbath_opts.continued = lat_heatbath_opts.continued || lat_opts.nfiles
-                                  || lat_opt_given("input");
+    opts->continued = opts->continued || lat_opts.nfiles || lat_opt_given("input");
     check_usage();
     bool bad = !r.text || prepare(&r) || generate(&r);
     lat_progress_end();

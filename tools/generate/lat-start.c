@@ -22,29 +22,24 @@ static bool anti;
 static lat_geometry geom;
 
 static const lat_option options[] = {
-    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 (needed)", false},
+    {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0, "extents, 1 to 4 (needed)"},
     {LAT_OPT_CHOICE, "start", 0, "cold|hot|weak|flux|instanton", &start, 0, 0,
      "cold: all links 1; hot: Haar random links; weak: links near 1; flux: uniform, Abelian; "
-     "instanton: in singular gauge, in an SU(2) subgroup, at the centre",
-     false},
-    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
+     "instanton: in singular gauge, in an SU(2) subgroup, at the centre"},
+    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N)"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers"},
     {LAT_OPT_REAL, "epsilon", 0, "EPS", &epsilon, 0, 100,
-     "width of the weak field: <1 - Re tr U/N> is EPS^2 (N^2-1)/(4N)", false},
+     "width of the weak field: <1 - Re tr U/N> is EPS^2 (N^2-1)/(4N)"},
     {LAT_OPT_INT, "n12", 0, "N", &n12, -65535, 65535,
-     "flux through each x-y plane, in units of 2 pi: F_12 is 2 pi N/(X Y)", false},
+     "flux through each x-y plane, in units of 2 pi: F_12 is 2 pi N/(X Y)"},
     {LAT_OPT_INT, "n34", 0, "N", &n34, -65535, 65535,
-     "flux through each z-t plane, in units of 2 pi: F_34 is 2 pi N/(Z T)", false},
-    {LAT_OPT_REAL, "radius", 0, "R", &radius, 1e-6, 1e6, "radius of the instanton (needed for it)",
-     false},
-    {LAT_OPT_FLAG, "anti", 0, NULL, &anti, 0, 0, "make the instanton of the opposite charge",
-     false},
-    {LAT_OPT_INT, "count", 0, "K", &count, 1, 1 << 24, "number of configurations, all different",
-     false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the links",
-     false},
+     "flux through each z-t plane, in units of 2 pi: F_34 is 2 pi N/(Z T)"},
+    {LAT_OPT_REAL, "radius", 0, "R", &radius, 1e-6, 1e6, "radius of the instanton (needed for it)"},
+    {LAT_OPT_FLAG, "anti", 0, NULL, &anti, 0, 0, "make the instanton of the opposite charge"},
+    {LAT_OPT_INT, "count", 0, "K", &count, 1, 1 << 24, "number of configurations, all different"},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the links"},
     {LAT_OPT_INT, "rows", 0, "ROWS", &rows, 1, LAT_MAX_COLOURS,
-     "rows of each link to store: N, or N-1 for SU(2) and SU(3) (default: N)", false},
+     "rows of each link to store: N, or N-1 for SU(2) and SU(3) (default: N)"},
     {0}};
 
 static const lat_tool tool = {

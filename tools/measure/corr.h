@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* corr.h: the run of lat-corr. Functions return 0, or -1 with lat_error set. */
-#ifndef LAT_CORR_H
-#define LAT_CORR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,5 +71,3 @@ double *lat_corr_number(const lat_corr_run *r, int c, int m, int t);
 
 void lat_corr_print_tsv(const lat_corr_run *r, long config);
 void lat_corr_print_json(const lat_corr_run *r, long config);
-
-#endif

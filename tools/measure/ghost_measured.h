@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghost_measured.h: what lat-ghost measures of a configuration. */
-#ifndef LAT_GHOST_MEASURED_H
-#define LAT_GHOST_MEASURED_H
+#pragma once
 
 #include <stdio.h>
 #include "ghost/ghost.h"
@@ -33,5 +32,3 @@ int lat_ghost_momenta(lat_ghost_measured *m);
 
 /* ghost_print.c: as text, --tsv or --json. An exit code. */
 int lat_ghost_print(FILE *to, lat_input *in, const lat_ghost_measured *m);
-
-#endif

@@ -2,7 +2,6 @@
 /* ghost_print.c: ghost propagators and eigenvalues as text, columns and JSON. */
 #include "ghost_measured.h"
 
-#include "base/error.h"
 #include "lattice/ensemble.h"
 #include "run/common/print.h"
 

@@ -3,7 +3,6 @@
 #include "gluon_print.h"
 
 #include <math.h>
-#include "common/text.h"
 #include "lattice/ensemble.h"
 #include "run/common/print.h"
 

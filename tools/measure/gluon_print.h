@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gluon_print.h: what lat-gluon prints of a configuration, or of the mean of several. */
-#ifndef LAT_GLUON_PRINT_H
-#define LAT_GLUON_PRINT_H
+#pragma once
 
 #include <stdio.h>
 #include "gluon/vertices.h"
@@ -23,5 +22,3 @@ typedef struct lat_gluon_report {
 
 /* As text, --tsv or --json; `in`: the configuration's input, NULL for a mean. An exit code. */
 int lat_gluon_print(FILE *to, lat_input *in, const lat_gluon_report *r);
-
-#endif

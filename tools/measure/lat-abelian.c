@@ -21,10 +21,10 @@
 static const char *links, *currents;
 
 static const lat_option options[] = {
-    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0,
-     "write the Abelian links to FILE, as diagonal SU(N) matrices", true},
-    {LAT_OPT_TEXT, "currents", 0, "FILE", &currents, 0, 0,
-     "write the monopole currents to FILE, one row for each that is not 0", true},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "links", 0, "FILE", &links, 0, 0,
+     "write the Abelian links to FILE, as diagonal SU(N) matrices"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "currents", 0, "FILE", &currents, 0, 0,
+     "write the monopole currents to FILE, one row for each that is not 0"},
     LAT_REQUIRE_OPTION,
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
@@ -96,12 +96,7 @@ typedef struct projected {
     signed char *current; /* [site][cube][colour]: k */
 } projected;
 
-static void projected_free(projected *p)
-{
-    free(p->phase);
-    free(p->strings);
-    free(p->current);
-}
+static void projected_free(projected *p) { LAT_FREE(p->phase, p->strings, p->current); }
 
 static int projected_new(projected *p, const lat_field *f)
 {
@@ -326,14 +321,12 @@ static int write_links(lat_output *out, lat_field *f, const projected *p, const 
     lat_header_unflow(&f->head);
     lat_info_remove(&f->head, LAT_INFO_NOT_IN_GROUP);
     f->head.plaquette = f->head.link_trace = NAN;
-    return lat_info_set(&f->head, LAT_INFO_PROJECTION, "abelian")
-                   || lat_provenance(
-                       &f->head, "Abelian projection%s",
-                       m->forced ? " of links that are not in maximally Abelian gauge (--force)"
-                                 : "")
-                   || lat_stream_write(out, f, lat_opts.store)
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_info_set(&f->head, LAT_INFO_PROJECTION, "abelian")
+        || lat_provenance(&f->head, "Abelian projection%s",
+                          m->forced ? " of links that are not in maximally Abelian gauge (--force)"
+                                    : "")
+        || lat_stream_write(out, f, lat_opts.store));
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -432,10 +425,9 @@ static void abort_files(void)
 }
 
 /* After the last file. */
-static int commit_files(FILE *text)
+static int commit_files(LAT_UNUSED FILE *text)
 {
     int rc = 0;
-    (void)text;
     if (files.currents)
         rc = lat_text_close(files.currents, files.table);
     if (files.links)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-corr: correlators of mesons and baryons from quark propagators (docs/correlators.md).
  * Propagators are contracted slice by slice as they are read. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +11,10 @@
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
-#include "run/common/device_options.h"
 #include "run/quark/feed.h"
 #include "run/quark/links.h"
-#include "run/quark/overlap.h"
 #include "run/quark/smearer.h"
 #include "run/common/print.h"
-#include "run/common/tool.h"
 #include "smear/smear.h"
 #include "corr.h"
 
@@ -30,34 +26,29 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "channels", 0, "LIST", &lat_corr_opts.channels, 0, 0,
      "channels, with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, "
      "delta, "
-     "nucleon_nr, .., pairs SINK:SOURCE such as gtg5:g5; mesons, baryons, all",
-     false},
+     "nucleon_nr, .., pairs SINK:SOURCE such as gtg5:g5; mesons, baryons, all"},
     {LAT_OPT_TEXT, "momenta", 0, "P", &lat_corr_opts.momenta, 0, 0,
-     "momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..; pcac has momentum 0 only",
-     false},
+     "momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..; pcac has momentum 0 "
+     "only"},
     {LAT_OPT_TEXT, "second", '2', "FILE", &lat_corr_opts.second, 0, 0,
-     "propagators of a second quark: the antiquark of mesons, the s quark of baryons", false},
+     "propagators of a second quark: the antiquark of mesons, the s quark of baryons"},
     LAT_HEADING("Sink"),
     {LAT_OPT_TEXT, "sink", 0, "STEPS", &lat_corr_opts.sink, 0, 0,
      "smear at the sink, with the steps of a source: gauss:w,n or ape:a,n/gauss:w,n (needs "
-     "--gauge-file)",
-     false},
+     "--gauge-file)"},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &lat_corr_opts.gauge_file, 0, 0,
      "links for --sink; with --second they tell whether two propagators have the same "
-     "configuration, if its links were stored in two ways",
-     false},
+     "configuration, if its links were stored in two ways"},
     LAT_HEADING("Source"),
     {LAT_OPT_TEXT, "origin", 0, "X,Y,Z,T", &lat_corr_opts.origin, 0, 0,
      "site of the source, from which t and phases count, if the header does not give it; another "
-     "site than the header's is refused without --force",
-     false},
+     "site than the header's is refused without --force"},
     LAT_BOUNDARY_OPTION,
     LAT_HEADING("Device"),
-    {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
-     "device that smears at the sink; auto: a GPU, if there is one and the work is large enough",
-     LAT_OPT_LIMIT},
-    {LAT_OPT_TEXT, "gpus", 'g', "LIST", &device.gpus, 0, 0,
-     "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)", true},
+    {LAT_OPT_CHOICE | LAT_OPT_LIMIT, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
+     "device that smears at the sink; auto: a GPU, if there is one and the work is large enough"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gpus", 'g', "LIST", &device.gpus, 0, 0,
+     "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)"},
     LAT_HEADING("Output"),
     LAT_PRINT_OPTIONS("channel, momentum and t, which is the default", "configuration"),
     {0}};
@@ -102,11 +93,7 @@ static int find_links(lat_corr_run *r, long config)
 static int prepare(lat_corr_run *r)
 {
     const lat_header *head = &r->first.f.head;
-    free(r->channel);
-    free(r->momentum);
-    free(r->own);
-    free(r->all);
-    free(r->norm);
+    LAT_FREE(r->channel, r->momentum, r->own, r->all, r->norm);
     r->own = r->all = r->norm = NULL;
     r->momentum = NULL;
     r->channel = lat_channels_parse(lat_corr_opts.channels, head->nc, &r->job.channels);
@@ -198,12 +185,11 @@ static int contract(lat_corr_run *r)
                                    r->own + (size_t)t * numbers);
     }
     rc = lat_agree(lat_opts.comm, rc ? -1 : 0);
-    return rc || lat_feed_end(&r->first) || (lat_corr_opts.second && lat_feed_end(&r->second))
-                   || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
-                   || lat_field_gather(&r->first.f, r->norm, sizeof(double), r->norm + 2 * T)
-                   || lat_field_gather(&r->first.f, r->norm + T, sizeof(double), r->norm + 3 * T)
-               ? -1
-               : 0;
+    return lat_rc(rc || lat_feed_end(&r->first)
+                  || (lat_corr_opts.second && lat_feed_end(&r->second))
+                  || lat_field_gather(&r->first.f, r->own, numbers * sizeof(double), r->all)
+                  || lat_field_gather(&r->first.f, r->norm, sizeof(double), r->norm + 2 * T)
+                  || lat_field_gather(&r->first.f, r->norm + T, sizeof(double), r->norm + 3 * T));
 }
 
 /* ---- what a correlator is of ----------------------------------------------------------------- */
@@ -214,12 +200,11 @@ static char *operator_text(const lat_header *head)
     const lat_fermion *f = &head->quark.fermion;
     const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS);
     const char *form = lat_info_get(head, LAT_INFO_PROPAGATOR);
-    char text[LAT_FERMION_TEXT], *all;
-    const int n = asprintf(&all, "%s%s%s%s%s",
-                           lat_fermion_bounded(f) ? lat_fermion_text(f, text) : "unknown",
-                           smeared ? ", links " : "", smeared ? smeared : "",
-                           form ? ", propagator " : "", form ? form : "");
-    return n < 0 ? NULL : all;
+    char text[LAT_FERMION_TEXT];
+    return lat_text_new("%s%s%s%s%s",
+                        lat_fermion_bounded(f) ? lat_fermion_text(f, text) : "unknown",
+                        smeared ? ", links " : "", smeared ? smeared : "",
+                        form ? ", propagator " : "", form ? form : "");
 }
 
 /* r->operators and r->source, as columns have them. */
@@ -228,16 +213,14 @@ static int describe(lat_corr_run *r)
     const lat_header *head = &r->first.f.head;
     char *a = operator_text(head),
          *b = lat_corr_opts.second ? operator_text(&r->second.f.head) : NULL;
-    free(r->operators);
-    free(r->source);
-    r->source = strdup(head->quark.source ? head->quark.source : "unknown");
-    if (!a || (lat_corr_opts.second && !b)
-        || asprintf(&r->operators, "%s%s%s", a, b ? " | " : "", b ? b : "") < 0)
-        r->operators = NULL;
-    free(a);
-    free(b);
+    LAT_FREE(r->operators, r->source);
+    r->source = lat_text_new("%s", head->quark.source ? head->quark.source : "unknown");
+    r->operators = a && (b || !lat_corr_opts.second)
+                       ? lat_text_new("%s%s%s", a, b ? " | " : "", b ? b : "")
+                       : NULL;
+    LAT_FREE(a, b);
     if (!r->operators || !r->source)
-        return lat_fail("out of memory: the name of an operator");
+        return -1;
     lat_make_plain(r->operators);
     lat_make_plain(r->source);
     return 0;
@@ -278,11 +261,9 @@ static lat_corr_run state;
 static int open_others(lat_corr_run *r)
 {
     const char *second = lat_corr_opts.second, *links = lat_corr_opts.gauge_file;
-    return (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
-                   || (links && !r->links.in
-                       && !(r->links.in = lat_input_open(links, lat_opts.comm)))
-               ? -1
-               : 0;
+    return lat_rc(
+        (second && !r->second.in && !(r->second.in = lat_input_open(second, lat_opts.comm)))
+        || (links && !r->links.in && !(r->links.in = lat_input_open(links, lat_opts.comm))));
 }
 
 /* All propagators of a file: an exit code. */
@@ -307,9 +288,8 @@ static int read_file(lat_input *in, FILE *text)
     return rc || more < 0 ? LAT_FAILED : LAT_DONE;
 }
 
-static int end(FILE *text)
+static int end(LAT_UNUSED FILE *text)
 {
-    (void)text;
     const int more = lat_corr_opts.second ? lat_fields_more(state.second.in) : 0;
     if (more > 0)
         lat_fail("%s: expected as many propagators as for the first quark, found more",
@@ -323,12 +303,9 @@ static void check_usage(void)
                              2);
     if (lat_corr_opts.sink && !lat_corr_opts.gauge_file)
         lat_usage("--sink smears with links: --gauge-file is needed");
-    if (lat_corr_opts.gauge_file && !lat_corr_opts.sink && !lat_corr_opts.second)
-        lat_usage("--gauge-file is for --sink and --second");
-    static const char *const of_sink[] = {"device", "gpus"};
-    for (size_t i = 0; !lat_corr_opts.sink && i < sizeof of_sink / sizeof *of_sink; i++)
-        if (lat_opt_given(of_sink[i]))
-            lat_usage("--%s is for --sink, whose smearing a GPU does", of_sink[i]);
+    lat_usage_for("gauge-file", lat_corr_opts.sink || lat_corr_opts.second, "--sink and --second");
+    lat_usage_for("device", lat_corr_opts.sink, "--sink, whose smearing a GPU does");
+    lat_usage_for("gpus", lat_corr_opts.sink, "--sink, whose smearing a GPU does");
 }
 
 int main(int argc, char **argv)
@@ -344,13 +321,7 @@ int main(int argc, char **argv)
     lat_smearer_end(&state.smearer);
     lat_device_end();
     lat_links_free(&state.links);
-    free(state.channel);
-    free(state.momentum);
-    free(state.shift);
-    free(state.own);
-    free(state.all);
-    free(state.norm);
-    free(state.operators);
-    free(state.source);
+    LAT_FREE(state.channel, state.momentum, state.shift, state.own, state.all, state.norm,
+             state.operators, state.source);
     return code;
 }

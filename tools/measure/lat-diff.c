@@ -18,12 +18,11 @@ static bool invariant;
 static double tolerance = NAN;
 
 static const lat_option options[] = {
-    {LAT_OPT_REAL, "tolerance", 0, "T", &tolerance, 0, 1e300, "exit 3 if a difference is above T",
-     true},
-    {LAT_OPT_FLAG, "invariant", 0, NULL, &invariant, 0, 0,
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "tolerance", 0, "T", &tolerance, 0, 1e300,
+     "exit 3 if a difference is above T"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "invariant", 0, NULL, &invariant, 0, 0,
      "apply --tolerance only to plaquette and Polyakov loops, not to links and link trace; without "
-     "--tolerance, print only these as text",
-     true},
+     "--tolerance, print only these as text"},
     LAT_PRINT_OPTIONS("field", "field"),
     {0}};
 

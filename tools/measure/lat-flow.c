@@ -33,22 +33,22 @@ static const double c1_of[] = {0, LAT_FLOW_SYMANZIK, LAT_FLOW_IWASAKI};
 
 static const lat_option options[] = {
     {LAT_OPT_CHOICE, "action", 0, "wilson|symanzik|iwasaki", &action, 0, 0,
-     "action whose gradient the links follow", false},
+     "action whose gradient the links follow"},
     {LAT_OPT_REAL, "until", 0, "T", &until, 0, 1e6,
      "flow to time T (default: until t0 and w0 are known, at most to L^2/32, L being the smallest "
-     "extent)",
-     false},
+     "extent)"},
     {LAT_OPT_REAL, "every", 'e', "DT", &every, 1e-6, 1e6,
-     "measure at multiples of DT (default: about 0.1)", false},
+     "measure at multiples of DT (default: about 0.1)"},
     {LAT_OPT_REAL, "tolerance", 0, "X", &tolerance, 1e-12, 1,
-     "error of a step, which sets its length: the largest distance of a link", false},
+     "error of a step, which sets its length: the largest distance of a link"},
     {LAT_OPT_REAL, "step", 0, "EPS", &fixed_step, 1e-6, 10,
-     "use steps of this length (default: set by --tolerance)", false},
-    {LAT_OPT_TEXT, "links", 0, "FILE", &links, 0, 0, "write the links at the end to FILE", true},
+     "use steps of this length (default: set by --tolerance)"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "links", 0, "FILE", &links, 0, 0,
+     "write the links at the end to FILE"},
     {LAT_OPT_TEXT, "write", 0, "T,..", &times_text, 0, 0,
-     "write the links at these times, one field for each (default: at the end)", false},
-    {LAT_OPT_FLAG, "scales", 0, NULL, &scales_alone, 0, 0,
-     "print t0 and w0 alone, a row for each configuration", true},
+     "write the links at these times, one field for each (default: at the end)"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "scales", 0, NULL, &scales_alone, 0, 0,
+     "print t0 and w0 alone, a row for each configuration"},
     LAT_DEVICE_OPTIONS(device),
     LAT_PRINT_OPTIONS("time", "configuration"),
     {0}};
@@ -111,8 +111,7 @@ static void check_usage(void)
 {
     if (lat_opt_given("step") && lat_opt_given("tolerance"))
         lat_usage("--step and --tolerance exclude each other");
-    if (times_text && !links)
-        lat_usage("--write is for --links, and there is no --links");
+    lat_usage_for("write", links, "--links, and there is no --links");
     lat_usage_if_input("links", links);
     if (fixed_step > 0 && !isnan(until) && !divides(fixed_step, until))
         lat_usage("--until: expected a multiple of the step %g, found %g", fixed_step, until);
@@ -142,10 +141,7 @@ typedef struct measured {
 
 static void measured_free(measured *m)
 {
-    free(m->t);
-    free(m->density[CLOVER]);
-    free(m->density[PLAQUETTE]);
-    free(m->at);
+    LAT_FREE(m->t, m->density[CLOVER], m->density[PLAQUETTE], m->at);
     *m = (measured){.rows = 0};
 }
 
@@ -183,21 +179,17 @@ static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, d
     lat_field v = {.data = NULL};
     char text[32];
     snprintf(text, sizeof text, "%.15g", t);
-    int rc = lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, u->comm)
-                     || lat_flow_get(f, &v)
-                 ? -1
-                 : 0;
+    int rc = lat_rc(lat_header_copy(&v.head, &u->head) || lat_field_alloc(&v, u->comm)
+                    || lat_flow_get(f, &v));
     v.head.plaquette = v.head.link_trace = NAN;
     v.head.copies = 0;
     lat_header_ungauge(&v.head);
     lat_info_remove(&v.head, LAT_INFO_NOT_IN_GROUP);
-    rc = rc || lat_info_set(&v.head, LAT_INFO_FLOW_TIME, text)
-                 || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, actions[action])
-                 || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text,
-                                   lat_flow_steps(f), lat_flow_description(f))
-                 || lat_stream_write(out, &v, lat_opts.store)
-             ? -1
-             : 0;
+    rc = lat_rc(rc || lat_info_set(&v.head, LAT_INFO_FLOW_TIME, text)
+                || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, actions[action])
+                || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text, lat_flow_steps(f),
+                                  lat_flow_description(f))
+                || lat_stream_write(out, &v, lat_opts.store));
     lat_field_free(&v);
     return rc;
 }
@@ -366,7 +358,7 @@ static void values(lat_printer *r, const void *of)
 
 /* Of all files. */
 static struct {
-    lat_device *device, *cpu; /* cpu: in place of a GPU that cannot */
+    lat_device *device;
     lat_output *out;
 } files;
 
@@ -402,8 +394,7 @@ static int flow_one(lat_field *u, const char *name, measured *m)
         || lat_boundary_closed(&u->head, -1, "the flow", name)
         || lat_anisotropy_none(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
         return -1;
-    lat_device *on = lat_device_or_cpu_said(files.device, &device, lat_flow_check(files.device, u),
-                                            &files.cpu);
+    lat_device *on = lat_device_or_cpu_said(files.device, lat_flow_check(files.device, u));
     lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
     if (!f)
         lat_error_name(name, NULL);
@@ -437,10 +428,9 @@ static int all(lat_input *in, FILE *to)
 }
 
 /* After the last file. */
-static int commit(FILE *text)
+static int commit(LAT_UNUSED FILE *text)
 {
     lat_output *out = files.out;
-    (void)text;
     files.out = NULL;
     return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
 }
@@ -455,7 +445,6 @@ int main(int argc, char **argv)
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, commit);
     lat_output_abort(files.out); /* what is not committed */
-    lat_device_close(files.cpu);
     lat_device_close(files.device);
     lat_device_end();
     return code;

@@ -35,23 +35,21 @@ static const lat_option options[] = {
     LAT_REQUIRE_OPTION,
     LAT_HEADING("Momenta and modes"),
     {LAT_OPT_TEXT, "momenta", 0, "P", &momenta, 0, 0,
-     "momenta 2 pi n/L with n^2 up to a number, or a list 1,0,0,0/0,0,0,1/..", false},
+     "momenta 2 pi n/L with n^2 up to a number, or a list 1,0,0,0/0,0,0,1/.."},
     {LAT_OPT_CHOICE, "orbits", 0, "one|all", &orbits, 0, 0,
      "momenta that reflections and exchanges of equal axes make equal: compute one of them, or "
-     "all; n and -n have the same G, and count as one",
-     false},
+     "all; n and -n have the same G, and count as one"},
     {LAT_OPT_TEXT, "point", 0, "X,Y,Z,T", &point, 0, 0,
-     "use one point source for all momenta (default: a plane wave for each, exact)", false},
+     "use one point source for all momenta (default: a plane wave for each, exact)"},
     {LAT_OPT_INT, "modes", 0, "K", &modes, 1, MOST_MODES,
-     "measure the K lowest eigenvalues instead, in Coulomb gauge of each slice (default: none)",
-     false},
+     "measure the K lowest eigenvalues instead, in Coulomb gauge of each slice (default: none)"},
     LAT_HEADING("Solver"),
     {LAT_OPT_REAL, "residual", 0, "X", &residual, 1e-14, 1,
-     "solve until |b - M x| / |b| of each column is below X", false},
+     "solve until |b - M x| / |b| of each column is below X"},
     {LAT_OPT_REAL, "accuracy", 0, "X", &accuracy, 1e-12, 1,
-     "iterate until |M v - lambda v| of each mode is below X |lambda|", false},
+     "iterate until |M v - lambda v| of each mode is below X |lambda|"},
     {LAT_OPT_INT, "max-iterations", 0, "N", &max_iterations, 1, 1e9,
-     "give up after N iterations, exit 3", false},
+     "give up after N iterations, exit 3"},
     LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
     LAT_HEADING("Output"),
@@ -70,8 +68,7 @@ static const lat_tool tool = {
     .start = lat_comm_start,
 };
 
-/* ---- solutions --------------------------------------------------------------------------------
- */
+/* ---- solutions ------------------------------------------------------------------------------- */
 
 /* Why a configuration has no numbers: exit code 3. */
 static int unconverged(const lat_ghost_measured *m, const char *name, const lat_ghost_report *r)
@@ -217,8 +214,7 @@ static int from_point(lat_ghost_measured *m, const char *name)
     return LAT_DONE;
 }
 
-/* ---- modes ------------------------------------------------------------------------------------
- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 static int lowest(lat_ghost_measured *m, const char *name)
 {
@@ -247,8 +243,7 @@ static int lowest(lat_ghost_measured *m, const char *name)
     return code;
 }
 
-/* ---- the run ----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* Columns that are solved side by side: a momentum of SU(3), 16, or as many as there are. */
 static int packs_for(const lat_ghost_measured *m, int colours)
@@ -261,8 +256,7 @@ static int packs_for(const lat_ghost_measured *m, int colours)
     return packs < most ? packs : most;
 }
 
-/* Of all configurations. */
-static lat_device *opened, *cpu; /* cpu: in place of a GPU that cannot */
+static lat_device *opened; /* of all configurations */
 
 static int compute(lat_ghost_measured *m, const char *name)
 {
@@ -277,7 +271,7 @@ static int compute(lat_ghost_measured *m, const char *name)
             || lat_boundary_closed(&m->f->head, m->c.time, "momenta", name)
             || lat_ghost_momenta(m)))
         return LAT_FAILED;
-    lat_device *on = lat_device_or_cpu_said(opened, &device, lat_ghost_check(opened, m->f), &cpu);
+    lat_device *on = lat_device_or_cpu_said(opened, lat_ghost_check(opened, m->f));
     if (!on || !(m->m = lat_ghost_new_on(on, m->f, &m->c, packs_for(m, colours))))
         return LAT_FAILED;
     const size_t numbers = (size_t)(lat_ghost_units(m->m) * lat_ghost_columns(m->m));
@@ -297,8 +291,7 @@ static void measured_free(lat_ghost_measured *m)
         lat_ghost_vector_free(m->m, m->x);
     }
     lat_ghost_free(m->m);
-    free(m->rows);
-    free(m->number);
+    LAT_FREE(m->rows, m->number);
 }
 
 /* One configuration: an exit code. */
@@ -335,13 +328,11 @@ int main(int argc, char **argv)
             || lat_opt_given("residual")))
         lat_usage("--modes measures eigenvalues: --momenta, --orbits, --point and --residual are "
                   "for the propagator");
-    if (!modes && lat_opt_given("accuracy"))
-        lat_usage("--accuracy is for --modes, and there is no --modes");
+    lat_usage_for("accuracy", modes, "--modes, and there is no --modes");
     if (lat_device_begin(&device, lat_opts.comm)
         || !(opened = lat_device_open(&device, lat_opts.comm)))
         return lat_report(LAT_FAILED);
     const int code = lat_print_run(all, NULL);
-    lat_device_close(cpu);
     lat_device_close(opened);
     lat_device_end();
     return code;

@@ -32,28 +32,24 @@ static const lat_option options[] = {
     LAT_HEADING("Momenta"),
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
      "average over momenta that symmetries of the lattice make equal (reflections, exchange of "
-     "equal axes), or not",
-     false},
+     "equal axes), or not"},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cuts.cylinder, 0, 1e9,
      "keep only momenta within R * 2 pi / X of the diagonal, where X is the first extent (default: "
-     "all)",
-     false},
+     "all)"},
     {LAT_OPT_REAL, "cone", 0, "DEGREES", &cuts.cone, 0, 180,
-     "keep only momenta within this angle of the diagonal (default: all)", false},
+     "keep only momenta within this angle of the diagonal (default: all)"},
     {LAT_OPT_INT, "momenta", 0, "N2", &largest, 1, 100000,
-     "momenta 2 pi n/L of --vertex, with n^2 up to N2", false},
+     "momenta 2 pi n/L of --vertex, with n^2 up to N2"},
     LAT_HEADING("What to measure"),
     {LAT_OPT_FLAG, "vertex", 0, NULL, &vertex, 0, 0,
-     "measure the three-gluon vertex instead, in Landau gauge, in the soft and the symmetric limit",
-     false},
-    {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
+     "measure the three-gluon vertex instead, in Landau gauge, in the soft and the symmetric "
+     "limit"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "mean", 0, NULL, &mean, 0, 0,
      "print one table: the mean over all configurations with its error (vertices: the jackknife "
-     "error)",
-     true},
+     "error)"},
     LAT_HEADING("Device"),
     {LAT_OPT_CHOICE, "device", 0, LAT_DEVICES, &device, 0, 0,
-     "device of the Fourier transforms: cpu uses FFTW, gpu uses cuFFT; auto: the faster one",
-     false},
+     "device of the Fourier transforms: cpu uses FFTW, gpu uses cuFFT; auto: the faster one"},
     LAT_HEADING("Output"),
     LAT_PRINT_OPTIONS("momentum", "configuration"),
     {0}};
@@ -164,10 +160,8 @@ static int prepare(lat_gluon_momenta *m, lat_gluon_vertices *v, const lat_condit
             name, config);
     lat_gluon_momenta_free(m);
     lat_gluon_vertices_free(v);
-    return lat_gluon_momenta_new(m, c, geom, average == ORBITS)
-                   || (vertex && lat_gluon_vertices_new(v, m, head->nc, largest, &cuts))
-               ? -1
-               : 0;
+    return lat_rc(lat_gluon_momenta_new(m, c, geom, average == ORBITS)
+                  || (vertex && lat_gluon_vertices_new(v, m, head->nc, largest, &cuts)));
 }
 
 /* Of all files. In maximally Abelian gauge there are two reports and sums: of diagonal colours, and
@@ -255,7 +249,6 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
     lat_condition c;
     lat_gauge_state state;
     double residual = 0;
-    int code;
     if (mean) {
         config = sum.configs;
         if (note_again(&f->head, lat_input_name(in)))
@@ -268,7 +261,7 @@ static int one(lat_field *f, lat_input *in, FILE *text, long config)
         || lat_measure_gauge(f, &c, &state, NULL, NULL))
         return LAT_FAILED;
     const bool mag = c.gauge == LAT_MAG;
-    code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
+    int code = lat_require_gauge(&f->head, &c, &state, lat_input_name(in), config);
     if (code == LAT_DONE && mag)
         code = require_residual(f, lat_input_name(in), config, &residual);
     if (code != LAT_DONE)
@@ -318,8 +311,7 @@ int main(int argc, char **argv)
     if (vertex && average == NONE)
         lat_usage("--vertex averages over momenta that symmetries make equal: --average none is "
                   "for the propagator");
-    if (lat_opt_given("momenta") && !vertex)
-        lat_usage("--momenta is for --vertex");
+    lat_usage_for("momenta", vertex, "--vertex");
     const int code = lat_print_run(all, print_mean);
     totals_free(&sum.t[0]);
     totals_free(&sum.t[1]);

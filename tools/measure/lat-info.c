@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-info: headers and history of the fields of a stream; with --check its checksums and numbers.
- */
+/* lat-info: headers and history of the fields of a stream; with --check checksums and numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +15,8 @@
 static bool check;
 static const char *foreign; /* the format of a foreign file; NULL: a stream */
 
-static const lat_option options[] = {{LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
-                                      "verify every number; exit 1 if any is damaged", true},
+static const lat_option options[] = {{LAT_OPT_FLAG | LAT_OPT_LOCAL, "check", 0, NULL, &check, 0, 0,
+                                      "verify every number; exit 1 if any is damaged"},
                                      LAT_PRINT_OPTIONS("field", "field"),
                                      {0}};
 

@@ -15,12 +15,11 @@ static bool schwinger_dyson;
 static double xi = 1;
 
 static const lat_option options[] = {
-    {LAT_OPT_FLAG, "sd", 0, NULL, &schwinger_dyson, 0, 0,
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "sd", 0, NULL, &schwinger_dyson, 0, 0,
      "also measure beta from the Schwinger-Dyson equation: the "
-     "beta at which the configuration was made",
-     true},
+     "beta at which the configuration was made"},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
-     "anisotropy for --sd (default: the value in the header, or 1)", false},
+     "anisotropy for --sd (default: the value in the header, or 1)"},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
 
@@ -110,8 +109,6 @@ static int measure(const lat_field *f, measured *m, const char *name)
     return 0;
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
-
 static void text(lat_printer *r, const void *of)
 {
     const measured *m = of;
@@ -131,8 +128,6 @@ static void values(lat_printer *r, const void *of)
         lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
-/* ---- the run --------------------------------------------------------------------------------- */
-
 static int one(lat_field *f, lat_input *in, FILE *to, long config)
 {
     static const lat_print_kind kind = {.key = "config", .text = text, .values = values};
@@ -146,7 +141,6 @@ static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, fa
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (lat_opt_given("xi") && !schwinger_dyson)
-        lat_usage("--xi is for --sd, and there is no --sd");
+    lat_usage_for("xi", schwinger_dyson, "--sd, and there is no --sd");
     return lat_print_run(all, NULL);
 }

@@ -17,7 +17,6 @@
 #include "run/quark/legs_file.h"
 #include "run/quark/links.h"
 #include "run/common/print.h"
-#include "run/common/tool.h"
 #include "stream/stream.h"
 #include "quark_run.h"
 
@@ -30,34 +29,29 @@ lat_quark_options lat_quark_opts = {.cylinder = NAN};
 static const lat_option options[] = {
     LAT_HEADING("What to measure"),
     {LAT_OPT_FLAG, "vertex", 0, NULL, &lat_quark_opts.vertex, 0, 0,
-     "measure amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM",
-     false},
+     "measure amputated vertices of the bilinears S, P, V, A, T, .., and Z of RI'/MOM and RI/SMOM"},
     {LAT_OPT_TEXT, "second", '2', "FILE", &lat_quark_opts.second, 0, 0,
-     "propagators of the outgoing momentum p2, for --vertex (default: p2 = p1)", false},
+     "propagators of the outgoing momentum p2, for --vertex (default: p2 = p1)"},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &lat_quark_opts.gauge_file, 0, 0,
      "links of the propagators: with --vertex, also measure the conserved current and its Ward "
-     "identity",
-     false},
+     "identity"},
     {LAT_OPT_TEXT, "momenta", 0, "P", &lat_quark_opts.momenta, 0, 0,
      "momenta of point sources: all with p^2 up to a number (default: pi^2), or a list "
-     "nx,ny,nz,nt/..",
-     false},
-    {LAT_OPT_REAL, "cylinder", 0, "R", &lat_quark_opts.cylinder, 0, 1e9,
+     "nx,ny,nz,nt/.."},
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "cylinder", 0, "R", &lat_quark_opts.cylinder, 0, 1e9,
      "keep only momenta at most R 2 pi/X from the diagonal (default: 1 for all momenta of a point "
-     "source)",
-     true},
+     "source)"},
     LAT_HEADING("Input"),
     {LAT_OPT_TEXT, "source", 0, "TEXT", &source, 0, 0,
-     "source momentum:nx,ny,nz,nt or point:x,y,z,t, if the header does not name it", false},
+     "source momentum:nx,ny,nz,nt or point:x,y,z,t, if the header does not name it"},
     LAT_BOUNDARY_OPTION,
     LAT_REQUIRE_OPTION,
     LAT_HEADING("Output"),
-    {LAT_OPT_TEXT, "legs", 0, "FILE", &legs_path, 0, 0,
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "legs", 0, "FILE", &legs_path, 0, 0,
      "also write S(p) to FILE, or with --vertex the vertices before amputation; lat-quark reads "
-     "FILE instead of propagators",
-     true},
-    {LAT_OPT_FLAG, "mean", 0, NULL, &mean, 0, 0,
-     "print one table: the mean propagators of all configurations, with jackknife errors", true},
+     "FILE instead of propagators"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "mean", 0, NULL, &mean, 0, 0,
+     "print one table: the mean propagators of all configurations, with jackknife errors"},
     LAT_PRINT_OPTIONS("momentum (and bilinear), which is the default", "propagator"),
     {0}};
 
@@ -112,10 +106,8 @@ static int check_ensemble(lat_quark_run *r, const char *name)
         return -1;
     char ensemble[LAT_ENSEMBLE_TEXT];
     lat_ensemble_text(&r->head, ensemble);
-    return lat_ensemble_differs(head, ensemble, "--mean: ", name)
-                   || lat_quark_same_gauge(&r->head, head, name)
-               ? -1
-               : 0;
+    return lat_rc(lat_ensemble_differs(head, ensemble, "--mean: ", name)
+                  || lat_quark_same_gauge(&r->head, head, name));
 }
 
 static int write_legs(lat_quark_run *r, const lat_kinematics *k, const double *legs)
@@ -254,10 +246,8 @@ static int check_legs(lat_quark_run *r, const lat_legs_note *what, const char *n
                         : lat_quark_opts.gauge_file ? "--gauge-file"
                         : lat_quark_opts.momenta    ? "--momenta"
                                                     : "--source");
-    return (lat_quark_opts.vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
-                   || lat_quark_check_boundary(&r->first.f.head, name, what->n[0])
-               ? -1
-               : 0;
+    return lat_rc((lat_quark_opts.vertex && check_current(r, what->kind == LAT_PAIR_CURRENT, name))
+                  || lat_quark_check_boundary(&r->first.f.head, name, what->n[0]));
 }
 
 /* Legs that an earlier lat-quark has summed. An exit code. */
@@ -336,12 +326,10 @@ static int finish(FILE *text)
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
-    if (lat_quark_opts.second && !lat_quark_opts.vertex)
-        lat_usage("--second is for --vertex");
+    lat_usage_for("second", lat_quark_opts.vertex, "--vertex");
     if (lat_quark_opts.momenta && lat_quark_opts.vertex)
         lat_usage("--momenta is for point sources, which have no vertices");
-    if (lat_quark_opts.gauge_file && !lat_quark_opts.vertex)
-        lat_usage("--gauge-file is for --vertex");
+    lat_usage_for("gauge-file", lat_quark_opts.vertex, "--vertex");
     lat_usage_if_stdin_twice(
         (const char *const[]){lat_quark_opts.second, lat_quark_opts.gauge_file}, 2);
     lat_quark_what = (lat_quark_form){lat_quark_opts.vertex ? LAT_PAIR : LAT_LEG, mean};

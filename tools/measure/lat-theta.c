@@ -20,21 +20,19 @@ static double require = NAN, fp_accuracy = 1e-6;
 static const lat_option options[] = {
     LAT_GAUGE_OPTIONS(LAT_GAUGES),
     LAT_WEIGHTS_OPTION,
-    {LAT_OPT_FLAG, "slices", 0, NULL, &slices, 0, 0,
-     "also print theta and functional of each slice of Coulomb gauge", true},
-    {LAT_OPT_FLAG, "conventions", 0, NULL, &conventions, 0, 0,
-     "print theta as other programs define it", true},
-    {LAT_OPT_FLAG, "fp-min", 0, NULL, &fp_min, 0, 0,
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "slices", 0, NULL, &slices, 0, 0,
+     "also print theta and functional of each slice of Coulomb gauge"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "conventions", 0, NULL, &conventions, 0, 0,
+     "print theta as other programs define it"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "fp-min", 0, NULL, &fp_min, 0, 0,
      "also measure the lowest eigenvalue of the Faddeev-Popov operator: positive at a maximum of "
-     "the functional, negative at a saddle",
-     true},
-    {LAT_OPT_REAL, "fp-accuracy", 0, "X", &fp_accuracy, 1e-12, 1,
-     "iterate until |M v - lambda v| is below X |lambda| (with --fp-min)", true},
-    {LAT_OPT_FLAG, "residual", 0, NULL, &residual, 0, 0,
-     "also measure the residual gauge of maximally Abelian gauge: theta of each diagonal phase",
-     true},
-    {LAT_OPT_REAL, "require-theta", 0, "X", &require, 0, 1e300, "exit 3 if a theta is above X",
-     true},
+     "the functional, negative at a saddle"},
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "fp-accuracy", 0, "X", &fp_accuracy, 1e-12, 1,
+     "iterate until |M v - lambda v| is below X |lambda| (with --fp-min)"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "residual", 0, NULL, &residual, 0, 0,
+     "also measure the residual gauge of maximally Abelian gauge: theta of each diagonal phase"},
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "require-theta", 0, "X", &require, 0, 1e300,
+     "exit 3 if a theta is above X"},
     LAT_PRINT_OPTIONS("configuration", "configuration"),
     {0}};
 
@@ -277,8 +275,7 @@ static void convention_row(lat_printer *r, const void *of, long i)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Every slice that is fixed independently has to pass, and every phase; NaN does not. An exit code.
- */
+/* Every slice that is fixed independently has to pass, every phase, too; not NaN. An exit code. */
 static int check_require(const measured *m, const char *name)
 {
     if (!lat_opt_given("require-theta"))
@@ -319,8 +316,7 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     if (lat_print_opts.tsv && slices)
         lat_usage("--slices is for text and --json: a row of --tsv has no columns for them");
-    if (lat_opt_given("fp-accuracy") && !fp_min)
-        lat_usage("--fp-accuracy is for --fp-min");
+    lat_usage_for("fp-accuracy", fp_min, "--fp-min");
     if (conventions && residual && lat_print_opts.tsv)
         lat_usage("--residual with --conventions is for text and --json");
     if (conventions && fp_min && lat_print_opts.tsv)

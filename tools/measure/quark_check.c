@@ -12,7 +12,6 @@
 #include "lattice/fermion_numbers.h"
 #include "quark/source.h"
 #include "run/common/print.h"
-#include "run/common/tool.h"
 #include "smear/smear.h"
 
 int lat_quark_check_boundary(const lat_header *head, const char *name, const double n[4])

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quark_run.h: the run of lat-quark. Functions return 0, or -1 with lat_error set, unless they say
  * otherwise. */
-#ifndef LAT_QUARK_RUN_H
-#define LAT_QUARK_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -97,5 +96,3 @@ int lat_quark_find_links(lat_quark_run *r);
 /* Emits S(p) or vertices of a momentum source, or S(p) of a point source at x. */
 int lat_quark_from_momentum(lat_quark_run *r, const double n1[4], const double n2[4]);
 int lat_quark_from_point(lat_quark_run *r, const double x[4]);
-
-#endif

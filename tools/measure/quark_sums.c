@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quark_sums.c: sums over the sites of propagators: legs of a momentum source, of a point source.
- */
+/* quark_sums.c: sums over sites of propagators: legs of a momentum source, of a point source. */
 #include "quark_run.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -23,11 +21,9 @@ static double *over_slices(lat_quark_run *r, slice_fn *fn, const void *what, siz
     double *all = lat_alloc((size_t)lat_slices(head) * reals, sizeof *all, "sums over slices");
     int rc = own && all ? 0 : -1;
     for (int t = 0; rc == 0 && t < slab.count; t++)
-        rc = lat_feed_slice(&r->first, t)
-                     || (lat_quark_opts.second && lat_feed_slice(&r->second, t))
-                     || fn(r, what, t + slab.first, own + (size_t)t * reals)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_feed_slice(&r->first, t)
+                    || (lat_quark_opts.second && lat_feed_slice(&r->second, t))
+                    || fn(r, what, t + slab.first, own + (size_t)t * reals));
     rc = lat_agree(lat_opts.comm, rc);
     if (rc || lat_feed_end(&r->first) || (lat_quark_opts.second && lat_feed_end(&r->second))
         || lat_field_gather(&r->first.f, own, reals * sizeof *own, all)) {
@@ -110,9 +106,8 @@ int lat_quark_from_momentum(lat_quark_run *r, const double n1[4], const double n
     return rc;
 }
 
-static int fourier_slice(lat_quark_run *r, const void *what, int t, double *out)
+static int fourier_slice(lat_quark_run *r, const void *what, LAT_UNUSED int t, double *out)
 {
-    (void)t;
     return lat_fourier_slice(what, r->first.slice, out);
 }
 
@@ -136,7 +131,6 @@ int lat_quark_from_point(lat_quark_run *r, const double x[4])
         lat_fourier_time(&f, r->list.index[m], r->list.n[m][3], all, leg);
         rc = lat_quark_emit(r, &k, leg);
     }
-    free(leg);
-    free(all);
+    LAT_FREE(leg, all);
     return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac_run.h: the run of lat-dirac. */
-#ifndef LAT_DIRAC_RUN_H
-#define LAT_DIRAC_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,5 +66,3 @@ int lat_dirac_tool_check_one(lat_dirac_tool_run *r, lat_field *x);
 
 /* Prints what is found about x: 0 or -1. */
 int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x);
-
-#endif

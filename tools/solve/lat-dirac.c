@@ -37,40 +37,36 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "apply", 0, "M|Mdag|MdagM|g5M|hop|schur|clover|inverse|sign", &apply, 0, 0,
      "write this operator times the input; hop: the sum of all hops; clover: the part that is "
      "diagonal in sites; inverse: the inverse of clover; schur: on odd sites, even sites become 0; "
-     "sign: the sign function of --operator overlap",
-     false},
+     "sign: the sign function of --operator overlap"},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym", &even_odd, 0, 0,
-     "Schur complement of --apply schur", false},
+     "Schur complement of --apply schur"},
     {LAT_OPT_CHOICE, "code", 0, "fast|plain", &code_of, 0, 0,
-     "plain: use the code that certifies solutions (M and Mdag; overlap: M)", false},
+     "plain: use the code that certifies solutions (M and Mdag; overlap: M)"},
     {LAT_OPT_FLAG, "check", 0, NULL, &check, 0, 0,
-     "print the residual of each column of the input; exit 3 if one is above --residual", false},
+     "print the residual of each column of the input; exit 3 if one is above --residual"},
     {LAT_OPT_REAL, "residual", 0, "R", &run.o.residual, 0, 1e300,
      "largest residual that --check accepts; an overlap operator is applied as exactly as this "
-     "needs",
-     false},
+     "needs"},
     {LAT_OPT_REAL, "residual-slices", 0, "R", &run.o.slices, 1e-16, 1e300,
      "let --check print |b - M x|/|x| of each time slice instead; exit 3 if one is above R "
      "(default: "
-     "not asked for)",
-     false},
+     "not asked for)"},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &run.o.source_text, 0, 0,
-     "source for --check, by name (default: the source that the header names)", false},
+     "source for --check, by name (default: the source that the header names)"},
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &run.o.source_file, 0, 0,
-     "sources for --check, field by field", false},
+     "sources for --check, field by field"},
     {LAT_OPT_FLAG, "identify", 0, NULL, &run.o.identify, 0, 0,
-     "find kappa, csw, boundary, spin basis, norm and source of the input", false},
-    {LAT_OPT_TEXT, "save", 0, "FILE", &run.o.save, 0, 0,
+     "find kappa, csw, boundary, spin basis, norm and source of the input"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save", 0, "FILE", &run.o.save, 0, 0,
      "let --identify write the input to FILE: in our basis, as M^-1, with operator, boundary, "
      "links "
-     "and a point source in the header",
-     true},
+     "and a point source in the header"},
     LAT_HEADING("Operator"),
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0, "read links from FILE", true},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+     "read links from FILE"},
     {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
      "smear the links of the operator; lat-solve has the syntax (default: the smearing that the "
-     "header of the input names)",
-     false},
+     "header of the input names)"},
     LAT_FERMION_OPTIONS,
     LAT_HEADING("Overlap operator"),
     LAT_OVERLAP_OPTIONS,
@@ -215,10 +211,8 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
     const lat_part p = {LAT_BOTH, columns, lat_column_numbers};
     if (apply == SIGN)
         return lat_sign_apply(o->sign, 0, &p, out, in);
-    return lat_overlap_apply(o, kinds[apply], 0, &p, out, in)
-                   || (apply == GAMMA5 && o->space->ops->gamma5(o->space, &p, out))
-               ? -1
-               : 0;
+    return lat_rc(lat_overlap_apply(o, kinds[apply], 0, &p, out, in)
+                  || (apply == GAMMA5 && o->space->ops->gamma5(o->space, &p, out)));
 }
 
 static int apply_overlap(lat_dirac_tool_run *r, const lat_field *x, lat_field *y)
@@ -315,11 +309,9 @@ static int find_links(lat_dirac_tool_run *r, const lat_field *x)
         return -1;
     if (r->links.number == before)
         return 0;
-    return lat_fermion_check_gauge(&r->links.u.head, gauge_file)
-                   || ((apply >= 0 || lat_dirac_tool_stated(r))
-                       && lat_fermion_check_links(&r->fermion, &r->links.u.head, gauge_file))
-               ? -1
-               : 0;
+    return lat_rc(lat_fermion_check_gauge(&r->links.u.head, gauge_file)
+                  || ((apply >= 0 || lat_dirac_tool_stated(r))
+                      && lat_fermion_check_links(&r->fermion, &r->links.u.head, gauge_file)));
 }
 
 /* What M^-1 is divided by in the file of another program is unknown to --identify. */
@@ -390,14 +382,12 @@ static void check_usage(lat_dirac_tool_run *r)
     lat_smear s;
     if (smear_text && lat_smear_parse(smear_text, &s))
         lat_usage("--smear-links: %s", lat_error());
-    if (smear_text && r->o.identify)
-        lat_usage("--smear-links is for --apply and --check");
+    lat_usage_for("smear-links", !r->o.identify, "--apply and --check");
     lat_usage_if_stdin_twice(
         (const char *const[]){gauge_file, r->o.source_file, lat_overlap_opts.modes}, 3);
     if (r->o.source_file && r->o.source_text)
         lat_usage("--source and --source-file exclude each other");
-    if (lat_opt_given("even-odd") && apply != SCHUR)
-        lat_usage("--even-odd is for --apply schur");
+    lat_usage_for("even-odd", apply == SCHUR, "--apply schur");
     if (code_of == PLAIN && apply > M_DAGGER)
         lat_usage("--code plain applies M and Mdag alone");
     if (check || r->o.identify)

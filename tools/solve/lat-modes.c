@@ -22,7 +22,6 @@
 #include "run/common/resume.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"
-#include "stream/stream.h"
 #include "modes_run.h"
 
 enum { SINGLE, DOUBLE }; /* of --precision */
@@ -43,51 +42,41 @@ static const lat_option options[] = {
     LAT_FERMION_OPTIONS,
     {LAT_OPT_CHOICE, "matrix", 0, LAT_MODES_MATRICES, &run.o.matrix, 0, 0,
      "matrix whose modes are found: gamma5 M, M^+ M, or gamma5 S, where S is the asymmetric Schur "
-     "complement on odd sites",
-     false},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &run.o.smear_text, 0, 0,
-     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
-     ",spatial",
-     false},
+     "complement on odd sites"},
+    LAT_SMEAR_LINKS_OPTION(run.o.smear_text, ""),
     LAT_HEADING("Search"),
     {LAT_OPT_TEXT, "modes", 0, "K", &modes_text, 0, 0,
      "number of modes; LOW-HIGH: the number from LOW to HIGH that leaves the widest gap to the "
-     "next eigenvalue; auto: 8-24",
-     false},
+     "next eigenvalue; auto: 8-24"},
     {LAT_OPT_FLAG, "largest", 0, NULL, &run.o.largest, 0, 0,
-     "find the modes with the largest modulus instead of the smallest", false},
+     "find the modes with the largest modulus instead of the smallest"},
     {LAT_OPT_REAL, "residual", 0, "R", &run.o.residual, 1e-14, 1,
-     "search until |A v - value v| is below R for each mode, |v| = 1", false},
+     "search until |A v - value v| is below R for each mode, |v| = 1"},
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
      "lanczos: thick-restart Lanczos with a Chebyshev polynomial; ritz: conjugate gradients on the "
-     "Ritz functional, one mode after the other",
-     false},
+     "Ritz functional, one mode after the other"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of the search; single: several vectors at a time, refined in double (default: "
-     "single if --residual is 1e-5 or larger)",
-     false},
+     "single if --residual is 1e-5 or larger)"},
     {LAT_OPT_INT, "degree", 0, "N", &degree, 0, 10000,
-     "degree of the polynomial; 0: chosen from the spectrum", false},
-    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers", false},
-    {LAT_OPT_INT, "max-applications", 0, "N", &max_applications, 1, 1e12,
-     "give up after N applications of the matrix", LAT_OPT_LIMIT},
+     "degree of the polynomial; 0: chosen from the spectrum"},
+    {LAT_OPT_SEED, "seed", 's', "SEED", &seed, 0, 0, "seed of the random numbers"},
+    {LAT_OPT_INT | LAT_OPT_LIMIT, "max-applications", 0, "N", &max_applications, 1, 1e12,
+     "give up after N applications of the matrix"},
     LAT_HEADING("Output"),
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &run.o.tsv, 0, 0,
-     "print a table instead of the modes, one row for each", true},
-    {LAT_OPT_FLAG, "json", 0, NULL, &run.o.json, 0, 0,
-     "print one object for each configuration instead of the modes, with bounds", true},
-    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "also write the table of --tsv to FILE",
-     true},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "tsv", 0, NULL, &run.o.tsv, 0, 0,
+     "print a table instead of the modes, one row for each"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "json", 0, NULL, &run.o.json, 0, 0,
+     "print one object for each configuration instead of the modes, with bounds"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "log", 'l', "FILE", &log_path, 0, 0,
+     "also write the table of --tsv to FILE"},
     LAT_HEADING("Run"),
-    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
-     "write the state of the search to FILE, which must be new, or the FILE of --resume", true},
-    {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
-     "continue from the checkpoint FILE, with the same input and options", true},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
+     "write the state of the search to FILE, which must be new, or the FILE of --resume"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "resume", 0, "FILE", &resume, 0, 0,
+     "continue from the checkpoint FILE, with the same input and options"},
     LAT_HEADING("Device"),
-    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of the device (default: the free memory of a "
-     "GPU; no limit on the CPU)",
-     true},
+    LAT_SEARCH_MEMORY_OPTION(memory),
     LAT_DEVICE_OPTIONS(device),
     LAT_TUNE_OPTION(device),
     {0}};
@@ -123,7 +112,7 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 static lat_device *device_for(lat_modes_tool_run *r)
 {
     const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
-    return lat_device_or_cpu(r->device, &device, can, &r->cpu);
+    return lat_device_or_cpu(r->device, can);
 }
 
 static int unconverged(const lat_modes_tool_run *r)
@@ -148,10 +137,8 @@ static int save(void *with, const lat_modes_state *state)
 {
     lat_modes_tool_run *r = with;
     lat_space *s = state->refined ? r->exact.one : searched(r);
-    return lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
-                   || lat_sections_asked(&r->kept)
-               ? -1
-               : 0;
+    return lat_rc(lat_modestate_save(&r->kept, r->name, s, &r->links.u, state)
+                  || lat_sections_asked(&r->kept));
 }
 
 static int find(lat_modes_tool_run *r, lat_modes_job *job)
@@ -190,14 +177,12 @@ static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage stor
     const int nc = u->head.nc;
     const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
     const lat_dirac_options how = {.reals = 0};
-    return (o->grid = lat_grid_new(on, &spec))
-                   && (o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
-                   && (o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
-                   && (columns == 0
-                       || ((o->many = lat_space_open_in(o->grid, nc, columns, r->gauge))
-                           && (o->batch = lat_dirac_open(o->many, u, &r->fermion, &how))))
-               ? 0
-               : -1;
+    return lat_rc(!(o->grid = lat_grid_new(on, &spec))
+                  || !(o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
+                  || !(o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
+                  || (columns > 0
+                      && (!(o->many = lat_space_open_in(o->grid, nc, columns, r->gauge))
+                          || !(o->batch = lat_dirac_open(o->many, u, &r->fermion, &how)))));
 }
 
 static void close_operator(lat_modes_tool_operator *o)
@@ -383,7 +368,6 @@ int main(int argc, char **argv)
     lat_progress_end();
     lat_sections_stopped(&r->kept, code);
     lat_links_free(&r->links);
-    lat_device_close(r->cpu);
     lat_device_close(r->device);
     lat_device_end();
     if (lat_log_close(r->log, log_path) && code == LAT_DONE)

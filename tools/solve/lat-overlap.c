@@ -29,48 +29,40 @@ static lat_smear smear;
 static lat_output *modes_out; /* of --save-modes */
 static double csw, xi = 1, nu = 1, memory;
 static lat_device_options device_choice;
-static lat_device *device, *cpu; /* cpu: where the device cannot do it */
+static lat_device *device;
 
 enum { MOST = 500 };
 
 static const lat_option options[] = {
     LAT_HEADING("What to measure"),
     {LAT_OPT_FLAG, "index", 0, NULL, &index_of, 0, 0,
-     "measure the index by spectral flow and by zero modes, which must agree (else exit 3)", false},
+     "measure the index by spectral flow and by zero modes, which must agree (else exit 3)"},
     {LAT_OPT_INT, "follow", 0, "K", &follow, 1, MOST,
-     "largest number of modes of H that --index follows", false},
+     "largest number of modes of H that --index follows"},
     {LAT_OPT_FLAG, "gw", 0, NULL, &gw, 0, 0,
-     "measure how far sign(H)^2 is from 1, and how far the Ginsparg-Wilson relation is from 0",
-     false},
+     "measure how far sign(H)^2 is from 1, and how far the Ginsparg-Wilson relation is from 0"},
     {LAT_OPT_INT, "spectrum", 0, "K", &spectrum, 1, MOST,
-     "measure the K lowest eigenvalues of D^+ D in each chirality, and of D", false},
-    {LAT_OPT_TEXT, "save-modes", 0, "FILE", &save_modes, 0, 0,
-     "write the eigenvectors of D^+ D that --spectrum finds to FILE, for lat-solve --deflate",
-     true},
+     "measure the K lowest eigenvalues of D^+ D in each chirality, and of D"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save-modes", 0, "FILE", &save_modes, 0, 0,
+     "write the eigenvectors of D^+ D that --spectrum finds to FILE, for lat-solve --deflate"},
     LAT_HEADING("Sign function"),
     LAT_SIGN_OPTIONS,
     LAT_HEADING("Kernel"),
-    {LAT_OPT_REAL, "csw", 0, "C", &csw, 0, 0, "clover coefficient of D_W", false},
+    {LAT_OPT_REAL, "csw", 0, "C", &csw, 0, 0, "clover coefficient of D_W"},
     {LAT_OPT_REAL, "xi", 0, "XI", &xi, 1e-3, 1e3,
-     "bare anisotropy of D_W: spatial hops have weight NU/XI", false},
-    {LAT_OPT_REAL, "nu", 0, "NU", &nu, 1e-3, 1e3, "bare velocity of light of D_W", false},
+     "bare anisotropy of D_W: spatial hops have weight NU/XI"},
+    {LAT_OPT_REAL, "nu", 0, "NU", &nu, 1e-3, 1e3, "bare velocity of light of D_W"},
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &boundary, 0, 0,
-     "boundary of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: p,p,p,a)",
-     false},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &smear_text, 0, 0,
-     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
-     ",spatial",
-     false},
+     "boundary of quarks: p periodic, a antiperiodic, or a phase in units of pi (default: "
+     "p,p,p,a)"},
+    LAT_SMEAR_LINKS_OPTION(smear_text, ""),
     LAT_HEADING("Output"),
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0,
-     "print columns with a header line, the default", true},
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
-     "write to FILE (default: stdout)", true},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0,
+     "print columns with a header line, the default"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &lat_print_opts.output, 0, 0,
+     "write to FILE (default: stdout)"},
     LAT_HEADING("Device"),
-    {LAT_OPT_REAL, "memory", 0, "GB", &memory, 0, 1e9,
-     "refuse a search whose vectors need more memory of the device (default: the free memory of a "
-     "GPU; no limit on the CPU)",
-     true},
+    LAT_SEARCH_MEMORY_OPTION(memory),
     LAT_DEVICE_OPTIONS(device_choice),
     LAT_TUNE_OPTION(device_choice),
     {0}};
@@ -101,7 +93,7 @@ static void print_heading(FILE *to, const char *columns)
 static lat_device *device_for(const lat_field *u)
 {
     const bool can = lat_space_gpu_takes(&u->head.geom, lat_opts.comm->size);
-    lat_device *on = lat_device_or_cpu(device, &device_choice, can, &cpu);
+    lat_device *on = lat_device_or_cpu(device, can);
     if (on)
         lat_device_threads(on, u, 1);
     return on;
@@ -204,24 +196,20 @@ static int write_modes(lat_overlap *o, const lat_field *u, const lat_header *hea
     const int n = (int)lat_header_objects(&modes->head);
     lat_header *head = &modes->head;
     double *residual = lat_alloc((size_t)n, sizeof *residual, "residuals"), worst = 0;
-    int rc = residual && !lat_quark_set_eigenvalues(&head->quark, value)
-                     && !certify(o, u, modes, residual)
-                 ? 0
-                 : -1;
+    int rc = lat_rc(!residual || lat_quark_set_eigenvalues(&head->quark, value)
+                    || certify(o, u, modes, residual));
     for (int k = 0; k < n && rc == 0; k++)
         worst = fmax(worst, residual[k]);
     if (rc == 0)
         lat_header_of_links(head, head_u, &fermion);
-    rc = rc || lat_quark_set_residuals(&head->quark, residual)
-                 || lat_info_set(head, LAT_INFO_MODES_MATRIX,
-                                 lat_modes_matrix_text(LAT_MODES_OF_OVERLAP))
-                 || lat_info_set(head, LAT_INFO_MODES_WHICH, "lowest")
-                 || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
-                 || lat_overlap_describe(head, o, &known)
-                 || lat_provenance(head, "%d modes, residual %.2e", n, worst)
-                 || lat_stream_write(modes_out, modes, lat_opts.store)
-             ? -1
-             : 0;
+    rc = lat_rc(
+        rc || lat_quark_set_residuals(&head->quark, residual)
+        || lat_info_set(head, LAT_INFO_MODES_MATRIX, lat_modes_matrix_text(LAT_MODES_OF_OVERLAP))
+        || lat_info_set(head, LAT_INFO_MODES_WHICH, "lowest")
+        || (smear_text && lat_info_set(head, LAT_SMEARED_LINKS, smear_text))
+        || lat_overlap_describe(head, o, &known)
+        || lat_provenance(head, "%d modes, residual %.2e", n, worst)
+        || lat_stream_write(modes_out, modes, lat_opts.store));
     free(residual);
     return rc;
 }
@@ -290,9 +278,8 @@ static int all(lat_input *in, FILE *text)
 }
 
 /* The modes are there before the table is. */
-static int end(FILE *text)
+static int end(LAT_UNUSED FILE *text)
 {
-    (void)text;
     lat_output *out = modes_out;
     modes_out = NULL;
     return out && lat_stream_commit(out) ? LAT_FAILED : LAT_DONE;
@@ -318,27 +305,21 @@ static void check_usage(void)
         lat_usage("%s", lat_error());
     lat_overlap_check_options(&fermion);
     lat_usage_if_stdin_twice((const char *const[]){lat_overlap_opts.modes}, 1);
-    if (lat_opt_given("follow") && !index_of)
-        lat_usage("--follow is for --index");
-    if (save_modes && !spectrum)
-        lat_usage("--save-modes is for --spectrum");
+    lat_usage_for("follow", index_of, "--index");
+    lat_usage_for("save-modes", spectrum, "--spectrum");
     if (save_modes && !strcmp(save_modes, "-"))
         lat_usage("--save-modes needs the name of a file");
     lat_usage_if_input("save-modes", save_modes);
-    if (lat_overlap_opts.force && (index_of || spectrum))
-        lat_usage("--force-interval is for --gw");
+    lat_usage_for("force-interval", !index_of && !spectrum, "--gw");
 }
 
 static int open_all(void)
 {
     const lat_comm *comm = lat_opts.comm;
-    return lat_device_begin(&device_choice, comm)
-                   || !(device = lat_device_open(&device_choice, comm))
-                   || lat_overlap_known_open(&known, comm)
-                   || (save_modes
-                       && !(modes_out = lat_output_open(save_modes, lat_output_flags(), comm)))
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_device_begin(&device_choice, comm) || !(device = lat_device_open(&device_choice, comm))
+        || lat_overlap_known_open(&known, comm)
+        || (save_modes && !(modes_out = lat_output_open(save_modes, lat_output_flags(), comm))));
 }
 
 int main(int argc, char **argv)
@@ -348,7 +329,6 @@ int main(int argc, char **argv)
     const int code = open_all() ? lat_report(LAT_FAILED) : lat_print_run(all, end);
     lat_output_abort(modes_out);
     lat_overlap_known_close(&known);
-    lat_device_close(cpu);
     lat_device_close(device);
     lat_device_end();
     return code;

@@ -2,8 +2,7 @@
 /* lat-solve: M x = b for sources that come as a stream, or that it makes on the links that come.
  *
  * Solutions are certified: the residual of each column is computed by lib/certify/plain.h, which
- * shares nothing with the solvers. A column above the target is solved further, with a lower one.
- */
+ * shares nothing with solvers. A column above the target is solved further, with a lower one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +12,11 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
-#include "formats/fields.h"
-#include "certify/plain.h"
 #include "lattice/boundary.h"
 #include "smear/smear.h"
 #include "run/quark/result.h"
 #include "run/common/resume.h"
 #include "run/quark/sources.h"
-#include "run/common/tool.h"
 #include "run/quark/twists.h"
 #include "stream/stream.h"
 
@@ -36,80 +32,67 @@ static const lat_option options[] = {
     LAT_HEADING("Operator"),
     LAT_FERMION_OPTIONS,
     {LAT_OPT_TEXT, "masses", 0, "M,M,..", &masses_text, 0, 0,
-     "several masses instead of --mass: a solution for each, in this order", false},
+     "several masses instead of --mass: a solution for each, in this order"},
     {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0,
-     "several kappas instead of --kappa: a solution for each, in this order", false},
+     "several kappas instead of --kappa: a solution for each, in this order"},
     {LAT_OPT_TEXT, "twists", 0, "MU,MU,..", &twists_text, 0, 0,
      "several twisted masses instead of --twist: a solution for each, in this order, from one "
-     "Krylov space (multi-shift CG)",
-     false},
-    {LAT_OPT_TEXT, "smear-links", 0, "SMEARING", &solving.smearing, 0, 0,
-     "smear the links of the operator: ape:A,N, stout:R,N or hyp:A,B,C,N, optionally followed by "
-     ",spatial; sources use the links as they were read",
-     false},
+     "Krylov space (multi-shift CG)"},
+    LAT_SMEAR_LINKS_OPTION(solving.smearing, "; sources use the links as they were read"),
     LAT_HEADING("Overlap operator"),
     LAT_OVERLAP_OPTIONS,
     {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
-     "write D^-1 itself, with its contact term, instead of (D^-1 - 1)/(1 - MU)", false},
+     "write D^-1 itself, with its contact term, instead of (D^-1 - 1)/(1 - MU)"},
     LAT_HEADING("Source"),
-    {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "read links from FILE; the input has the sources", true},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
+     "read links from FILE; the input has the sources"},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &source_text, 0, 0,
      "make this source on each configuration: point:x,y,z,t, wall:t, momentum:nx,ny,nz,nt, "
-     "noise:z4,t=.., with steps such as /gauss:w,n after it (man lat-source)",
-     false},
+     "noise:z4,t=.., with steps such as /gauss:w,n after it (man lat-source)"},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
-     "solve only these columns, and write them as spinors", false},
+     "solve only these columns, and write them as spinors"},
     LAT_HEADING("Solver"),
     {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &solving.precision, 0, 0,
      "precision of the iterations; half needs a GPU (default: half on a GPU, else single; single "
-     "with --solver bicgstabl or gcr, and with --operator overlap)",
-     false},
+     "with --solver bicgstabl or gcr, and with --operator overlap)"},
     {LAT_OPT_REAL, "residual", 0, "R", &solving.how.residual, 1e-16, 1,
-     "solve until |b - M x|/|b| is below R in every column", false},
+     "solve until |b - M x|/|b| is below R in every column"},
     {LAT_OPT_REAL, "residual-slices", 0, "R", &solving.how.slices, 1e-14, 1,
      "solve on until |b - M x|/|x| is below R on each time slice of every column, so that heavy "
-     "quarks are exact far from the source, too (default: not asked for)",
-     false},
-    {LAT_OPT_INT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
-     "give up a column after N iterations", LAT_OPT_LIMIT},
+     "quarks are exact far from the source, too (default: not asked for)"},
+    {LAT_OPT_INT | LAT_OPT_LIMIT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
+     "give up a column after N iterations"},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
      "solver; mg: adaptive multigrid for light quarks, on the CPU; auto: bicgstab, then bicgstabl, "
-     "then cg for columns where it fails, or mg if it pays after 100 iterations",
-     false},
+     "then cg for columns where it fails, or mg if it pays after 100 iterations"},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
-     "Schur complement that is solved; none: M itself", false},
-    {LAT_OPT_TEXT, "deflate", 0, "FILE", &deflate_path, 0, 0,
+     "Schur complement that is solved; none: M itself"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "deflate", 0, "FILE", &deflate_path, 0, 0,
      "modes of these links and this operator, from lat-modes (overlap: lat-overlap --save-modes): "
      "their part of a solution is computed directly, and CG finds the rest; modes of gamma5 S need "
-     "--even-odd asym",
-     true},
+     "--even-odd asym"},
     {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
      "reals stored for a link in the iterations: 18, 12 or 8 (SU(2): 8 or 4); 0: 12 (SU(2): 4) if "
-     "the links are unitary",
-     false},
+     "the links are unitary"},
     {LAT_OPT_REAL, "delta", 0, "D", &solving.how.delta, 0, 1,
      "make a reliable update when the residual has fallen by D (default: 0.02; CG in half 0.1; mg "
-     "0.00001); gcr, and double without --deflate, make none",
-     false},
+     "0.00001); gcr, and double without --deflate, make none"},
     LAT_HEADING("Device"),
-    {LAT_OPT_INT, "batch", 0, "N", &solving.how.batch, 1, LAT_VECTOR_COLUMNS,
+    {LAT_OPT_INT | LAT_OPT_LOCAL, "batch", 0, "N", &solving.how.batch, 1, LAT_VECTOR_COLUMNS,
      "columns solved side by side: more columns are faster and need more memory (default: 16; on a "
-     "GPU as many as fit)",
-     true},
-    {LAT_OPT_REAL, "memory", 0, "GB", &solving.memory, 0, 1e9,
+     "GPU as many as fit)"},
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "memory", 0, "GB", &solving.memory, 0, 1e9,
      "memory of the device for solvers and operator, which sets --batch (default: the free memory "
-     "of a GPU; no limit on the CPU)",
-     true},
+     "of a GPU; no limit on the CPU)"},
     LAT_DEVICE_OPTIONS(solving.device),
     LAT_TUNE_OPTION(solving.device),
     LAT_HEADING("Run"),
-    {LAT_OPT_TEXT, "log", 'l', "FILE", &log_path, 0, 0, "write a line for each column to FILE",
-     true},
-    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
-     "keep finished columns in FILE, which must be new, or the FILE of --resume", true},
-    {LAT_OPT_TEXT, "resume", 0, "FILE", &resume, 0, 0,
-     "continue from the checkpoint FILE, with the same input and options", true},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "log", 'l', "FILE", &log_path, 0, 0,
+     "write a line for each column to FILE"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "checkpoint", 0, "FILE", &checkpoint, 0, 0,
+     "keep finished columns in FILE, which must be new, or the FILE of --resume"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "resume", 0, "FILE", &resume, 0, 0,
+     "continue from the checkpoint FILE, with the same input and options"},
     {0}};
 
 static const lat_tool tool = {
@@ -212,9 +195,9 @@ static int check_source(run *r)
     lat_solution *s = &r->v.s;
     const size_t all = lat_header_objects(&s->x->head);
     int list[LAT_MAX_COLUMNS];
-    for (int i = 0; i < r->v.columns; i++)
-        if ((size_t)r->v.column[i] >= all)
-            return lat_fail("--columns: expected columns below %zu, found %d", all, r->v.column[i]);
+    LAT_FOR_COLUMNS (k, &r->v)
+        if ((size_t)k >= all)
+            return lat_fail("--columns: expected columns below %zu, found %d", all, k);
     const int columns = lat_inverter_columns(&r->v, list);
     return lat_boundary_check_quarks(&r->v.fermion, s->b, columns, list,
                                      source_text ? "--source" : lat_input_name(r->from.in));
@@ -363,8 +346,7 @@ static void check_overlap(run *r)
     static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
                                          "delta",  "twists", "memory",   "residual-slices"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
-        if (lat_opt_given(wilson[i]))
-            lat_usage("--%s is for --operator wilson", wilson[i]);
+        lat_usage_for(wilson[i], false, "--operator wilson");
     if (lat_inverter_overlap(&r->v) && solving.precision == LAT_INNER_HALF)
         lat_usage("--precision half is for --operator wilson");
     r->form = lat_propagator_of_options(masses_text);

@@ -26,13 +26,12 @@ static const char *gauge_file;
 static const lat_option options[] = {
     {LAT_OPT_DIMS, "dims", 'd', "X,Y,Z,T", &geom, 0, 0,
      "make sources for a lattice without links instead of reading the input: for sources that need "
-     "none",
-     false},
-    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N), with --dims", false},
+     "none"},
+    {LAT_OPT_INT, "group", 'N', "N", &group, 2, LAT_MAX_COLOURS, "SU(N), with --dims"},
     {LAT_OPT_TEXT, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
-     "links for the steps of a sequential source; the input has propagators", false},
-    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the source",
-     false},
+     "links for the steps of a sequential source; the input has propagators"},
+    {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
+     "precision of the source"},
     {0}};
 
 static const lat_tool tool = {
@@ -64,11 +63,9 @@ typedef struct run {
 
 static int write_field(run *r, lat_field *f)
 {
-    return lat_provenance(&f->head, "%s", r->text)
-                   || lat_field_convert(f, precision ? LAT_F64 : LAT_F32)
-                   || lat_stream_write(r->out, f, lat_opts.store) < 0
-               ? -1
-               : 0;
+    return lat_rc(lat_provenance(&f->head, "%s", r->text)
+                  || lat_field_convert(f, precision ? LAT_F64 : LAT_F32)
+                  || lat_stream_write(r->out, f, lat_opts.store) < 0);
 }
 
 /* ---- on links -------------------------------------------------------------------------------- */
@@ -100,10 +97,8 @@ static int on_links(run *r)
     lat_field u;
     int rc;
     for (long config = 0; (rc = lat_fields_read_links(r->in, &u)) > 0; config++) {
-        rc = lat_header_need(&u.head, LAT_GAUGE, lat_input_name(r->in)) || lat_field_exchange(&u)
-                     || on_lattice(r, &u, config)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_header_need(&u.head, LAT_GAUGE, lat_input_name(r->in))
+                    || lat_field_exchange(&u) || on_lattice(r, &u, config));
         lat_field_free(&u);
         if (rc)
             return -1;
@@ -222,10 +217,8 @@ static int describe(const run *r, lat_header *head)
     char *text = lat_text_new("%s of %s", r->text,
                               head->quark.source ? head->quark.source : "unknown");
     lat_header_no_operator(head);
-    const int rc = text && !lat_quark_set_source(&head->quark, text)
-                           && !lat_quark_set_residuals(&head->quark, NULL)
-                       ? 0
-                       : -1;
+    const int rc = lat_rc(!text || lat_quark_set_source(&head->quark, text)
+                          || lat_quark_set_residuals(&head->quark, NULL));
     free(text);
     return rc;
 }
@@ -236,10 +229,9 @@ static int on_propagators(run *r)
     int rc;
     for (; (rc = lat_fields_read(r->in, &s)) > 0; r->field++) {
         const char *name = lat_input_name(r->in);
-        rc = lat_header_need(&s.head, LAT_PROPAGATOR, name) || lat_need_solution(&s.head, name)
-                     || sequential(r, &s) || describe(r, &s.head) || write_field(r, &s)
-                 ? -1
-                 : 0;
+        rc = lat_rc(lat_header_need(&s.head, LAT_PROPAGATOR, name)
+                    || lat_need_solution(&s.head, name) || sequential(r, &s) || describe(r, &s.head)
+                    || write_field(r, &s));
         lat_field_free(&s);
         if (rc)
             return -1;
@@ -261,8 +253,7 @@ int main(int argc, char **argv)
         lat_usage("--dims is in place of an input, found '%s', too", file);
     if (dims && is_sequential)
         lat_usage("a sequential source is made from propagators: --dims has none");
-    if (lat_opt_given("group") && !dims)
-        lat_usage("--group is for --dims");
+    lat_usage_for("group", dims, "--dims");
     if (is_sequential)
         parse_sequential(&r);
     if ((gauge_file != NULL) != (r.steps != NULL))
@@ -273,12 +264,11 @@ int main(int argc, char **argv)
         lat_usage("only one of the inputs can be stdin");
     if (!dims)
         r.in = lat_input_open(file, lat_opts.comm);
-    int rc = (dims || r.in)
-                     && (!gauge_file || (r.links.in = lat_input_open(gauge_file, lat_opts.comm)))
-                     && (r.out = lat_output_open(
-                             lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER, lat_opts.comm))
-                 ? 0
-                 : -1;
+    int rc = lat_rc(
+        (!dims && !r.in)
+        || (gauge_file && !(r.links.in = lat_input_open(gauge_file, lat_opts.comm)))
+        || !(r.out = lat_output_open(lat_opts.output, lat_output_flags() | LAT_OUTPUT_OTHER,
+                                     lat_opts.comm)));
     if (rc == 0)
         rc = dims ? without_links(&r) : is_sequential ? on_propagators(&r) : on_links(&r);
     const int code = lat_output_end(r.out, NULL, rc ? LAT_FAILED : LAT_DONE);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
 #include "certify/plain.h"
@@ -41,11 +42,9 @@ static int complete(lat_modes_tool_run *r, int first, int columns, lat_field *x)
     lat_dfield *y = lat_vector_new(s, "a mode on all sites"), *b = lat_vector_new(s, "zeros");
     int rc = y && b ? 0 : -1;
     for (int k = 0; k < columns && rc == 0; k++)
-        rc = s->ops->copy(s, &odd, r->modes.vector[first + k], y)
-                     || r->exact.d->ops->reconstruct(r->exact.d, &odd, y, b)
-                     || lat_spinor_get(s, y, 0, x, k)
-                 ? -1
-                 : 0;
+        rc = lat_rc(s->ops->copy(s, &odd, r->modes.vector[first + k], y)
+                    || r->exact.d->ops->reconstruct(r->exact.d, &odd, y, b)
+                    || lat_spinor_get(s, y, 0, x, k));
     lat_dfield_free(y);
     lat_dfield_free(b);
     return rc;
@@ -99,15 +98,11 @@ static int certify(lat_modes_tool_run *r)
     certificate z = {.m = NULL};
     lat_fermion other = r->fermion;
     other.twist = -other.twist;
-    int rc = (z.m = lat_plain_new(lat_modes_tool_links(r), &r->fermion))
-                     && new_modes(r, most, &z.x) == 0 && new_modes(r, most, &z.b) == 0
-                 ? 0
-                 : -1;
+    int rc = lat_rc(!(z.m = lat_plain_new(lat_modes_tool_links(r), &r->fermion))
+                    || new_modes(r, most, &z.x) || new_modes(r, most, &z.b));
     if (rc == 0 && r->o.matrix == LAT_MODES_OF_NORMAL)
-        rc = (z.adjoint = lat_plain_new(lat_modes_tool_links(r), &other))
-                     && new_modes(r, most, &z.v) == 0
-                 ? 0
-                 : -1;
+        rc = lat_rc(!(z.adjoint = lat_plain_new(lat_modes_tool_links(r), &other))
+                    || new_modes(r, most, &z.v));
     for (int k = 0; k < n && rc == 0; k += most)
         rc = certify_some(r, &z, k, n - k < most ? n - k : most);
     lat_field_free(&z.v);
@@ -129,10 +124,8 @@ static int measure_chirality(lat_modes_tool_run *r)
     for (int k = 0; k < r->modes.count && rc == 0; k++) {
         lat_scalar dot, *to = &dot;
         const lat_dfield *v = r->modes.vector[k];
-        rc = ops->copy(r->exact.one, &p, v, w) || ops->gamma5(r->exact.one, &p, w)
-                     || ops->dots(r->exact.one, &p, 1, &v, w, &to, NULL)
-                 ? -1
-                 : 0;
+        rc = lat_rc(ops->copy(r->exact.one, &p, v, w) || ops->gamma5(r->exact.one, &p, w)
+                    || ops->dots(r->exact.one, &p, 1, &v, w, &to, NULL));
         r->chirality[k] = dot.re;
     }
     lat_dfield_free(w);

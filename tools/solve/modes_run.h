@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* modes_run.h: the run of lat-modes. */
-#ifndef LAT_MODES_RUN_H
-#define LAT_MODES_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ typedef struct lat_modes_tool_operator {
 
 typedef struct lat_modes_tool_run {
     lat_modes_tool_options o;
-    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_device *device;
     lat_output *out;
     FILE *text, *log;
     lat_links links;
@@ -72,5 +71,3 @@ int lat_modes_tool_fetch(lat_modes_tool_run *r);
 
 /* Writes or prints them: an exit code. */
 int lat_modes_tool_write_modes(lat_modes_tool_run *r);
-
-#endif

@@ -57,18 +57,16 @@ static int describe(lat_modes_tool_run *r)
         worst = fmax(worst, r->residual[k]);
     lat_header_of_links(head, &r->links.u.head, &r->fermion);
     snprintf(number, sizeof number, "%.17g", r->modes.rest);
-    return lat_quark_set_residuals(&head->quark, r->residual)
-                   || lat_quark_set_eigenvalues(&head->quark, r->modes.value)
-                   || lat_info_set(head, LAT_INFO_MODES_MATRIX,
-                                   lat_modes_matrix_text((lat_modes_matrix)r->o.matrix))
-                   || lat_info_set(head, LAT_INFO_MODES_WHICH, r->o.largest ? "largest" : "lowest")
-                   || lat_info_set(head, LAT_INFO_MODES_REST, number)
-                   || (r->o.smear_text && lat_info_set(head, LAT_SMEARED_LINKS, r->o.smear_text))
-                   || lat_provenance(head, "%d modes, residual %.2e, projectors to %.2e and %.2e",
-                                     r->modes.count, worst, lat_modes_bound(kappa_of(r, 1)),
-                                     lat_modes_bound(kappa_of(r, -1)))
-               ? -1
-               : 0;
+    return lat_rc(lat_quark_set_residuals(&head->quark, r->residual)
+                  || lat_quark_set_eigenvalues(&head->quark, r->modes.value)
+                  || lat_info_set(head, LAT_INFO_MODES_MATRIX,
+                                  lat_modes_matrix_text((lat_modes_matrix)r->o.matrix))
+                  || lat_info_set(head, LAT_INFO_MODES_WHICH, r->o.largest ? "largest" : "lowest")
+                  || lat_info_set(head, LAT_INFO_MODES_REST, number)
+                  || (r->o.smear_text && lat_info_set(head, LAT_SMEARED_LINKS, r->o.smear_text))
+                  || lat_provenance(head, "%d modes, residual %.2e, projectors to %.2e and %.2e",
+                                    r->modes.count, worst, lat_modes_bound(kappa_of(r, 1)),
+                                    lat_modes_bound(kappa_of(r, -1))));
 }
 
 int lat_modes_tool_write_modes(lat_modes_tool_run *r)

@@ -28,12 +28,7 @@ static void dirac_cpu_close(lat_dirac *d)
     lat_hop_table_free(&c->table);
     lat_dfield_free(c->tmp);
     lat_dfield_free(c->other);
-    free(c->links[0]);
-    free(c->links[1]);
-    free(c->unit);
-    free(c->clover);
-    free(c->inverse);
-    free(c);
+    LAT_FREE(c->links[0], c->links[1], c->unit, c->clover, c->inverse, c);
 }
 
 /* log |det A| where A is the same at all sites. */
@@ -94,11 +89,9 @@ static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_o
 static lat_dirac *dirac_cpu_open(lat_space *s, const lat_field *u, const lat_fermion *fermion,
                                  const lat_dirac_options *options)
 {
-    lat_cpu_dirac *c = calloc(1, sizeof *c);
-    if (!c) {
-        lat_fail("out of memory: a Dirac operator");
+    lat_cpu_dirac *c = lat_alloc_zero(1, sizeof *c, "a Dirac operator");
+    if (!c)
         return NULL;
-    }
     c->d = (lat_dirac){.ops = &lat_dirac_cpu, .space = s, .fermion = *fermion};
     c->s = lat_cpu_space_of(s);
     c->lanes = lat_dirac_lanes_table[lat_isa_widest()][s->nc]
@@ -123,10 +116,9 @@ typedef struct context {
     const lat_hop_call *call;
 } context;
 
-static void hop_blocks(void *context_, int unit, int begin, int end)
+static void hop_blocks(void *context_, LAT_UNUSED int unit, int begin, int end)
 {
     const context *p = context_;
-    (void)unit;
     p->c->lanes->hop(&p->c->work, p->call, begin, end);
 }
 
@@ -198,8 +190,8 @@ static void set_hop_end(const lat_cpu_dirac *c, const lat_apply_end *end, const 
     const int sums = lat_apply_sums(end);
     k->add = end->add;
     if (end->scalars && lat_apply_adds(end)) {
-        for (int i = 0; i < p->columns; i++)
-            add[p->column[i]] = end->scalars->row[LAT_ROW_MINUS][p->column[i]].re;
+        LAT_FOR_COLUMNS (j, p)
+            add[j] = end->scalars->row[LAT_ROW_MINUS][j].re;
         k->add = add;
     }
     k->numbers = lat_sum_numbers(sums);
@@ -362,9 +354,8 @@ static int dirac_cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_part
         return apply_one(c, matrix, p, out, in, end);
     /* S in is on the same sites of tmp as `in`, the hop of S^+ goes to the other ones. */
     const lat_dirac_matrix plain = {matrix.form, LAT_PLAIN}, dagger = {matrix.form, LAT_DAGGER};
-    return apply_one(c, plain, p, c->tmp, in, NULL) || apply_one(c, dagger, p, out, c->tmp, end)
-               ? -1
-               : 0;
+    return lat_rc(apply_one(c, plain, p, c->tmp, in, NULL)
+                  || apply_one(c, dagger, p, out, c->tmp, end));
 }
 
 /* ---- the diagonal, and the system of one parity ---------------------------------------------- */

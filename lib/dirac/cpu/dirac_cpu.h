@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dirac_cpu.h: a Dirac operator on the CPU, for dirac_cpu.c and its benchmark. */
-#ifndef LAT_DIRAC_DIRAC_CPU_H
-#define LAT_DIRAC_DIRAC_CPU_H
+#pragma once
 
 #include "dirac/cpu/dirac_lanes.h"
 #include "dirac/dirac.h"
@@ -33,5 +32,3 @@ static inline lat_cpu_dirac *lat_cpu_dirac_of(lat_dirac *d) { return (lat_cpu_di
 /* Links, clover blocks and log det, from the host's fields (dirac_cpu_fields.c). */
 int lat_cpu_dirac_links(lat_cpu_dirac *c, const lat_field *u);
 int lat_cpu_dirac_clover(lat_cpu_dirac *c, const lat_field *u, bool traceless);
-
-#endif

@@ -11,8 +11,7 @@
  *     clover    [block][2][diagonal: 2N, below it: N(2N-1) complex, row by row], for the spins
  *               (upper + lower) and (upper - lower), of which it makes the same; divided by 2
  * What depends on the storage is `void`. */
-#ifndef LAT_DIRAC_DIRAC_LANES_H
-#define LAT_DIRAC_DIRAC_LANES_H
+#pragma once
 
 #include "vector/cpu/vector_lanes.h"
 
@@ -89,5 +88,3 @@ typedef struct lat_dirac_lanes {
     lat_hop_blocks *hop;
     lat_hop_blocks *diagonal; /* out <- A in or A^-1 in, by call->block */
 } lat_dirac_lanes;
-
-#endif

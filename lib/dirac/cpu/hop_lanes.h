@@ -94,7 +94,6 @@ APART void LAT_(from_angles)(LAT_T *to, const LAT_T *angle)
 #undef TURN
 #endif
 
-
 /* ---- the diagonal ---------------------------------------------------------------------------- */
 
 /* y = C x, C the packed clover term or its inverse; x and y are upper spins, then lower ones. */

@@ -165,18 +165,13 @@ int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
     table->collects = grid->lay->ncollect > 0;
     table->step = lat_alloc((size_t)grid->lay->nblocks, 8 * sizeof *table->step,
                             "the table of neighbours");
-    const int rc = !table->step || find_twist(table, 0, -1, true) < 0 || fill_steps(&p, boundary)
-                           || fill_perms(&p) || fill_phases(&p)
-                       ? -1
-                       : 0;
+    const int rc = lat_rc(!table->step || find_twist(table, 0, -1, true) < 0
+                          || fill_steps(&p, boundary) || fill_perms(&p) || fill_phases(&p));
     free(p.list);
     return rc;
 }
 
 void lat_hop_table_free(lat_hop_table *table)
 {
-    free(table->step);
-    free(table->twist);
-    free(table->perm);
-    free(table->phase);
+    LAT_FREE(table->step, table->twist, table->perm, table->phase);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hop_table.h: where the neighbours of a block of sites are on the CPU, and what the boundaries do
  * to them. */
-#ifndef LAT_DIRAC_HOP_TABLE_H
-#define LAT_DIRAC_HOP_TABLE_H
+#pragma once
 
 #include "dirac/cpu/dirac_lanes.h"
 #include "grid/cpu_grid.h"
@@ -20,5 +19,3 @@ void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im);
 int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
                        const lat_phase boundary[LAT_MAX_DIMS]);
 void lat_hop_table_free(lat_hop_table *table);
-
-#endif

@@ -2,8 +2,7 @@
 /* host_links.h: links of host fields into the lanes of a CPU, as an operator has them. Arithmetic
  * is in double, four lanes in a vector; the text is compiled for the vector lengths of x86. A call
  * does a block, whose sites are site[lanes], by natural index; -1: an idle lane. */
-#ifndef LAT_DIRAC_HOST_LINKS_H
-#define LAT_DIRAC_HOST_LINKS_H
+#pragma once
 
 #include "grid/team.h"
 #include "lattice/field.h"
@@ -27,5 +26,3 @@ typedef struct lat_link_lanes {
 } lat_link_lanes;
 
 const lat_link_lanes *lat_link_lanes_widest(void); /* of this processor */
-
-#endif

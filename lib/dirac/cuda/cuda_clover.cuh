@@ -10,14 +10,12 @@
  *     B = (- F_yz, F_xz, - F_xy), E_k = F_kt
  *
  * (docs/conventions.md has F; + is for u - l). */
-#ifndef LAT_DIRAC_CUDA_CLOVER_CUH
-#define LAT_DIRAC_CUDA_CLOVER_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_pack.cuh"
 #include "vector/cuda/cuda_site.cuh"
 
-/* ---- products of 3x3 matrices, row by row, re and im --------------------------------------------
- */
+/* ---- products of 3x3 matrices, row by row, re and im ----------------------------------------- */
 
 /* m <- m a, or m a^+ */
 static __device__ void times_link(double m[18], const double *a, bool dagger)
@@ -276,5 +274,3 @@ template <int P> __global__ void make_clover(const __grid_constant__ lat_clover_
         sum_up(a.negative + i / 32, negative);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_diagonal.cuh: the diagonal part of an operator times spinors on a GPU. A thread is a site of
  * a parity. */
-#ifndef LAT_DIRAC_CUDA_DIAGONAL_CUH
-#define LAT_DIRAC_CUDA_DIAGONAL_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_links.cuh"
@@ -52,5 +51,3 @@ __global__ void __launch_bounds__(128) diagonal(const __grid_constant__ lat_diag
         put_spinor<P, false>(a.out + at, lane, y, false, 0);
     }
 }
-
-#endif

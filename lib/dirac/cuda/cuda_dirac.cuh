@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_dirac.cuh: what the files of the GPU's operators share. */
-#ifndef LAT_DIRAC_CUDA_DIRAC_CUH
-#define LAT_DIRAC_CUDA_DIRAC_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_hop_sites.cuh"
 #include "vector/cuda/cuda_space.cuh"
@@ -22,8 +21,6 @@ static inline bool lat_hop_has_tiles(const lat_gpu_sites *s)
 {
     return s->strip && s->brick[0] * s->brick[1] == 32 && s->brick[1] >= 2 && s->brick[1] <= 8;
 }
-
-/* ---- operators ------------------------------------------------------------------------------- */
 
 /* A = scalar or C, + i twist gamma5. Its inverse is (C - i twist gamma5) inverse. */
 typedef struct lat_gpu_dirac {
@@ -52,5 +49,3 @@ static inline lat_hop_launch *lat_gpu_launch_of(const lat_gpu_dirac *d)
            : storage == LAT_STORAGE_SINGLE ? lat_hop_single
                                            : lat_hop_half;
 }
-
-#endif

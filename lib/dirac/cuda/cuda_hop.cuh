@@ -19,8 +19,7 @@
  * fences.
  *
  * bench/history has what was measured. */
-#ifndef LAT_DIRAC_CUDA_HOP_CUH
-#define LAT_DIRAC_CUDA_HOP_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_hop_end.cuh"
 
@@ -190,5 +189,3 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
         hop_column<P, End, false, AHEAD, GHOSTS, ONCE>(e, spinors_in<P>(a, b), links, begin);
     }
 }
-
-#endif

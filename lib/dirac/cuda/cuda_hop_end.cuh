@@ -11,8 +11,7 @@
  *
  * begin: what h begins with. SCALED: `a` is a factor of half spinors, where it costs nothing.
  * CLOVER: has it clover matrices? PHASES: has hop_one phases in any direction? */
-#ifndef LAT_DIRAC_CUDA_HOP_END_CUH
-#define LAT_DIRAC_CUDA_HOP_END_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_hop_stencil.cuh"
 #include "vector/cuda/cuda_site.cuh"
@@ -296,5 +295,3 @@ struct end_diagonal : end_summed<end_diagonal> {
         return 1;
     }
 };
-
-#endif

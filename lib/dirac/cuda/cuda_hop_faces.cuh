@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_hop_faces.cuh: where t is cut among ranks: the faces that a hop sends, the ghosts that it
  * waits for. */
-#ifndef LAT_DIRAC_CUDA_HOP_FACES_CUH
-#define LAT_DIRAC_CUDA_HOP_FACES_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_hop_sites.cuh"
 #include "grid/cuda_device.cuh"
@@ -63,5 +62,3 @@ template <int P> __global__ void send_faces(const __grid_constant__ lat_hop_args
 {
     send_face<P>(a, blockIdx.x, gridDim.x, (int)blockIdx.y);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_hop_sites.cuh: what a hop on a GPU is told; the neighbours of a site, and which sites a
  * block takes. */
-#ifndef LAT_DIRAC_CUDA_HOP_SITES_CUH
-#define LAT_DIRAC_CUDA_HOP_SITES_CUH
+#pragma once
 
 #include "vector/cuda/cuda_sites.cuh"
 extern "C" {
@@ -171,5 +170,3 @@ template <int P> DEVICE const char *spinors_in(const lat_hop_args &a, hop_block 
 {
     return a.in - (b.odd ? (size_t)((a.lattice.sites.half + 31) / 32) * lat_form<P>::GROUP : 0);
 }
-
-#endif

@@ -10,8 +10,7 @@
  *     open<N>(u, words)    its 18 numbers
  * and of what the sum begins with (begin_zero, begin_affine):
  *     fetch(..), set(r). */
-#ifndef LAT_DIRAC_CUDA_HOP_STENCIL_CUH
-#define LAT_DIRAC_CUDA_HOP_STENCIL_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_hop_faces.cuh"
 #include "dirac/cuda/cuda_links.cuh"
@@ -256,5 +255,3 @@ DEVICE void wilson_site(typename lat_algebra<real_of<P>>::spinor *r, const lat_h
 #undef STEP
 #undef FETCH
 }
-
-#endif

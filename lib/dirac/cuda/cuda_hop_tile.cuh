@@ -11,8 +11,7 @@
  * spinor 3.5 times; the first cache finds fewer of them again (bench/history). Where registers do
  * for it, a thread holds its links of space, which are a third of what shared memory had to give.
  */
-#ifndef LAT_DIRAC_CUDA_HOP_TILE_CUH
-#define LAT_DIRAC_CUDA_HOP_TILE_CUH
+#pragma once
 
 #include <cuda_pipeline.h>
 #include "dirac/cuda/cuda_hop.cuh"
@@ -206,5 +205,3 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
             end_site<P>{a, p, n, true, 0, false, NULL, tile.swap}, &r.v[0][0][0]);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_links.cuh: SU(3) links and clover matrices on a GPU, groups of them as cuda_spinor.cuh has
  * them. */
-#ifndef LAT_DIRAC_CUDA_LINKS_CUH
-#define LAT_DIRAC_CUDA_LINKS_CUH
+#pragma once
 
 #include "vector/cuda/cuda_spinor.cuh"
 
@@ -106,5 +105,3 @@ DEVICE void clover_times(typename lat_form<P>::real v[24], const char *group, ui
         v[12 + k] = norm * (plus - minus);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_pack.cuh: links and clover blocks from host fields, in natural order on the device, to the
  * order of a GPU. */
-#ifndef LAT_DIRAC_CUDA_PACK_CUH
-#define LAT_DIRAC_CUDA_PACK_CUH
+#pragma once
 
 #include "dirac/cuda/cuda_links.cuh"
 #include "vector/cuda/cuda_host.cuh"
@@ -42,5 +41,3 @@ __global__ void pack_links(const __grid_constant__ lat_gpu_sites s, int parity, 
     encode<P>(links + ((size_t)(i / 32) * 8 + (size_t)n) * lat_link_form<P, R>::BLOCK, i % 32,
               u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }
-
-#endif

@@ -50,8 +50,7 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 /* Numbers of a column that an end asks for. */
 static int numbers_of(const lat_apply_end *end) { return lat_sum_numbers(lat_apply_sums(end)); }
 
-/* In which order the hop takes its sites, and whether by way of tiles. Results do not depend on it.
- */
+/* In which order the hop takes sites, and whether by way of tiles. Results do not depend on it. */
 static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 {
     const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;
@@ -133,10 +132,8 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_part *p,
     }
     a.backwards = s->launches++ % 2;
     set_order(s, &a);
-    return lat_gpu_faces(s, &a, d->in_turn)
-                   || failed(lat_gpu_launch_of(d)(&a, d->dirac.reals, lat_gpu_stream(&s->space)))
-               ? -1
-               : 0;
+    return lat_rc(lat_gpu_faces(s, &a, d->in_turn)
+                  || failed(lat_gpu_launch_of(d)(&a, d->dirac.reals, lat_gpu_stream(&s->space))));
 }
 
 /* On the parities of the part: hops that write even sites, odd ones, or both. */
@@ -332,10 +329,8 @@ static int dirac_gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_part 
     case LAT_NORMAL: break;
     }
     /* M in lies in a field of its own: `out` may be added to. */
-    return field(d, &d->middle) || plain(d, m.form, LAT_PLAIN, &p, d->middle, in, NULL)
-                   || plain(d, m.form, LAT_DAGGER, &p, out, d->middle, end)
-               ? -1
-               : 0;
+    return lat_rc(field(d, &d->middle) || plain(d, m.form, LAT_PLAIN, &p, d->middle, in, NULL)
+                  || plain(d, m.form, LAT_DAGGER, &p, out, d->middle, end));
 }
 
 /* ---- even and odd ---------------------------------------------------------------------------- */
@@ -357,8 +352,8 @@ static int dirac_gpu_reconstruct(lat_dirac *dirac, const lat_part *p, lat_dfield
     lat_gpu_dirac *d = gpu_dirac_of(dirac);
     const lat_part there = with_parity(p, p->parity != LAT_ODD);
     const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, x, x, NULL};
-    return run_hop(d, j, &there, NULL) || dirac_gpu_diagonal(dirac, true, false, &there, x, x) ? -1
-                                                                                               : 0;
+    return lat_rc(run_hop(d, j, &there, NULL)
+                  || dirac_gpu_diagonal(dirac, true, false, &there, x, x));
 }
 
 const lat_dirac_ops lat_dirac_gpu = {

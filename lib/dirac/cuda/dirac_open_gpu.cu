@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 extern "C" {
-#include "base/error.h"
 #include "dirac/links.h"
 #include "grid/staging.h"
 #include "vector/temporal.h"
@@ -54,11 +53,9 @@ template <int P> static int reserve(lat_gpu_dirac *d, unsigned long long **bad)
             && (of_parities(d->clover, clover, "the clover term", stream)
                 || of_parities(d->inverse, clover, "the clover term", stream))))
         return -1;
-    return lat_cuda_malloc((void **)bad, sizeof **bad, "the clover term")
-                   || failed(cudaMemsetAsync(*bad, 0xff, sizeof **bad, stream))
-                   || lat_gpu_sums_begin(d->s, 1, 2, (int)groups)
-               ? -1
-               : 0;
+    return lat_rc(lat_cuda_malloc((void **)bad, sizeof **bad, "the clover term")
+                  || failed(cudaMemsetAsync(*bad, 0xff, sizeof **bad, stream))
+                  || lat_gpu_sums_begin(d->s, 1, 2, (int)groups));
 }
 
 template <int P> static int make_links(lat_gpu_dirac *d, const double *all, cudaStream_t stream)
@@ -140,11 +137,9 @@ static int bring(const lat_cuda_device *dev, const lat_field *u, const double *t
     const size_t bytes = lat_field_held(u) * LAT_STAGE_LINK * sizeof(double);
     if (!there)
         return lat_cuda_upload_links(dev, u, all);
-    return lat_cuda_malloc((void **)all, bytes, "the links")
-                   || failed(
-                       cudaMemcpyAsync(*all, there, bytes, cudaMemcpyDeviceToDevice, dev->stream))
-               ? -1
-               : 0;
+    return lat_rc(
+        lat_cuda_malloc((void **)all, bytes, "the links")
+        || failed(cudaMemcpyAsync(*all, there, bytes, cudaMemcpyDeviceToDevice, dev->stream)));
 }
 
 /* Ranks agree before they add up sums: one without memory is not waited for. */
@@ -254,12 +249,9 @@ lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermio
         return NULL;
     }
     const int reals = choose_reals(s, u, options);
-    lat_gpu_dirac *d = reals < 0 ? NULL : (lat_gpu_dirac *)calloc(1, sizeof *d);
-    if (!d) {
-        if (reals >= 0)
-            lat_fail("out of memory: a Dirac operator");
+    lat_gpu_dirac *d = NULL;
+    if (reals < 0 || !(d = (lat_gpu_dirac *)lat_alloc_zero(1, sizeof *d, "a Dirac operator")))
         return NULL;
-    }
     d->dirac.ops = &lat_dirac_gpu;
     d->dirac.space = s;
     d->dirac.fermion = *fermion;

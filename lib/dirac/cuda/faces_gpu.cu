@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or through MPI.
- */
+/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or by MPI. */
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_hop_faces.cuh"
 #include "grid/cuda_halo.cuh"
@@ -74,10 +73,8 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
     if (!s->window.direct) {
         f->to[0] = s->send;
         f->to[1] = s->send + room;
-        return failed(send_both(s, a, blocks, false))
-                       || exchange_faces(s, (size_t)a->columns * s->face, f->ghost)
-                   ? -1
-                   : 0;
+        return lat_rc(failed(send_both(s, a, blocks, false))
+                      || exchange_faces(s, (size_t)a->columns * s->face, f->ghost));
     }
     f->blocks = blocks;
     for (int side = 0; side < 2; side++) {

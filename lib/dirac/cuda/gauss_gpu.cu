@@ -5,8 +5,6 @@
 #include "grid/cuda_tuning.h"
 #include <stdlib.h>
 extern "C" {
-#include "base/error.h"
-#include "base/memory.h"
 #include "base/threads.h"
 #include "dirac/gauss_gpu.h"
 #include "grid/staging.h"
@@ -119,10 +117,8 @@ static int put_links(lat_gauss_gpu *g, const lat_field *u, int t)
 
 lat_gauss_gpu *lat_gauss_gpu_open(lat_device *dev)
 {
-    lat_gauss_gpu *g = (lat_gauss_gpu *)calloc(1, sizeof *g);
-    if (!g)
-        lat_fail("out of memory: Gaussian smearing");
-    else
+    lat_gauss_gpu *g = (lat_gauss_gpu *)lat_alloc_zero(1, sizeof *g, "Gaussian smearing");
+    if (g)
         g->dev = lat_cuda_device_of(dev);
     return g;
 }

@@ -215,8 +215,7 @@ static int keep_rounded(job *j)
 }
 
 /* The first pass over the links: measures what is needed, and writes them if single_pass. Numbers
- * that our stream refuses are no gauge field; validate.c has the better message, so writing waits.
- */
+ * that our stream refuses are no gauge field; validate.c has the better message: writing waits. */
 static int first_pass(void *context, const lat_header *head, const void *slices, int first,
                       int count)
 {
@@ -380,7 +379,6 @@ static int finish(job *j)
     return w ? lat_stream_close(w) : j->target->tail ? j->target->tail(j->out, &j->head, &j->p) : 0;
 }
 
-/* The second pass writes head, links and tail. */
 static int second_pass(job *j, bool at_once)
 {
     const lat_format *t = j->target;
@@ -435,7 +433,6 @@ int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output 
         lat_header_free(&j.head);
     lat_slicewise_free(j.measurement);
     lat_field_free(&j.rounded);
-    free(j.buffer[0]);
-    free(j.buffer[1]);
+    LAT_FREE(j.buffer[0], j.buffer[1]);
     return bad ? -1 : 0;
 }

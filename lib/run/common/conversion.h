@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conversion.h: fields of links or transformations from one format to another, slice by slice. */
-#ifndef LAT_RUN_CONVERSION_H
-#define LAT_RUN_CONVERSION_H
+#pragma once
 
 #include "formats/file_reader.h"
 
@@ -27,5 +26,3 @@ int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output 
 /* `wanted` (--dims; nd 0: not given) is for files that do not state their extents; others must
  * agree with it. 0, or -1 with a sentence about the file `name`. */
 int lat_expect_dims(const lat_geometry *wanted, const char *name, const lat_header *h);
-
-#endif

@@ -5,28 +5,26 @@
 #include "base/error.h"
 #include "base/threads.h"
 
-lat_device *lat_device_or_cpu(lat_device *opened, const lat_device_options *o, bool can,
-                              lat_device **cpu)
+lat_device *lat_device_or_cpu(lat_device *opened, bool can)
 {
-    if (!opened->gpu || can || o->choice != LAT_DEVICE_AUTO)
+    lat_device_options other = opened->options;
+    if (!opened->gpu || can || other.choice != LAT_DEVICE_AUTO)
         return opened;
-    if (!*cpu) {
-        lat_device_options other = *o;
-        other.choice = LAT_DEVICE_CPU;
-        other.tune = false;
-        *cpu = lat_device_open(&other, opened->comm);
-    }
-    return *cpu;
+    other.choice = LAT_DEVICE_CPU;
+    other.tune = false;
+    if (!opened->cpu)
+        opened->cpu = lat_device_open(&other, opened->comm);
+    return opened->cpu;
 }
 
-lat_device *lat_device_or_cpu_said(lat_device *opened, const lat_device_options *o, int refused,
-                                   lat_device **cpu)
+lat_device *lat_device_or_cpu_said(lat_device *opened, int refused)
 {
-    if (refused && !*cpu && opened->gpu && o->choice == LAT_DEVICE_AUTO && !o->gpus)
+    const lat_device_options *o = &opened->options;
+    if (refused && !opened->cpu && opened->gpu && o->choice == LAT_DEVICE_AUTO && !o->gpus)
         lat_warn("%s; it runs on the CPU", lat_error());
     if (refused)
         lat_error_clear();
-    return lat_device_or_cpu(opened, o, !refused || o->gpus, cpu);
+    return lat_device_or_cpu(opened, !refused || o->gpus);
 }
 
 /* A hop takes some 100 ns a spinor, and there are a dozen barriers in the application of an

@@ -60,7 +60,6 @@ int lat_print_run(lat_print *all, lat_print_end *end)
                          : NULL;
     FILE *text = out ? lat_text_open(out) : NULL;
     int code = text ? LAT_DONE : LAT_FAILED;
-
     if (!text)
         lat_input_close(in);
     for (int i = 0; i < files && !failed(code); i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print.h: what the mains of measuring tools share: read file after file, and print a report of
  * each object, as text, as columns or as JSON. */
-#ifndef LAT_PRINT_H
-#define LAT_PRINT_H
+#pragma once
 
 #include <stdio.h>
 #include "common/options.h"
@@ -20,14 +19,14 @@ extern lat_print_options lat_print_opts;
 
 /* clang-format off */
 #define LAT_PRINT_OPTIONS(row, object) \
-    {LAT_OPT_FLAG, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0, \
-     "print columns with a header line, one row for each " row, true}, \
-    {LAT_OPT_FLAG, "json", 0, NULL, &lat_print_opts.json, 0, 0, \
-     "print one object for each " object ", one on a line", true}, \
-    {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0, \
-     "accept, with a warning, data that are refused although they can be read", true}, \
-    {LAT_OPT_TEXT, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, \
-     "write to FILE (default: stdout)", true}
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "tsv", 0, NULL, &lat_print_opts.tsv, 0, 0, \
+     "print columns with a header line, one row for each " row}, \
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "json", 0, NULL, &lat_print_opts.json, 0, 0, \
+     "print one object for each " object ", one on a line"}, \
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "force", 0, NULL, &lat_opts.force, 0, 0, \
+     "accept, with a warning, data that are refused although they can be read"}, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &lat_print_opts.output, 0, 0, \
+     "write to FILE (default: stdout)"}
 /* clang-format on */
 
 /* Runs a tool that prints: `all` reads an input to its end, prints to `text` and returns an exit
@@ -115,8 +114,6 @@ void lat_report_end_row(FILE *to);
 void lat_report_json(FILE *to);
 const char *lat_report_file(void);
 
-/* ---- gauge ----------------------------------------------------------------------------------- */
-
 /* A measurement that means something in a gauge alone. LAT_REQUIRE_OPTION says how far from it a
  * configuration may be. lat_require_gauge: LAT_DONE; or LAT_UNCONVERGED with a sentence, where
  * theta of the links (of the worst slice) is above that; with --force a warning, and LAT_DONE.
@@ -124,12 +121,9 @@ const char *lat_report_file(void);
 extern double lat_require_theta;
 /* clang-format off */
 #define LAT_REQUIRE_OPTION \
-    {LAT_OPT_REAL, "require-theta", 0, "X", &lat_require_theta, 0, 1e300, \
-     "refuse (exit 3) a configuration whose theta (in Coulomb gauge of any slice) is above X", \
-     true}
+    {LAT_OPT_REAL | LAT_OPT_LOCAL, "require-theta", 0, "X", &lat_require_theta, 0, 1e300, \
+     "refuse (exit 3) a configuration whose theta (in Coulomb gauge of any slice) is above X"}
 /* clang-format on */
 bool lat_gauge_is_off(const lat_gauge_state *s);
 int lat_require_gauge(const lat_header *head, const lat_condition *c, const lat_gauge_state *s,
                       const char *name, long config);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* resume.h: what the tools with --checkpoint and --resume share. */
-#ifndef LAT_RESUME_H
-#define LAT_RESUME_H
+#pragma once
 
 #include "comm/comm.h"
 #include "lattice/field.h"
@@ -33,11 +32,8 @@ int lat_resume_read(const char *path, const lat_comm *comm, lat_resume_take *tak
 int lat_resume_asked(const char *path, const lat_comm *comm);
 void lat_resume_stopped(const char *path, bool there, int signal);
 
-/* The file `path` has been written: who looks after the ranks of a run says so if they are killed.
- */
+/* The file `path` has been written: who looks after the ranks says so if they are killed. */
 void lat_resume_written(const char *path);
 
 /* The run is done: removes the file `path`, if there is one. */
 void lat_resume_remove(const char *path, const lat_comm *comm);
-
-#endif

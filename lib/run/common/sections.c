@@ -199,11 +199,9 @@ int lat_sections_open(lat_sections *k, const lat_section_kind *kind, const char 
 void lat_sections_free(lat_sections *k)
 {
     for (int i = 0; i < k->count; i++) {
-        free(k->list[i].name);
-        free(k->list[i].number);
+        LAT_FREE(k->list[i].name, k->list[i].number);
         lat_field_free(&k->list[i].f);
     }
-    free(k->list);
-    free(k->run);
+    LAT_FREE(k->list, k->run);
     *k = (lat_sections){.count = 0};
 }

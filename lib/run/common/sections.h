@@ -9,8 +9,7 @@
  *     checkpoint.numbers  hexadecimal, so that nothing is rounded; "-": none
  *
  * All ranks call these functions: 0 or a pointer, or -1 or NULL with lat_error set. */
-#ifndef LAT_SECTIONS_H
-#define LAT_SECTIONS_H
+#pragma once
 
 #include "common/io.h"
 #include "resume.h"
@@ -81,5 +80,3 @@ int lat_sections_begin(lat_sections *k, lat_output **out);
 int lat_sections_put(const lat_sections *k, lat_output *out, const char *name, const double *number,
                      int numbers, lat_field *f);
 void lat_sections_end(lat_sections *k, lat_output *out, int rc);
-
-#endif

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "common/io.h"
@@ -18,12 +17,10 @@ int lat_provenance(lat_header *head, const char *format, ...)
     const char *arguments = lat_opts.arguments ? lat_opts.arguments : "";
     char *result;
     va_list ap;
-    int rc;
-
     if (lat_opts.no_provenance)
         return 0;
     va_start(ap, format);
-    rc = vasprintf(&result, format, ap);
+    int rc = vasprintf(&result, format, ap);
     va_end(ap);
     if (rc < 0)
         return lat_fail("out of memory: a line of provenance");
@@ -41,7 +38,6 @@ static int filter_once(lat_input *in, lat_output *out, lat_each *each, long inde
 {
     lat_field f = {.data = NULL};
     int rc = lat_fields_read(in, &f), code;
-
     *more = rc > 0;
     if (rc <= 0)
         return rc < 0 ? LAT_FAILED : LAT_DONE;
@@ -57,7 +53,6 @@ static int filter_all(lat_input *in, lat_output *out, lat_each *each, lat_last *
     bool more = true;
     int code = LAT_DONE;
     long index = 0;
-
     for (; more && code == LAT_DONE; index += more)
         code = filter_once(in, out, each, index, context, &more);
     if (code == LAT_DONE && last)
@@ -83,7 +78,6 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context)
     lat_output *out = in ? lat_output_open(lat_opts.output, lat_output_flags(), lat_opts.comm)
                          : NULL;
     int code = out ? filter_all(in, out, each, last, context) : LAT_FAILED;
-
     lat_input_close(in);
     code = lat_output_end(out, NULL, code);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.h: what the mains of filters share: open, loop over the fields, write, close. */
-#ifndef LAT_TOOL_H
-#define LAT_TOOL_H
+#pragma once
 
 #include <stdio.h>
 #include "common/options.h"
@@ -29,5 +28,3 @@ int lat_output_end(lat_output *out, FILE *text, int code);
 
 /* The input of a filter, for sentences. */
 const char *lat_filter_name(void);
-
-#endif

@@ -57,11 +57,9 @@ static known *known_add(lat_checkpoint *k, long config, int copies)
     if (!list)
         return NULL;
     k->list = list;
-    lat_copy *copy = calloc((size_t)copies, sizeof *copy);
-    if (!copy) {
-        lat_fail("out of memory: %s", what);
+    lat_copy *copy = lat_alloc_zero((size_t)copies, sizeof *copy, what);
+    if (!copy)
         return NULL;
-    }
     known *w = &list[k->count++];
     *w = (known){.config = config, .copies = copies, .copy = copy};
     return w;
@@ -136,12 +134,10 @@ static int write_field(const lat_checkpoint *k, lat_output *out, const known *w,
     g.head.reals = c->g.head.reals;
     snprintf(field, sizeof field, "%ld %ld %d %s", w->config, c->number, w->copies,
              *w->crc ? w->crc : "-");
-    int rc = lat_info_set(&g.head, "checkpoint.run", k->run)
-                     || lat_info_set(&g.head, "checkpoint.limits", k->limits)
-                     || lat_info_set(&g.head, "checkpoint.field", field)
-                     || lat_info_set(&g.head, "checkpoint.device", w->device)
-                 ? -1
-                 : 0;
+    int rc = lat_rc(lat_info_set(&g.head, "checkpoint.run", k->run)
+                    || lat_info_set(&g.head, "checkpoint.limits", k->limits)
+                    || lat_info_set(&g.head, "checkpoint.field", field)
+                    || lat_info_set(&g.head, "checkpoint.device", w->device));
     for (int i = 0; first && rc == 0 && i < w->copies; i++)
         if (w->copy[i].started)
             rc = row_print(&g.head.history, as_saved(&w->copy[i]));
@@ -319,8 +315,7 @@ lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
     lat_checkpoint *k = calloc(1, sizeof *k);
     if (!k || !(k->run = lat_resume_text()) || !(k->limits = lat_options_text(true))) {
         lat_checkpoint_free(k);
-        lat_fail("out of memory: a checkpoint");
-        return NULL;
+        return lat_fail_null("out of memory: a checkpoint");
     }
     k->last = lat_seconds();
     if (lat_checkpoint_possible(o->checkpoint, comm))
@@ -339,10 +334,7 @@ void lat_checkpoint_free(lat_checkpoint *k)
         return;
     for (int i = 0; i < k->count; i++)
         known_free(&k->list[i]);
-    free(k->list);
-    free(k->run);
-    free(k->limits);
-    free(k);
+    LAT_FREE(k->list, k->run, k->limits, k);
 }
 
 /* Is the copy of the checkpoint one of this run? Its g goes to the device unchecked. */

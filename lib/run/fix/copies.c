@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copies.c: the Gribov copies of a configuration: their starts, their functional, the best of them.
- */
+/* copies.c: the Gribov copies of a configuration: their starts, their functional, the best one. */
 #include "fixing.h"
 
 #include <inttypes.h>

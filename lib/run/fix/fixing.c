@@ -337,8 +337,8 @@ static int prepare(run *r)
     f->store = f->algorithm->residual ? LAT_F64 : f->algorithm->store;
     f->slices = lat_condition_slices(&f->condition, &f->u.head.geom);
     f->theta = lat_alloc((size_t)f->slices * LAT_BATCH, sizeof *f->theta, "theta of slices");
-    return !f->theta || lat_copies_make(f, r->in) || lat_checkpoint_restore(r->checkpoint, f) ? -1
-                                                                                              : 0;
+    return lat_rc(!f->theta || lat_copies_make(f, r->in)
+                  || lat_checkpoint_restore(r->checkpoint, f));
 }
 
 /* Reading or writing has failed, on all ranks: if that is because the run was asked to stop, writes
@@ -432,8 +432,7 @@ static int open_all(run *r)
 {
     const lat_comm *comm = r->fixing.comm;
     const lat_fixing_options *o = &lat_fixing_opts;
-    if (lat_opt_given("every") && !o->checkpoint)
-        lat_usage("--every is for --checkpoint, and there is no --checkpoint");
+    lat_usage_for("every", o->checkpoint, "--checkpoint, and there is no --checkpoint");
     lat_checkpoint_usage(o->checkpoint, o->resume);
     lat_usage_if_input("save-g", o->save_g);
     lat_usage_if_input("copies-log", o->copies_log);
@@ -450,8 +449,7 @@ static int open_all(run *r)
     return 0;
 }
 
-/* The transformations are committed first: links without their transformation are worse than none.
- */
+/* Transformations are committed first: links without their transformation are worse than none. */
 static int commit(run *r)
 {
     lat_output *g = r->g_out, *out = r->out;

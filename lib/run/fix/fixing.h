@@ -7,8 +7,7 @@
  * those of lat-gauge --random with seed + c, and draws its random numbers with that seed: its
  * result does not depend on the other copies. Copies that come with the stream continue from their
  * g. */
-#ifndef LAT_FIXING_H
-#define LAT_FIXING_H
+#pragma once
 
 #include <stdio.h>
 #include "fix/fix.h"
@@ -119,35 +118,33 @@ enum { LAT_SELECT_BEST, LAT_SELECT_ALL }; /* -1 where not given */
     LAT_HEADING("Gauge"), \
     {LAT_OPT_CHOICE, "gauge", 0, LAT_GAUGES, &lat_fixing_opts.gauge, 0, 0, \
      "gauge condition; mag: maximally Abelian (default: the gauge that the stream was annealed " \
-     "for, else landau)", false}, \
+     "for, else landau)"}, \
     {LAT_OPT_CHOICE, "time", 0, "x|y|z|t", &lat_fixing_opts.time, 0, 0, \
-     "direction across which slices are cut in Coulomb gauge (default: the last)", false}, \
+     "direction across which slices are cut in Coulomb gauge (default: the last)"}, \
     {LAT_OPT_TEXT, "weights", 0, "WX,WY,..", &lat_fixing_opts.weights, 0, 0, \
-     "weights of the directions in Landau gauge (default 1)", false}
+     "weights of the directions in Landau gauge (default 1)"}
 
 #define LAT_FIXING_OPTIONS \
     LAT_HEADING("Copies"), \
     {LAT_OPT_INT, "copies", 'c', "N", &lat_fixing_opts.copies, 1, LAT_MAX_COPIES, \
-     "make N random starts of each configuration (default: one start, from its own gauge)", \
-     false}, \
+     "make N random starts of each configuration (default: one start, from its own gauge)"}, \
     {LAT_OPT_CHOICE, "select", 0, "best|all", &lat_fixing_opts.select, 0, 0, \
      "best: write the links as transformed by the best copy; all: write the links as read, then " \
-     "every transformation (default: best; lat-anneal: all)", false}, \
-    {LAT_OPT_TEXT, "copies-log", 0, "FILE", &lat_fixing_opts.copies_log, 0, 0, \
-     "write a line for each copy to FILE", true}, \
+     "every transformation (default: best; lat-anneal: all)"}, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "copies-log", 0, "FILE", &lat_fixing_opts.copies_log, 0, 0, \
+     "write a line for each copy to FILE"}, \
     {LAT_OPT_SEED, "seed", 's', "SEED", &lat_fixing_opts.seed, 0, 0, \
-     "seed of the random numbers; copy c has SEED + c", false}, \
-    {LAT_OPT_TEXT, "save-g", 0, "FILE", &lat_fixing_opts.save_g, 0, 0, \
-     "write the transformation to FILE, for lat-gauge --apply", true}, \
+     "seed of the random numbers; copy c has SEED + c"}, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save-g", 0, "FILE", &lat_fixing_opts.save_g, 0, 0, \
+     "write the transformation to FILE, for lat-gauge --apply"}, \
     LAT_HEADING("Run"), \
-    {LAT_OPT_TEXT, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, \
-     "write checkpoints to FILE, which must be new, or the FILE of --resume", true}, \
-    {LAT_OPT_INT, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
-     "time between two checkpoints", true}, \
-    {LAT_OPT_TEXT, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "checkpoint", 0, "FILE", &lat_fixing_opts.checkpoint, 0, 0, \
+     "write checkpoints to FILE, which must be new, or the FILE of --resume"}, \
+    {LAT_OPT_INT | LAT_OPT_LOCAL, "every", 0, "SECONDS", &lat_fixing_opts.every, 0, 1e7, \
+     "time between two checkpoints"}, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "resume", 0, "FILE", &lat_fixing_opts.resume, 0, 0, \
      "continue from the checkpoint FILE, with the same input and options; limits and devices may " \
-     "differ", \
-     true}, \
+     "differ"}, \
     LAT_HEADING("Device"), \
     LAT_DEVICE_OPTIONS(lat_fixing_opts.device)
 /* clang-format on */
@@ -159,8 +156,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own);
 
 /* ---- parts of the run, called by fixing.c only; 0, or -1 with lat_error set ---- */
 
-/* Makes f->copy for the configuration f->u; copies that follow it in the stream are read from `in`.
- */
+/* Makes f->copy for the configuration f->u; reads copies that follow it in the stream `in`. */
 int lat_copies_make(lat_fixing *f, lat_input *in);
 void lat_copies_free(lat_fixing *f);
 void lat_copy_forget_limit(lat_copy *c); /* frees c->at_limit */
@@ -208,5 +204,3 @@ int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f);
 
 /* The run is done: removes the file. */
 void lat_checkpoint_remove(const lat_comm *comm);
-
-#endif

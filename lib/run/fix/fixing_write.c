@@ -4,8 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/error.h"
 #include "lattice/transform.h"
 #include "stream/stream.h"
 #include "run/common/tool.h"
@@ -32,10 +31,8 @@ static int write_g(const lat_fixing *f, lat_output *out, lat_copy *c)
 {
     char text[256];
     f->algorithm->describe(f, c, text, sizeof text);
-    return state_header(f, &c->g.head, c) || lat_provenance(&c->g.head, "%s", text)
-                   || lat_stream_write(out, &c->g, lat_opts.store)
-               ? -1
-               : 0;
+    return lat_rc(state_header(f, &c->g.head, c) || lat_provenance(&c->g.head, "%s", text)
+                  || lat_stream_write(out, &c->g, lat_opts.store));
 }
 
 /* The transformation of the links that are written. */

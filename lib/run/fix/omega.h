@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* omega.h: the overrelaxation parameter omega, tuned while a copy is relaxed (--omega auto). */
-#ifndef LAT_OMEGA_H
-#define LAT_OMEGA_H
+#pragma once
 
 #include "lattice/condition.h"
 
@@ -17,5 +16,3 @@ typedef struct lat_omega {
 /* At a convergence test, theta (of the worst slice) after so many sweeps: returns omega for the
  * next sweeps. `extent` is the largest extent of the directions that the condition couples. */
 double lat_omega_update(lat_omega *o, lat_gauge gauge, int extent, double theta, long sweeps);
-
-#endif

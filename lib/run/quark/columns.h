@@ -3,8 +3,7 @@
  * of a section says which column, of which solution.
  *
  * All ranks call these functions: 0, or -1 with lat_error set. */
-#ifndef LAT_RUN_COLUMNS_H
-#define LAT_RUN_COLUMNS_H
+#pragma once
 
 #include "lattice/field.h"
 #include "run/common/sections.h"
@@ -22,5 +21,3 @@ int lat_columns_save(lat_sections *k, const char *solution, const lat_field *x, 
                      const double *numbers, int count);
 int lat_columns_restore(lat_sections *k, const char *solution, lat_field *x, int column,
                         double *numbers, int count);
-
-#endif

@@ -97,8 +97,7 @@ void lat_feed_free(lat_feed *d)
     if (d->reader)
         lat_stream_end(d->reader, NULL);
     d->reader = NULL;
-    free(d->raw);
-    free(d->slice);
+    LAT_FREE(d->raw, d->slice);
     d->raw = NULL;
     d->slice = NULL;
     lat_field_free(&d->f);
@@ -161,10 +160,8 @@ int lat_feed_end(lat_feed *d)
     const double largest = lat_stream_largest(d->reader);
     lat_stream_reader *reader = d->reader;
     d->reader = NULL;
-    return lat_stream_end(reader, &d->f.head) < 0
-                   || lat_stream_verify(&d->f.head, lat_input_name(d->in), NAN, NAN, largest)
-               ? -1
-               : 0;
+    return lat_rc(lat_stream_end(reader, &d->f.head) < 0
+                  || lat_stream_verify(&d->f.head, lat_input_name(d->in), NAN, NAN, largest));
 }
 
 int lat_need_solution(const lat_header *head, const char *name)

@@ -11,8 +11,7 @@
  *     lat_input_close(d.in);
  *
  * All ranks call these functions. */
-#ifndef LAT_RUN_FEED_H
-#define LAT_RUN_FEED_H
+#pragma once
 
 #include "common/io.h"
 #include "common/options.h"
@@ -25,8 +24,7 @@ extern const char *lat_feed_boundary;
 #define LAT_BOUNDARY_OPTION \
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &lat_feed_boundary, 0, 0, \
      "boundary of the quarks (p, a, d, o or a phase in units of pi), if the header does not say " \
-     "it", \
-     false}
+     "it"}
 /* clang-format on */
 
 /* A field that is being read: as a whole where ranks share it, where its order goes across slices,
@@ -60,5 +58,3 @@ int lat_feed_end(lat_feed *d);
 
 /* Frees all but the input. */
 void lat_feed_free(lat_feed *d);
-
-#endif

@@ -3,7 +3,6 @@
 #include "fermion_options.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "formats/format.h"
@@ -25,8 +24,7 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
         lat_usage("--kappa or --mass is needed, for example --kappa 0.135");
     if (kappa && o->kappa == 0)
         lat_usage("--kappa: expected a number other than 0");
-    if (lat_opt_given("require-theta") && o->gauge < 0)
-        lat_usage("--require-theta is for --gauge, and there is no --gauge");
+    lat_usage_for("require-theta", o->gauge >= 0, "--gauge, and there is no --gauge");
     lat_fermion_init(f);
     strcpy(f->name, "wilson");
     f->mass = kappa ? lat_mass_of_kappa(o->kappa) : mass ? o->mass : 0;

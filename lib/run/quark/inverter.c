@@ -4,10 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "common/progress.h"
 #include "grid/memory.h"
 #include "wilson/memory.h"
 
@@ -62,18 +60,16 @@ int lat_inverter_take_links(lat_inverter *v)
     v->taken = v->links.number;
     if (!v->device && !(v->device = lat_device_open(&v->o->device, lat_opts.comm)))
         return -1;
-    return lat_fermion_check_gauge(&u->head, name)
-                   || lat_fermion_check_links(&v->fermion, &u->head, name)
-                   || (v->o->smearing && lat_smear_links(u, &v->o->smear, &v->smeared))
-               ? -1
-               : 0;
+    return lat_rc(lat_fermion_check_gauge(&u->head, name)
+                  || lat_fermion_check_links(&v->fermion, &u->head, name)
+                  || (v->o->smearing && lat_smear_links(u, &v->o->smear, &v->smeared)));
 }
 
 lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
 {
     const bool can = lat_space_gpu_takes(&links->head.geom, lat_opts.comm->size)
                      && (v->o->reals != 8 || links->head.nc == 2);
-    return lat_device_or_cpu(v->device, &v->o->device, can, &v->cpu);
+    return lat_device_or_cpu(v->device, can);
 }
 
 void lat_inverter_close(lat_inverter *v)
@@ -104,7 +100,6 @@ void lat_inverter_end(lat_inverter *v)
     lat_inverter_close(v);
     close_mirror(v);
     lat_field_free(&v->smeared);
-    lat_device_close(v->cpu);
 }
 
 /* The largest modulus of an eigenvalue. */
@@ -257,14 +252,12 @@ static int open_overlap(lat_inverter *v, lat_device *on, int columns)
     lat_modes_matrix matrix;
     massless.mass = 0;
     lat_header_init(&modes.head);
-    int rc = lat_overlap_known_find(&v->known, lat_inverter_config(v), &v->links.u, &v->fermion,
-                                    v->o->smearing)
-                     || (v->modes && find_modes(v, &massless, &modes, &matrix))
-                     || lat_overlap_pair_open(&v->s.overlap, on, lat_inverter_links(v), &v->fermion,
-                                              columns, v->o->precision != LAT_INNER_DOUBLE,
-                                              v->o->how.residual, &v->known)
-                 ? -1
-                 : 0;
+    int rc = lat_rc(lat_overlap_known_find(&v->known, lat_inverter_config(v), &v->links.u,
+                                           &v->fermion, v->o->smearing)
+                    || (v->modes && find_modes(v, &massless, &modes, &matrix))
+                    || lat_overlap_pair_open(&v->s.overlap, on, lat_inverter_links(v), &v->fermion,
+                                             columns, v->o->precision != LAT_INNER_DOUBLE,
+                                             v->o->how.residual, &v->known));
     if (rc == 0 && v->modes)
         rc = lat_overlap_deflate(v->s.overlap.fast, &modes, lat_input_name(v->modes));
     lat_field_free(&modes);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inverter.h: the operator of lat-solve for some links, as its options say: the one that solves, on
  * a device, and the plain one that certifies; with modes of files. */
-#ifndef LAT_RUN_INVERTER_H
-#define LAT_RUN_INVERTER_H
+#pragma once
 
 #include <string.h>
 #include "run/common/device_options.h"
@@ -30,7 +29,7 @@ typedef struct lat_inverter_options {
 
 typedef struct lat_inverter {
     lat_inverter_options *o;
-    lat_device *device, *cpu; /* cpu: where the device cannot do it */
+    lat_device *device;
     lat_fermion fermion;
     double twist[LAT_WILSON_TWISTS];
     int twists;              /* 0: one, that of fermion */
@@ -89,5 +88,3 @@ int lat_inverter_columns(const lat_inverter *v, int *list);
 
 /* Makes v->s.name, by which the checkpoint knows the columns. */
 void lat_inverter_name(lat_inverter *v);
-
-#endif

@@ -125,18 +125,16 @@ const double *lat_legs_read(lat_input *in, lat_field *f, lat_legs_note *what)
 {
     const char *name = lat_input_name(in);
     const lat_comm *comm = lat_input_comm(in);
-    if (comm && comm->size > 1) {
-        lat_fail("%s: expected one rank to read legs, found %d", name, comm->size);
-        return NULL;
-    }
+    if (comm && comm->size > 1)
+        return lat_fail_null("%s: expected one rank to read legs, found %d", name, comm->size);
     if (lat_stream_body(in, f) < 0)
         return NULL;
     if (!restore(&f->head, what)) {
         lat_error_clear();
-        lat_fail("%s: expected info lines legs.lattice, legs.p and perhaps legs.k that fit the "
-                 "columns, as lat-quark --legs writes them",
-                 name);
-        return NULL;
+        return lat_fail_null(
+            "%s: expected info lines legs.lattice, legs.p and perhaps legs.k that fit the "
+            "columns, as lat-quark --legs writes them",
+            name);
     }
     return f->data;
 }

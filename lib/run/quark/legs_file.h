@@ -10,8 +10,7 @@
  *     legs.k          of a pair, p2
  *     legs.ward       of a pair, where one is not 0: m1 - m2 and
  *                     twist1 + twist2 (lat_ward) */
-#ifndef LAT_RUN_LEGS_FILE_H
-#define LAT_RUN_LEGS_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include "common/io.h"
@@ -37,5 +36,3 @@ bool lat_legs_noted(const lat_header *head);
  * f->head that of a propagator on the whole lattice again. what->n[1] is n[0] where there is no
  * pair. Returns the numbers, or NULL with a sentence. */
 const double *lat_legs_read(lat_input *in, lat_field *f, lat_legs_note *what);
-
-#endif

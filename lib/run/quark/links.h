@@ -8,8 +8,7 @@
  *     lat_links_free(&l);
  *
  * All ranks call these functions: 0, or -1 with lat_error set. */
-#ifndef LAT_RUN_LINKS_H
-#define LAT_RUN_LINKS_H
+#pragma once
 
 #include "common/io.h"
 #include "lattice/field.h"
@@ -38,8 +37,7 @@ typedef struct lat_links {
     lat_links_reader *reader; /* reads the next ones; or NULL */
 } lat_links;
 
-/* The next links: 1, 0 at the end of the file (u is free then), or -1, also where it has no links.
- */
+/* The next links: 1; 0 at the end of the file (u is free then); -1, also where it has no links. */
 int lat_links_next(lat_links *l);
 
 /* On one rank: the next links are read from here on, by all threads but one, while u is used;
@@ -70,5 +68,3 @@ const lat_field *lat_links_smeared(lat_links *l, const char *text);
 
 /* Frees all, and closes the input. */
 void lat_links_free(lat_links *l);
-
-#endif

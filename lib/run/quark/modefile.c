@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "fermion_options.h"
 #include "links.h"
 #include "smear/smear.h"
 #include "stream/stream.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* modefile.h: modes in a stream: of which matrix they are; those of some links and of an operator.
- */
-#ifndef LAT_RUN_MODEFILE_H
-#define LAT_RUN_MODEFILE_H
+/* modefile.h: modes in a stream: of which matrix they are; those of some links and an operator. */
+#pragma once
 
 #include "common/io.h"
 #include "lattice/field.h"
@@ -27,5 +25,3 @@ const char *lat_modes_matrix_text(lat_modes_matrix matrix); /* "gamma5 M" .. */
  * a field to be freed, in double, and its matrix; or -1 with a sentence. All ranks call it. */
 int lat_modefile_find(lat_input *in, const lat_field *links, const lat_fermion *fermion,
                       const char *smearing, lat_field *modes, lat_modes_matrix *matrix);
-
-#endif

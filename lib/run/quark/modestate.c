@@ -35,11 +35,9 @@ static void name_rest(char to[NAME], const char *name, int i)
 static int find_rest(lat_space *s, const lat_dfield *x, lat_field *f, lat_dfield *work)
 {
     const lat_scalar minus[] = {{-1, 0}};
-    return lat_spinor_put(s, work, 0, f, 0)
-                   || s->ops->axpby(s, &lat_first_column, NULL, x, minus, work, NULL)
-                   || lat_spinor_get(s, work, 0, f, 0)
-               ? -1
-               : 0;
+    return lat_rc(lat_spinor_put(s, work, 0, f, 0)
+                  || s->ops->axpby(s, &lat_first_column, NULL, x, minus, work, NULL)
+                  || lat_spinor_get(s, work, 0, f, 0));
 }
 
 /* Vectors to the file; between two states of a search also their rests, since they go on as they
@@ -130,10 +128,8 @@ static int restore(lat_sections *k, const char *name, int i, lat_space *s, lat_m
     lat_section *rest = lat_sections_find(k, text);
     if (!rest)
         return 0;
-    return take(rest, s, work)
-                   || s->ops->axpby(s, &lat_first_column, NULL, work, NULL, state->vector[i], NULL)
-               ? -1
-               : 0;
+    return lat_rc(take(rest, s, work)
+                  || s->ops->axpby(s, &lat_first_column, NULL, work, NULL, state->vector[i], NULL));
 }
 
 /* The numbers that are beside the vectors. */
@@ -189,8 +185,7 @@ int lat_modestate_from(lat_sections *k, const char *name, lat_space *coarse, lat
 void lat_modestate_drop(lat_modes_state *state)
 {
     lat_vector_free_all(state->vectors, state->vector);
-    free(state->vector);
-    free(state->number);
+    LAT_FREE(state->vector, state->number);
     *state = (lat_modes_state){.vectors = 0};
 }
 

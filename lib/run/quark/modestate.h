@@ -6,8 +6,7 @@
  * those that a search has by itself keeps also the rest of each vector, which a field rounds off.
  *
  * All ranks call these functions: 0, or -1 with lat_error set. */
-#ifndef LAT_RUN_MODESTATE_H
-#define LAT_RUN_MODESTATE_H
+#pragma once
 
 #include "lattice/field.h"
 #include "modes/modes.h"
@@ -35,5 +34,3 @@ int lat_modestate_keep(lat_sections *k, const char *name, const lat_field *modes
                        const double numbers[LAT_MODESTATE_NUMBERS]);
 int lat_modestate_done(lat_sections *k, const char *name, lat_field *modes,
                        double numbers[LAT_MODESTATE_NUMBERS]);
-
-#endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/progress.h"
-#include "common/text.h"
 #include "lattice/field.h"
 
 lat_overlap_choice lat_overlap_opts = {.m0 = 1.4, .mu = NAN, .error = NAN, .project = -1};
@@ -29,8 +28,7 @@ void lat_overlap_check_options(const lat_fermion *f)
         lat_usage("--order and --sign-error exclude each other: one gives the other");
     if (o->sign == LAT_SIGN_ZOLOTAREV && o->order > LAT_ZOLOTAREV_POLES)
         lat_usage("--order: expected at most %d poles, found %ld", LAT_ZOLOTAREV_POLES, o->order);
-    if (o->force && !o->interval)
-        lat_usage("--force-interval is for --interval");
+    lat_usage_for("force-interval", o->interval, "--interval");
 }
 
 void lat_operator_of_options(lat_fermion *f, bool massless)
@@ -39,8 +37,7 @@ void lat_operator_of_options(lat_fermion *f, bool massless)
     const bool mu = lat_opt_given("mu");
     if (o->operator== LAT_OPERATOR_WILSON) {
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            if (lat_opt_given(ours[i]))
-                lat_usage("--%s is for --operator overlap", ours[i]);
+            lat_usage_for(ours[i], false, "--operator overlap");
         lat_fermion_of_options(f, massless);
         return;
     }
@@ -62,9 +59,9 @@ double lat_mass_of_options(const lat_fermion *f, double m)
     return strcmp(f->name, "overlap") ? m : m / (2 * f->m0);
 }
 
-static int show_modes(void *with, int converged, int of, double residual, long applications)
+static int show_modes(LAT_UNUSED void *with, int converged, int of, double residual,
+                      long applications)
 {
-    (void)with;
     lat_progress("low modes: %d of %d  residual %.1e  %ld applications", converged, of, residual,
                  applications);
     return 0;
@@ -107,8 +104,8 @@ int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm)
 {
     *k = (lat_overlap_known){.of = -1};
     lat_header_init(&k->modes.head);
-    return lat_overlap_opts.modes && !(k->in = lat_input_open(lat_overlap_opts.modes, comm)) ? -1
-                                                                                             : 0;
+    return lat_rc(lat_overlap_opts.modes
+                  && !(k->in = lat_input_open(lat_overlap_opts.modes, comm)));
 }
 
 int lat_overlap_known_find(lat_overlap_known *k, long number, const lat_field *links,
@@ -190,10 +187,8 @@ int lat_overlap_describe(lat_header *head, const lat_overlap *o, const lat_overl
 {
     char bound[32];
     snprintf(bound, sizeof bound, "%.3e", lat_overlap_bound(o));
-    return lat_info_set(head, LAT_OVERLAP_BOUND, bound)
-                   || (*known->text && lat_info_set(head, LAT_OVERLAP_MODES, known->text))
-               ? -1
-               : 0;
+    return lat_rc(lat_info_set(head, LAT_OVERLAP_BOUND, bound)
+                  || (*known->text && lat_info_set(head, LAT_OVERLAP_MODES, known->text)));
 }
 
 /* ---- propagators ----------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* overlap.h: the overlap operator as an --operator of tools: options, the operator of some links
  * with the code that certifies its solutions, propagators as they are written. */
-#ifndef LAT_RUN_OVERLAP_H
-#define LAT_RUN_OVERLAP_H
+#pragma once
 
 #include "fermion_options.h"
 #include "modefile.h"
@@ -26,35 +25,32 @@ extern lat_overlap_choice lat_overlap_opts;
 #define LAT_OVERLAP_OPTIONS \
     {LAT_OPT_CHOICE, "operator", 0, "wilson|overlap", &lat_overlap_opts.operator, 0, 0, \
      "operator to use; overlap: [(1 + MU) + (1 - MU) gamma5 sign(gamma5 (D_W - M0))]/2, where " \
-     "--csw, --xi, --nu and --boundary set D_W", false}, \
+     "--csw, --xi, --nu and --boundary set D_W"}, \
     LAT_SIGN_OPTIONS, \
     {LAT_OPT_REAL, "mu", 0, "MU", &lat_overlap_opts.mu, 0, 0, \
-     "mass of the overlap operator, instead of --mass M, which is 2 M0 MU", false}
+     "mass of the overlap operator, instead of --mass M, which is 2 M0 MU"}
 
 /* Of H = gamma5 (D_W - M0) and its sign. */
 #define LAT_SIGN_OPTIONS \
     {LAT_OPT_REAL, "m0", 0, "M0", &lat_overlap_opts.m0, 0, 0, \
-     "minus the mass of the kernel (default: 1.4)", false}, \
+     "minus the mass of the kernel (default: 1.4)"}, \
     {LAT_OPT_CHOICE, "sign", 0, LAT_SIGN_METHODS, &lat_overlap_opts.sign, 0, 0, \
      "approximation of the sign function: a polynomial (minmax) or a rational function " \
-     "(zolotarev)", false}, \
+     "(zolotarev)"}, \
     {LAT_OPT_REAL, "sign-error", 0, "DELTA", &lat_overlap_opts.error, 0, 0, \
-     "largest error of the approximation", false}, \
+     "largest error of the approximation"}, \
     {LAT_OPT_INT, "order", 0, "N", &lat_overlap_opts.order, 0, LAT_MINMAX_DEGREE, \
-     "degree of the polynomial, or number of poles (default: what --sign-error needs)", \
-     false}, \
+     "degree of the polynomial, or number of poles (default: what --sign-error needs)"}, \
     {LAT_OPT_INT, "project", 0, "K", &lat_overlap_opts.project, 0, 1000, \
      "treat K low modes of H exactly (default: 4 to 12, whichever leaves the widest gap; with " \
-     "--modes at least three quarters of them)", \
-     false}, \
-    {LAT_OPT_TEXT, "modes", 0, "FILE", &lat_overlap_opts.modes, 0, 0, \
-     "read modes of H, which lat-modes --mass -M0 found, from FILE instead of searching", \
-     true}, \
+     "--modes at least three quarters of them)"}, \
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "modes", 0, "FILE", &lat_overlap_opts.modes, 0, 0, \
+     "read modes of H, which lat-modes --mass -M0 found, from FILE instead of searching"}, \
     {LAT_OPT_TEXT, "interval", 0, "A,B", &lat_overlap_opts.interval, 0, 0, \
      "approximate the sign function from A to B (default: the interval that the low modes " \
-     "leave)", false}, \
+     "leave)"}, \
     {LAT_OPT_FLAG, "force-interval", 0, NULL, &lat_overlap_opts.force, 0, 0, \
-     "accept an interval that does not contain the spectrum of H", false}
+     "accept an interval that does not contain the spectrum of H"}
 /* clang-format on */
 
 /* The operator of the options, Wilson or overlap, as by lat_fermion_of_options. An overlap operator
@@ -107,8 +103,6 @@ int lat_overlap_pair_open(lat_overlap_pair *p, lat_device *device, const lat_fie
 void lat_overlap_pair_mass(lat_overlap_pair *p, double mu);
 void lat_overlap_pair_close(lat_overlap_pair *p);
 
-/* ---- propagators ----------------------------------------------------------------------------- */
-
 #define LAT_OVERLAP_BOUND "overlap_bound" /* of |D~ - D| */
 #define LAT_OVERLAP_MODES "overlap_modes" /* those of --modes that are projected */
 typedef enum {
@@ -128,5 +122,3 @@ int lat_propagator_of(const lat_header *head); /* form, or -1 with lat_error set
 /* x becomes what is written; `back`: from it. Both in place, of these columns; x is in double. */
 void lat_propagator_make(int form, bool back, const lat_fermion *f, const lat_field *b, int columns,
                          const int *column, lat_field *x);
-
-#endif

@@ -6,12 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
 #include "run/common/tool.h"
-
-/* ---- the log --------------------------------------------------------------------------------- */
 
 const char lat_result_log_head[] = "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\t"
                                    "residual\tsolver\tseconds\tgflops\tgbytes";
@@ -30,8 +27,6 @@ void lat_result_log(const lat_inverter *v, FILE *log, int columns, const int *co
         fflush(log);
     }
 }
-
-/* ---- the field ------------------------------------------------------------------------------- */
 
 /* What the header says of a solution, and a line of history. */
 static int describe(lat_inverter *v, int form, int columns, const int *column)

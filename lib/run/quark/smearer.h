@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* smearer.h: where the Gaussian steps of sources and sinks are done: on the CPU, or on a GPU. All
  * ranks call these functions. */
-#ifndef LAT_RUN_SMEARER_H
-#define LAT_RUN_SMEARER_H
+#pragma once
 
 #include "dirac/gauss_gpu.h"
 #include "quark/source.h"
@@ -24,5 +23,3 @@ int lat_smearer_open(lat_smearer *m, lat_source *s, int nc, const lat_device_opt
 
 /* Ends it; a device that was given must still be open. */
 void lat_smearer_end(lat_smearer *m);
-
-#endif

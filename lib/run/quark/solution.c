@@ -24,8 +24,7 @@ int lat_solution_reserve(lat_solution *s)
 
 void lat_solution_unreserve(lat_solution *s)
 {
-    free(s->solved);
-    free(s->residual);
+    LAT_FREE(s->solved, s->residual);
     s->solved = NULL;
     s->residual = NULL;
 }

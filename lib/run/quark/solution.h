@@ -7,8 +7,7 @@
  * beside them, and wherever a run was cut off and resumed (columns.h).
  *
  * x is in one place at a time, s->where. README.md says who may read it there, stage by stage. */
-#ifndef LAT_RUN_SOLUTION_H
-#define LAT_RUN_SOLUTION_H
+#pragma once
 
 #include "columns.h"
 #include "common/progress.h"
@@ -92,5 +91,3 @@ int lat_solution_side_by_side(const lat_solution *s);
 int lat_solution_progress(void *solution, long iterations, int active, double ratio);
 int lat_solution_save(lat_solution *s, int c);
 int lat_solution_saved(lat_solution *s, int c);
-
-#endif

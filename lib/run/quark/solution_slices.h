@@ -5,8 +5,7 @@
  * Solvers look at |b - M x| of the whole lattice, where rounding leaves 1e-16 |b|. So the part of
  * b - M x on slices that are not good yet is solved for by itself, and the solution is added to
  * x: each time the part is smaller by as much as a solver does, and good slices stay good. */
-#ifndef LAT_RUN_SOLUTION_SLICES_H
-#define LAT_RUN_SOLUTION_SLICES_H
+#pragma once
 
 #include "solution.h"
 
@@ -17,5 +16,3 @@ int lat_solution_slices(lat_solution *s, int columns, const int *column);
 
 /* A warning where x, on the host, has slices below 100 times its residual. 0, or -1. */
 int lat_solution_look_far(const lat_solution *s, int columns, const int *column);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sources.h: the first stage of a solve: sources, and the links that each of them is for. They come
  * with the input, or are made on the links of the input. */
-#ifndef LAT_RUN_SOURCES_H
-#define LAT_RUN_SOURCES_H
+#pragma once
 
 #include "inverter.h"
 #include "quark/source.h"
@@ -30,5 +29,3 @@ bool lat_sources_soon(const lat_sources *s, const lat_inverter *v);
 
 /* Ends it; the device of v must still be open. */
 void lat_sources_end(lat_sources *s);
-
-#endif

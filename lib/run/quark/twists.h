@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* twists.h: a source for several twisted masses, columns of all of them in one Krylov space. */
-#ifndef LAT_RUN_TWISTS_H
-#define LAT_RUN_TWISTS_H
+#pragma once
 
 #include "inverter.h"
 
@@ -11,5 +10,3 @@
  * with lat_error set. lat_twists_free, in either case, frees the fields. */
 int lat_twists_solve(lat_inverter *v);
 void lat_twists_free(lat_inverter *v);
-
-#endif

@@ -3,7 +3,6 @@
 #include "writer.h"
 
 #include <signal.h>
-#include "base/error.h"
 #include "base/threads.h"
 #include "stream/stream.h"
 

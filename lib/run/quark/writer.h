@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* writer.h: the last stage of a solve: solutions go to the output. One that lies on a GPU is
  * written from there, by a thread, while the next one is solved. */
-#ifndef LAT_RUN_WRITER_H
-#define LAT_RUN_WRITER_H
+#pragma once
 
 #include "base/async.h"
 #include "common/io.h"
@@ -38,5 +37,3 @@ int lat_writer_look(lat_writer *w);
 
 /* Waits until all is written. */
 int lat_writer_end(lat_writer *w);
-
-#endif

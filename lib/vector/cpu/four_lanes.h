@@ -2,8 +2,7 @@
 /* four_lanes.h: numbers of four sites of a host field in a vector, for what brings host fields into
  * the lanes of a CPU and back. A row is a site's numbers in a host field; rows of four sites become
  * vectors, [number][lane], and back. */
-#ifndef LAT_VECTOR_FOUR_LANES_H
-#define LAT_VECTOR_FOUR_LANES_H
+#pragma once
 
 #include <string.h>
 #include "base/isa.h"
@@ -18,8 +17,6 @@ typedef double four __attribute__((vector_size(8 * SIDE)));
 typedef double four_doubles __attribute__((vector_size(8 * SIDE), aligned(8), may_alias));
 typedef float four_floats __attribute__((vector_size(4 * SIDE), aligned(4), may_alias));
 typedef int64_t which __attribute__((vector_size(8 * SIDE)));
-
-/* ---- rows and lanes -------------------------------------------------------------------------- */
 
 /* Four rows to four vectors, or back. */
 LAT_INLINE void transpose(four v[SIDE])
@@ -90,8 +87,6 @@ LAT_INLINE void sites_of(lat_lane_view a, const int64_t *site, int first, int64_
 
 LAT_INLINE bool any(which w) { return (w[0] | w[1] | w[2] | w[3]) != 0; }
 
-/* ---- matrices -------------------------------------------------------------------------------- */
-
 /* Matrix index[l] of a field in lane l. */
 LAT_INLINE void load_matrices(const lat_field *f, int n, const size_t index[SIDE], four *m)
 {
@@ -108,5 +103,3 @@ LAT_INLINE void load_matrices(const lat_field *f, int n, const size_t index[SIDE
     }
     rows_to_vectors(row, reals, m);
 }
-
-#endif

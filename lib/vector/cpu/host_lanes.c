@@ -89,10 +89,10 @@ LAT_INLINE void put_of(const lat_host_spinors *t, int n, const int64_t *site, in
         bool have_g = false; /* most blocks of a source need none */
         int64_t own[SIDE];
         sites_of(t->lanes, site, first, own);
-        for (int i = 0; i < p->columns; i++) {
+        LAT_FOR_COLUMNS (k, p) {
             const double *row[SIDE];
             for (int l = 0; l < SIDE; l++)
-                row[l] = row_from(t, own[l], p->column[i], buffer[l]);
+                row[l] = row_from(t, own[l], k, buffer[l]);
             rows_to_vectors(row, 8 * n, v);
             if (!is_zero(n, v)) {
                 change_basis(n, v);
@@ -103,7 +103,7 @@ LAT_INLINE void put_of(const lat_host_spinors *t, int n, const int64_t *site, in
                     rotate(n, g, false, v);
             }
             for (int e = 0; e < 8 * n; e++)
-                put_vector(t->lanes, block, first, p->column[i] * 8 * n + e, v[e]);
+                put_vector(t->lanes, block, first, k * 8 * n + e, v[e]);
         }
     }
 }
@@ -118,9 +118,9 @@ LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, in
         sites_of(t->lanes, site, first, own);
         if (t->g)
             load_gauge(t->g, n, own, g);
-        for (int i = 0; i < p->columns; i++) {
+        LAT_FOR_COLUMNS (k, p) {
             double *row[SIDE];
-            const int object = t->object[p->column[i]];
+            const int object = t->object[k];
             for (int l = 0; l < SIDE; l++) {
                 row[l] = buffer[l];
                 if (own[l] >= 0 && t->to->head.real == LAT_F64)
@@ -128,7 +128,7 @@ LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, in
                              + host_index(t->to, own[l], object) * (size_t)(8 * n);
             }
             for (int e = 0; e < 8 * n; e++)
-                v[e] = get_vector(t->lanes, block, first, p->column[i] * 8 * n + e);
+                v[e] = get_vector(t->lanes, block, first, k * 8 * n + e);
             if (t->g)
                 rotate(n, g, true, v);
             change_basis(n, v);

@@ -2,8 +2,7 @@
 /* host_lanes.h: spinors of host fields into the lanes of a CPU and back. Arithmetic is in double,
  * four lanes in a vector; the text is compiled for the vector lengths of x86. A call does a block,
  * whose sites are site[lanes], by natural index; -1: an idle lane. */
-#ifndef LAT_VECTOR_HOST_LANES_H
-#define LAT_VECTOR_HOST_LANES_H
+#pragma once
 
 #include "grid/team.h"
 #include "lattice/field.h"
@@ -28,5 +27,3 @@ typedef struct lat_host_lanes {
 } lat_host_lanes;
 
 const lat_host_lanes *lat_host_lanes_widest(void); /* of this processor */
-
-#endif

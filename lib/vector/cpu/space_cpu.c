@@ -2,7 +2,6 @@
 /* space_cpu.c: batches on the CPU: in and out, linear algebra, sums. */
 #include "vector/cpu/space_cpu.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -29,14 +28,9 @@ void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *en
 static void vector_cpu_close(lat_space *space)
 {
     lat_cpu_space *s = lat_cpu_space_of(space);
-    free(s->position);
-    free(s->signs);
+    LAT_FREE(s->position, s->signs);
     lat_sum_order_free(&s->order);
-    free(s->numbers);
-    free(s->parts);
-    free(s->slices);
-    free(s->total);
-    free(s);
+    LAT_FREE(s->numbers, s->parts, s->slices, s->total, s);
 }
 
 /* The signs of e, as passes want them. */
@@ -76,11 +70,9 @@ static int find_sites(lat_cpu_space *s)
 
 static lat_space *vector_cpu_open(lat_grid *grid, int nc, int columns)
 {
-    lat_cpu_space *s = calloc(1, sizeof *s);
-    if (!s) {
-        lat_fail("out of memory: spinors");
+    lat_cpu_space *s = lat_alloc_zero(1, sizeof *s, "spinors");
+    if (!s)
         return NULL;
-    }
     s->space = (lat_space){.ops = &lat_vector_cpu, .grid = grid, .nc = nc, .columns = columns};
     s->lanes = lat_vector_lanes_table[lat_isa_widest()][nc]
                + (grid->spec.storage == LAT_STORAGE_DOUBLE);
@@ -180,28 +172,22 @@ static int64_t vector_cpu_position(const lat_space *s, size_t site)
     return ((const lat_cpu_space *)s)->position[site];
 }
 
-static int vector_cpu_bytes(const lat_space *s, const lat_dfield *x, size_t from, size_t n,
-                            void *to)
+static int vector_cpu_bytes(LAT_UNUSED const lat_space *s, const lat_dfield *x, size_t from,
+                            size_t n, void *to)
 {
-    (void)s;
     memcpy(to, (const char *)x->data + from, n);
     return 0;
 }
 
 typedef void on_column(char *x, const char *y, size_t bytes);
 
-static void to_zero(char *x, const char *y, size_t bytes)
-{
-    (void)y;
-    memset(x, 0, bytes);
-}
+static void to_zero(char *x, LAT_UNUSED const char *y, size_t bytes) { memset(x, 0, bytes); }
 
 static void to_copy(char *x, const char *y, size_t bytes) { memcpy(x, y, bytes); }
 
-static void to_exchange(char *x, const char *y, size_t bytes)
+static void to_exchange(char *x, LAT_UNUSED const char *y, size_t bytes)
 {
     char t[24 * 64 / 2];
-    (void)y;
     memcpy(t, x, bytes / 2);
     memcpy(x, x + bytes / 2, bytes / 2);
     memcpy(x + bytes / 2, t, bytes / 2);
@@ -214,9 +200,8 @@ static void each_column(lat_space *s, const lat_part *p, lat_dfield *x, const la
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
 #pragma omp parallel for schedule(static)
     for (int b = begin; b < end; b++)
-        for (int i = 0; i < p->columns; i++) {
-            const size_t at = lat_vector_at(&s->layout, (int64_t)b * s->layout.side, p->column[i],
-                                            0);
+        LAT_FOR_COLUMNS (k, p) {
+            const size_t at = lat_vector_at(&s->layout, (int64_t)b * s->layout.side, k, 0);
             fn((char *)x->data + at, y ? (const char *)y->data + at : NULL, s->layout.column);
         }
 }
@@ -250,9 +235,9 @@ static int vector_cpu_convert(lat_space *s, const lat_part *p, const lat_space *
     lat_cpu_blocks(s->grid, p->parity, &begin, &end);
 #pragma omp parallel for schedule(static)
     for (int block = begin; block < end; block++)
-        for (int i = 0; i < p->columns; i++) {
-            const int here = s->columns > 1 ? p->column[i] * reals : 0,
-                      there = from->columns > 1 ? p->column[i] * reals : 0;
+        LAT_FOR_COLUMNS (k, p) {
+            const int here = s->columns > 1 ? k * reals : 0,
+                      there = from->columns > 1 ? k * reals : 0;
             for (int l = 0; l < b.lanes; l++) {
                 const int64_t site = lay->site[(int64_t)block * b.lanes + l];
                 if (site < 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* space_cpu.h: batches on the CPU, for operators that run on them. */
-#ifndef LAT_VECTOR_SPACE_CPU_H
-#define LAT_VECTOR_SPACE_CPU_H
+#pragma once
 
 #include "grid/cpu_grid.h"
 #include "grid/team.h"
@@ -55,5 +54,3 @@ int lat_cpu_combine(lat_space *s, const lat_part *p, int n, const lat_scalar *a,
 
 /* Where blocks of a parity begin and end. */
 void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *end);
-
-#endif

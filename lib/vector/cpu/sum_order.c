@@ -108,9 +108,7 @@ int lat_sum_order_fill(lat_sum_order *o, const lat_grid *grid)
 
 void lat_sum_order_free(lat_sum_order *o)
 {
-    free(o->first);
-    free(o->item);
-    free(o->part);
+    LAT_FREE(o->first, o->item, o->part);
     o->first = NULL;
     o->item = o->part = NULL;
 }

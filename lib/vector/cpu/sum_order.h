@@ -8,8 +8,7 @@
  * Lanes run in boxes as large as these or larger, so that whole vectors can be added: a bundle is a
  * list of blocks, each lane of which has a part of its own, and all of it. Where lanes do not run
  * in boxes, a bundle is one part, site by site. */
-#ifndef LAT_VECTOR_SUM_ORDER_H
-#define LAT_VECTOR_SUM_ORDER_H
+#pragma once
 
 #include <stdint.h>
 #include "grid/grid.h"
@@ -28,5 +27,3 @@ typedef struct lat_sum_order {
 /* Of a grid on the CPU. 0, or -1 with lat_error set; to be freed in either case. */
 int lat_sum_order_fill(lat_sum_order *o, const lat_grid *grid);
 void lat_sum_order_free(lat_sum_order *o);
-
-#endif

@@ -6,8 +6,7 @@
  * A vector has one real of each site of a block (grid/layout.h). A batch lies so:
  *     spinors   [block][column][spin][colour][re, im]
  * What depends on the storage is `void`. */
-#ifndef LAT_VECTOR_VECTOR_LANES_H
-#define LAT_VECTOR_VECTOR_LANES_H
+#pragma once
 
 #include "grid/layout.h"
 #include "vector/space.h"
@@ -59,5 +58,3 @@ typedef struct lat_vector_lanes {
     lat_pass_blocks *shadow;   /* <e, y> */
     lat_sum_blocks *sum;
 } lat_vector_lanes;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_algebra.cuh: spinor algebra of lib/site for a thread: lat_algebra<real>::project and others,
  * in float and in double. */
-#ifndef LAT_VECTOR_CUDA_ALGEBRA_CUH
-#define LAT_VECTOR_CUDA_ALGEBRA_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ template <> struct lat_algebra<double> {
 #undef LAT_
 #undef LAT_HOST_DEVICE
 #undef LAT_UNROLL
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_host.cuh: between host fields, in natural order on the device, and the order of a GPU's
  * spinors. */
-#ifndef LAT_VECTOR_CUDA_HOST_CUH
-#define LAT_VECTOR_CUDA_HOST_CUH
+#pragma once
 
 #include "vector/cuda/cuda_space.cuh"
 
@@ -150,5 +149,3 @@ __global__ void convert_spinors(uint32_t groups, const char *from, char *to)
         b[k] = (typename lat_form<TO>::real)a[k];
     put_spinor<TO, false>(to + (size_t)(i / 32) * lat_form<TO>::GROUP, i % 32, b, false, 0);
 }
-
-#endif

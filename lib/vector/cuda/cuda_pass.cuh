@@ -12,8 +12,7 @@
  *                     which would round it
  *     pass_bicgstab   y <- y + a[0] dir + a[1] z; z <- z - a[1] x[0];
  *                     dir <- z + a[2] (dir - a[1] x[1]); |z|^2 */
-#ifndef LAT_VECTOR_CUDA_PASS_CUH
-#define LAT_VECTOR_CUDA_PASS_CUH
+#pragma once
 
 #include "vector/cuda/cuda_site.cuh"
 #include "vector/cuda/cuda_space.cuh"
@@ -210,5 +209,3 @@ __global__ void __launch_bounds__(128) pass(const __grid_constant__ lat_pass_arg
     What::at(pass_site<P, PY>{a, n, parity, i, i < a.half, at, PY == P ? at : at_y,
                               a.partial ? a.partial + sum : NULL});
 }
-
-#endif

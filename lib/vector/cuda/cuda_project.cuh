@@ -7,8 +7,7 @@
  * groups one after the other. A warp follows such rows, TERMS of the w and COLUMNS columns beside
  * each other in registers. Sums have the same operations in the same order for any TERMS and
  * COLUMNS: a product's bits do not depend on what is beside it. */
-#ifndef LAT_VECTOR_CUDA_PROJECT_CUH
-#define LAT_VECTOR_CUDA_PROJECT_CUH
+#pragma once
 
 #include "vector/cuda/cuda_site.cuh"
 #include "vector/cuda/cuda_space.cuh"
@@ -196,5 +195,3 @@ __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_proje
                 store16<false>(a.y + a.column[n0 + n] + offset, chunk_of(y[n]), policy);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_site.cuh: what ends of hops and passes share: products of the spinors of a site that are in
  * registers, sums of them over a warp, scalars that are on the device. */
-#ifndef LAT_VECTOR_CUDA_SITE_CUH
-#define LAT_VECTOR_CUDA_SITE_CUH
+#pragma once
 
 #include "vector/cuda/cuda_spinor.cuh"
 #include "vector/shadow.h"
@@ -109,5 +108,3 @@ DEVICE void sum_up(double *partial, double v)
     if (threadIdx.x % 32 == 0)
         *partial = sum;
 }
-
-#endif

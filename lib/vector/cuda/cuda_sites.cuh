@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_sites.cuh: how sites of a parity are numbered on a GPU. */
-#ifndef LAT_VECTOR_CUDA_SITES_CUH
-#define LAT_VECTOR_CUDA_SITES_CUH
+#pragma once
 
 #include "grid/cuda_grid.cuh"
 #include "vector/cuda/cuda_spinor.cuh"
@@ -56,5 +55,3 @@ DEVICE uint32_t block_number(bool backwards, uint32_t senders)
 {
     return backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x - senders;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_space.cuh: what the files of a GPU's spaces share. */
-#ifndef LAT_VECTOR_CUDA_SPACE_CUH
-#define LAT_VECTOR_CUDA_SPACE_CUH
+#pragma once
 
 #include "grid/cuda_device.cuh"
 #include "grid/cuda_window.cuh"
@@ -174,5 +173,3 @@ int lat_gpu_products(lat_space *s, const lat_part *p, int n, const lat_dfield *c
                      const lat_dfield *y, lat_scalar *dot);
 int lat_gpu_combine(lat_space *s, const lat_part *p, int n, const lat_scalar *a,
                     const lat_dfield *const *w, lat_dfield *y);
-
-#endif

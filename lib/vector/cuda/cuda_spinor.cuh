@@ -12,10 +12,8 @@
  * gamma5 exchanges the upper two spins with the lower two and changes the sign of all. So D^+ =
  * gamma5 D gamma5 is D between two exchanges (`swap`), which cost nothing where a chunk is read.
  *
- * Loads are volatile: the compiler keeps their order, which is ahead of the arithmetic (cuda_hop).
- */
-#ifndef LAT_VECTOR_CUDA_SPINOR_CUH
-#define LAT_VECTOR_CUDA_SPINOR_CUH
+ * Loads are volatile: the compiler keeps their order, ahead of the arithmetic (cuda_hop). */
+#pragma once
 
 #include <type_traits>
 #include "vector/cuda/cuda_algebra.cuh"
@@ -378,5 +376,3 @@ DEVICE void put_spinor(char *group, uint32_t lane, const real_of<P> v[24], bool 
         }
     }
 }
-
-#endif

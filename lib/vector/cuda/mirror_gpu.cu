@@ -5,7 +5,6 @@
 #include <string.h>
 #include "grid/cuda_fetch.cuh"
 extern "C" {
-#include "base/error.h"
 #include "base/threads.h"
 #include "vector/mirror.h"
 #include "grid/staging.h"
@@ -29,11 +28,9 @@ bool lat_mirror_takes(const lat_device *dev, const lat_header *head)
 
 lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head)
 {
-    lat_mirror *m = (lat_mirror *)calloc(1, sizeof *m);
-    if (!m) {
-        lat_fail("out of memory: solutions");
+    lat_mirror *m = (lat_mirror *)lat_alloc_zero(1, sizeof *m, "solutions");
+    if (!m)
         return NULL;
-    }
     m->dev = lat_cuda_device_of(dev);
     m->bytes = lat_header_bytes(head);
     m->sites = lat_volume(&head->geom);

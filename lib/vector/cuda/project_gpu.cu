@@ -3,9 +3,6 @@
 #include "vector/cuda/cuda_project.cuh"
 
 #include <string.h>
-extern "C" {
-#include "base/error.h"
-}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "projections"); }
 

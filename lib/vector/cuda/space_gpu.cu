@@ -10,7 +10,6 @@
 #include "grid/cuda_grid.cuh"
 #include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
 #include "grid/staging.h"
 #include "lattice/field.h"
 #include "vector/temporal.h"
@@ -120,11 +119,9 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
                  dims[0], dims[1], dims[2]);
         return NULL;
     }
-    lat_gpu_space *s = (lat_gpu_space *)calloc(1, sizeof *s);
-    if (!s) {
-        lat_fail("out of memory: a space of spinors");
+    lat_gpu_space *s = (lat_gpu_space *)lat_alloc_zero(1, sizeof *s, "a space of spinors");
+    if (!s)
         return NULL;
-    }
     s->space.ops = &lat_vector_gpu;
     s->space.grid = grid;
     s->space.nc = nc;

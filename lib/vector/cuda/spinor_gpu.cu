@@ -14,8 +14,7 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "spinors"); }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-/* What a pass works on (cuda_pass.cuh); columns and scalars follow in groups of LAT_PASS_COLUMNS.
- */
+/* What a pass works on (cuda_pass.cuh); columns, scalars follow in groups of LAT_PASS_COLUMNS. */
 struct job {
     lat_space *space;
     const lat_part *part;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
 #include "grid/reduce.h"
 }
 
@@ -140,8 +139,7 @@ template <class GET> static __device__ double add_all_pairs(uint32_t n, const GE
     return v;
 }
 
-/* By the first warp of a block: the sum of n numbers of the second cache, in pairs; for thread 0.
- */
+/* By the first warp of a block: the sum of n numbers of the second cache, in pairs, to thread 0. */
 static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
 {
     return add_all_pairs(n, [&](uint32_t i) { return __ldcg(v + i * stride); });
@@ -351,11 +349,10 @@ int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
 int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows)
 {
     const adder a = next_adder(s);
-    return failed(lat_cuda_start(false, add_rows, dim3(a.slices, (unsigned)(count + 31) / 32), 256,
-                                 lat_gpu_stream(&s->space), a, count, sides, rows))
-                   || finish_sums(s, count)
-               ? -1
-               : 0;
+    return lat_rc(
+        failed(lat_cuda_start(false, add_rows, dim3(a.slices, (unsigned)(count + 31) / 32), 256,
+                              lat_gpu_stream(&s->space), a, count, sides, rows))
+        || finish_sums(s, count));
 }
 
 /* ---- scalars that stay on the device --------------------------------------------------------- */
@@ -382,11 +379,9 @@ static lat_scalars *scalars_open(lat_space *space)
 {
     const size_t rows = LAT_ROWS * LAT_VECTOR_COLUMNS * sizeof(lat_scalar),
                  reports = LAT_STEPS * 4 * LAT_VECTOR_COLUMNS * sizeof(double);
-    lat_gpu_scalars *s = (lat_gpu_scalars *)calloc(1, sizeof *s);
-    if (!s) {
-        lat_fail("out of memory: scalars");
+    lat_gpu_scalars *s = (lat_gpu_scalars *)lat_alloc_zero(1, sizeof *s, "scalars");
+    if (!s)
         return NULL;
-    }
     s->space = lat_gpu_space_of(space);
     if (lat_cuda_malloc((void **)&s->row, rows, "scalars")
         || failed(cudaMemsetAsync(s->row, 0, rows, lat_gpu_stream(space)))

@@ -4,9 +4,7 @@
 #include "vector/cuda/cuda_host.cuh"
 #include <float.h>
 #include <math.h>
-#include "grid/cuda_tuning.h"
 extern "C" {
-#include "base/error.h"
 #include "site/sun.h"
 #include "grid/staging.h"
 #include "vector/temporal.h"
