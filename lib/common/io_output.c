@@ -354,7 +354,7 @@ static int output_close(lat_output *out)
 }
 
 /* A file system without fsync returns EINVAL. */
-static int output_fsync(lat_output *out)
+int lat_output_fsync(lat_output *out)
 {
     int rc;
 
@@ -417,7 +417,7 @@ int lat_output_commit(lat_output *out)
     if (rc == 0 && out->temp)
         rc = output_show(out);
     if (rc == 0 && out->temp)
-        rc = output_fsync(out);
+        rc = lat_output_fsync(out);
     if (rc == 0)
         rc = output_close(out);
     if (rc == 0 && out->temp)
@@ -434,7 +434,9 @@ void lat_output_abort(lat_output *out)
     lat_output_unmap(out);
     if (out->fd >= 0 && !out->standard)
         close(out->fd);
-    if (out->temp)
+    if (out->temp && out->parked)
+        lat_temporary_keep(out->temp);
+    else if (out->temp)
         lat_temporary_remove(out->temp);
     free(out->target);
     free(out->name);
