@@ -221,13 +221,18 @@ static void add_options(const lat_tool *tool)
     add_about();
 }
 
-static void __attribute__((noreturn)) print_help(unsigned what)
+static void set_help_format(void)
 {
     char format[64];
 
     snprintf(format, sizeof format, "no-dup-args-note,header-col=0,doc-opt-col=0,rmargin=%d",
              LAT_HELP_WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
+}
+
+static void __attribute__((noreturn)) print_help(unsigned what)
+{
+    set_help_format();
     argp_help(&run.parser, stdout, what, (char *)(uintptr_t)run.tool->name);
     lat_options_printed();
 }
