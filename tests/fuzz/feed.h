@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names: "stream", "any" (the first bytes decide the format), each format of lat-convert --list,
+/* Names: "stream", "checkpoint", "any" (the first bytes decide the format), each format of lat-convert --list,
  * "xml", "words", "options". NULL at the end. */
 const char *feed_name(size_t i);
 
