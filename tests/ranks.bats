@@ -136,10 +136,11 @@ uneven() {
 @test "any lattice and group: few directions, uneven shares, a slice each for Coulomb gauge" {
     local k=0 dims n group gauge
     while read -r dims n group gauge; do
+        k=$((k + 1))
+        [ -n "$(groups "$group")" ] || continue
         rm -f one.lat
         rough a.lat --dims "$dims" --group "$group" --epsilon 0.6
         same "$n" lat-orelax --gauge "$gauge" --omega 1.5 --theta 1e-8 a.lat
-        k=$((k + 1))
     done <<END
 10 3 3 landau
 6,10 4 2 landau
