@@ -59,7 +59,7 @@ _lat_tool() {
 _lat() {
     local names
     if [ "$COMP_CWORD" -eq 1 ]; then
-        names=$(compgen -c "$1-" | sed "s/^.*lat-//")
+        names=$(compgen -c "$1-" | sed "s/^.*lat-//" | sort -u)
         mapfile -t COMPREPLY < <(compgen -W "help $names" -S ' ' -- "${COMP_WORDS[1]}")
     else
         COMP_WORDS=("$1-${COMP_WORDS[1]}" "${COMP_WORDS[@]:2}")
