@@ -58,7 +58,7 @@ ifeq ($(origin CC),default)
 undefine CC
 endif
 # The switches of the last build (target `all`): what make install goes by.
-remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE DEBUG BITS GPU_ARCH GPU_GROUPS CPU_GROUPS \
+remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE DEBUG BITS QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS \
   CPPFLAGS CFLAGS LDFLAGS
 ifneq ($(filter install,$(MAKECMDGOALS)),)
 -include build/switches
@@ -90,11 +90,15 @@ same = $(and $(findstring <$(1)>,<$(2)>),$(findstring <$(2)>,<$(1)>))
 holds = $(call same,$(strip $(file <$(1))),$(strip $(2)))
 write = $(shell mkdir -p $(dir $(1)))$(file >$(1),$(2))
 # $(call keep,FILE,TEXT): FILE holds TEXT, and is as old as that. Not before setup/configure has looked.
-keep = $(if $(configured),$(if $(call holds,$(1),$(2)),,$(call write,$(1),$(2))))
+keep = $(if $(COUNTS),,$(if $(configured),$(if $(call holds,$(1),$(2)),,$(call write,$(1),$(2)))))
 one_letter = $(findstring $(1),$(filter-out --%,$(firstword -$(MAKEFLAGS))))
-# What make says: a line a file; make -s is silent.
+# What make says: a line a file, and how many of how many there are; make -s is silent. A make that does nothing counts them.
 at := $(if $(filter 1,$(V)),,@)
-line = $(if $(call one_letter,s),,@printf '  %-5s %s\n' '$(1)' '$(2)')
+line = $(if $(COUNTS),@: a line,$(if $(call one_letter,s),,@printf '%s %-5s %s\n' '$(step)' '$(1)' '$(2)'))
+step = $(eval begun += x)[$(words $(begun))/$(if $(call one_letter,n),?,$(steps))]
+steps = $(eval steps := $(shell MAKEFLAGS='$(subst ','\'',$(filter-out -j% --jobserver%,$(MAKEFLAGS)))' $(MAKE) -n COUNTS=1 $(MAKECMDGOALS) 2>/dev/null | \
+  awk '/^: a line/ { n++ } END { print n + 0 }'))$(steps)
+begun :=
 
 # ---- what this machine has -------------------------------------------------------------------
 
@@ -160,15 +164,18 @@ tools_skip := $(if $(no_fftw),tools/measure/lat-gluon.c tools/measure/lat-ghost.
 mains := $(sort $(filter-out $(tools_skip),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 
-# A build for tests, and one of few groups, is not what make install installs; nor is what make -n says.
+# A build for tests is not what make install installs; nor is what make -n says.
 remember = $(if $(call one_letter,n),,$(call keep,build/switches,$(foreach v,$(given),$(call switch,$(v)))))
 switch = $(1) ?= $(subst $(hash),\$(hash),$(value $(1)))$(newline)
-all: $(tools) $(B)/said
-	@:$(if $(filter 1,$(SAN) $(QUICK)),,$(remember))
+all: $(tools) $(BIN)/lat $(B)/said
+	@:$(if $(filter 1,$(SAN)),,$(remember))
 
 # What is built, and why: before the first file is compiled, and again whenever it changes.
 $(B)/plan: $(B)/flags $(B)/found
 	@$(if $(call one_letter,s),,cat $(B)/words;) touch $@
+
+$(BIN)/lat: packaging/lat
+	@mkdir -p $(@D) && cp $< $@
 
 # Say once what was built, and again whenever it changes.
 $(B)/said: $(tools)

@@ -54,3 +54,16 @@ _lat_tool() {
     fi
     _lat_finish
 }
+
+# lat NAME ...: names of tools, then what lat-NAME has.
+_lat() {
+    local names
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        names=$(compgen -c "$1-" | sed "s/^.*lat-//" | sort -u)
+        mapfile -t COMPREPLY < <(compgen -W "help $names" -S ' ' -- "${COMP_WORDS[1]}")
+    else
+        COMP_WORDS=("$1-${COMP_WORDS[1]}" "${COMP_WORDS[@]:2}")
+        COMP_CWORD=$((COMP_CWORD - 1))
+        _lat_tool "${COMP_WORDS[0]}"
+    fi
+}

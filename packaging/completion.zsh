@@ -1,4 +1,13 @@
 # Completion for zsh. Each tool lists its own options (TOOL --option-table), so this works for all tools, old and new.
+# lat NAME ...: names of tools, then what lat-NAME has.
+if [[ ${words[1]:t} == lat ]]; then
+    if ((CURRENT == 2)); then
+        compadd help ${${(k)commands[(I)lat-*]}#lat-}
+        return
+    fi
+    words=("$words[1]-$words[2]" "${(@)words[3,-1]}")
+    ((CURRENT--))
+fi
 local kind section letter name type argument choices help tail positional='*:file:_files'
 local -a specs
 while IFS=$'\t' read -r kind section letter name type argument choices help; do

@@ -125,7 +125,7 @@ lock() {
 # Begun by a run that is dead, since its lock is free.
 stale() {
     local file
-    for file in "$name".{lat,lat-anneal.tsv,lat-anneal.ck,lat-orelax.tsv,lat-orelax.ck,slices.tsv}; do
+    for file in "$name".{lat,lat-anneal.tsv,lat-anneal.ck,lat-orelax.tsv,lat-orelax.ck,slices.tsv,copies.tsv}; do
         [ ${#file} -gt 200 ] || rm -f "$(dirname "$log")/.$file".+([0-9])?(.+([0-9])).tmp
     done
 }
@@ -172,6 +172,7 @@ fix() {
         return
         ;;
     3) why="not converged" ;;
+    129 | 1[3-9]?) why="interrupted, the same command goes on" ;;
     *) why="failed ($rc)" ;;
     esac
     mv -T "$work/err" "$log.err"

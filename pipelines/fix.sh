@@ -10,11 +10,12 @@ set -euo pipefail
 export LC_ALL=C # awk reads and prints numbers with a point
 PATH=$PATH:$(dirname "$(realpath "$0")")/../bin
 
+: "${COPIES:=1}"         # random starts, of which the best one stays; 1: one start, from its own gauge. Their table is beside OUT.lat
 : "${T_LAST:=0.1}"        # last temperature: F is within some 5 % of its maximum, relaxation is faster from there
 : "${MICRO:=3}"           # microcanonical sweeps at each temperature, as in the cuLGT paper: they decorrelate cheaply
 : "${MAX_SWEEPS:=100000}" # then relaxation is given up as stuck; another SEED may not be
 : "${PRECISION:=mixed}"   # of the relaxation: single until theta is near its floor, then double, in half the time
-: "${SEED:=1}"            # of the annealing: the same seed, the same bytes
+: "${SEED:=1}"            # of the annealing and the starts: the same seed, the same bytes
 : "${EVERY:=600}"         # seconds between two checkpoints: what a crash may cost; a signal costs nothing
 : "${CONVERT:=}"          # for files that do not say what they hold, such as "--from raw --dims 32,32,32,64"
 
@@ -29,8 +30,9 @@ fi
 config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $out != -* ]] || out=./$out
-logs=()
+logs=() starts=()
 [ "${gauge[1]}" != coulomb ] || logs=(--slice-log "${out%.lat}.slices.tsv")
+[ "$COPIES" = 1 ] || { logs+=(--copies-log "${out%.lat}.copies.tsv"); starts=(--copies "$COPIES"); }
 
 # stage TOOL OPTION...: with a log, and a checkpoint to go on from.
 stage() {
@@ -43,7 +45,18 @@ stage() {
 trap : TERM USR2
 
 # Links of files in single precision are in SU(3) to 1e-7 only: lat-reunit brings them back.
-# shellcheck disable=SC2086 # several words
-lat-convert $CONVERT "$config" | lat-reunit --precision double |
-    stage lat-anneal --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO" --seed "$SEED" |
-    stage lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --precision "$PRECISION" "${logs[@]}" -o "$out"
+links() {
+    # shellcheck disable=SC2086 # several words
+    lat-convert $CONVERT "$config" | lat-reunit --precision double
+}
+
+relax() {
+    stage lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --precision "$PRECISION" "${logs[@]}" -o "$out" "$@"
+}
+
+if [ "$STEPS" = 0 ]; then
+    [ "$COPIES" = 1 ] || starts+=(--seed "$SEED")
+    links | relax "${starts[@]}"
+else
+    links | stage lat-anneal "${starts[@]}" --from "$T_FIRST" --to "$T_LAST" --steps "$STEPS" --micro "$MICRO" --seed "$SEED" | relax
+fi

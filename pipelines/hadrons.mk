@@ -51,8 +51,11 @@ $(error CHANNELS: expected pion beside pcac, whose denominator it is, found '$(C
 endif
 endif
 results := $(configs:%=$(OUT)/%.tsv)
-# What decides the numbers, as it was when the first of them was made.
-parameters := $(foreach v,KAPPA CSW BOUNDARY SOURCE $(if $(SOURCES),SOURCES) SINK CHANNELS MOMENTA RESIDUAL,$(v)=$($(v)))
+# What decides the numbers, as it was when the first of them was made. A default is the same, whether it was named or not.
+decisive := KAPPA CSW BOUNDARY SOURCE $(if $(SOURCES),SOURCES) SINK CHANNELS MOMENTA RESIDUAL
+default = $(shell sed -n 's/^: "[$$]{$(1):=\([^}]*\)}".*/\1/p' $(here)hadrons.sh)
+defaults := $(foreach v,$(decisive),-e 's/\b$(v)=\( \|$$\)/$(v)=$(call default,$(v))\1/')
+parameters := $(shell echo $(call quote,$(foreach v,$(decisive),$(v)=$($(v)))) | sed $(defaults))
 
 # Correlators of quarks that do not go around in time are not symmetric.
 open := $(if $(filter %$(comma)d %$(comma)o,$(BOUNDARY)),1,0)
@@ -62,12 +65,13 @@ threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $
 
 .PHONY: all
 all: $(OUT)/masses.tsv
-	@! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $<; done
-	@echo "$$(awk -F'\t' 'END { print $$NF }' $<) configurations: $<"
+	@n=$$(awk -F'\t' 'END { print $$NF }' $<); [ "$$n" -gt 1 ] || { echo "1 configuration: $<, without errors and without a picture"; exit 0; }; \
+	! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $<; done; \
+	echo "$$n configurations: $<"
 
 # The first result leaves its parameters. A result of others is none, even if both were begun before there was any.
 other = { echo "hadrons: $(OUT): expected results of '$(parameters)', found those of '$$(cat $(OUT)/.parameters)': name another OUT" >&2; exit 1; }
-is_ours = [ "$$(cat $(OUT)/.parameters)" = '$(parameters)' ]
+is_ours = [ "$$(sed $(defaults) $(OUT)/.parameters)" = '$(parameters)' ]
 
 .PHONY: same
 same:
@@ -75,7 +79,8 @@ same:
 
 # A result is there or not; dates do not count, and links.sh says whether it is of what is in RAW now. One run at a time has a
 # configuration, until the last process that it starts has ended.
-failed = { mv -T "$$err" '$@.err'; echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
+failed = { mv -T "$$err" '$@.err'; ! grep -q ': stopped by SIG' '$@.err' || { echo "interrupted: $*: the same command goes on" >&2; exit 1; }; \
+	echo "failed: $*: $$(head -n 1 '$@.err')" >&2; exit 1; }
 .PHONY: always
 $(results): $(OUT)/%.tsv: always | same
 	@exec {held}>>'$(OUT)/.$*.lock'; flock "$$held" || { echo "failed: $*: $(OUT)/.$*.lock cannot be locked" >&2; exit 1; }; \

@@ -7,7 +7,7 @@ quick_arch = $(if $(filter 1,$(CUDA)),$(if $(GPU_ARCH),,GPU_ARCH='$(or $(gpu_one
 quickstart:
 	$(if $(filter yes,$(DEPS)),@setup/deps build)
 	@$(MAKE) --no-print-directory all QUICK=1 $(quick_arch)
-	@$(remember)LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(subst ','\'',$(CONFIG))')
+	@LAT_BIN="$$PWD/$(BIN)" pipelines/quickstart.sh $(if $(CONFIG),'$(subst ','\'',$(CONFIG))')
 
 version := $(shell sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' lib/common/options.h)
 
@@ -19,7 +19,8 @@ man: $(tools)
 PREFIX ?= /usr/local
 .PHONY: install uninstall
 install: all
-	$(if $(strip $(given)),@echo 'installing what was built with $(foreach v,$(given),$(v)=$($(v)))')
+	$(if $(strip $(given)),@echo 'installing what was built with $(foreach v,$(given),$(v)=$($(v)))$(strip \
+	  )$(if $(filter 1,$(QUICK)), (SU(2) and SU(3); QUICK=0 builds all groups))')
 	@DESTDIR='$(DESTDIR)' setup/install '$(PREFIX)' $(version) $(BIN) $(notdir $(tools))
 
 uninstall:

@@ -62,7 +62,7 @@ compiled() {
 }
 
 @test "GPU code is built for the GPU that is here, or if it is asked for, and make says for which and why" {
-    local here
+    local here name
     if compgen -G '/dev/nvidia[0-9]' >/dev/null || [ -e /dev/dxg ]; then skip "a GPU is here"; fi
     [ "$(plan CUDA)" = "no GPU code (nvcc not found)" ]
     with_nvcc
@@ -73,6 +73,13 @@ compiled() {
     [ "$(compiled kernels CUDA=1)" -ge 13 ]
     [ "$(compiled 'LAT_N=5' CUDA=1 || true)" = 0 ]
     [ "$(plan CUDA GPU_ARCH='80 86')" = "$here, for compute capability 80 86 (GPU_ARCH=80 86); SU(2) to SU(4)" ]
+    for name in 80,86 'sm_80 8.6' compute_80,sm_86; do
+        [ "$(plan CUDA GPU_ARCH="$name")" = "$here, for compute capability 80 86 (GPU_ARCH=80 86); SU(2) to SU(4)" ]
+    done
+    for name in 70 '80 70' x 90x; do
+        run -2 build GPU_ARCH="$name"
+        [[ $output == *"GPU_ARCH=$name: expected some of 75 80 86 87 90 100 120, for which $here compiles, or any, found '${name##* }'"* ]]
+    done
     [ "$(plan CUDA GPU_ARCH=any)" = "$here, for every GPU by PTX (GPU_ARCH=any); SU(2) to SU(4)" ]
     [ "$(plan CUDA CUDA=1 GPU_GROUPS=16)" = "$here, for compute capability 80 90 100, others by PTX (CUDA=1); SU(2) to SU(16)" ]
     [ "$(compiled 'LAT_N=5' CUDA=1 GPU_GROUPS=16)" -ge 4 ]
@@ -108,11 +115,15 @@ compiled() {
     build FFTW=0 >said
     grep -qx 'with gcc' <(head -n 1 said)
     grep -qx '  CPU     vector lanes: base avx2 avx512; threads: OpenMP; SU(2) to SU(16)' <(head -n 2 said)
-    grep -qx '  CC    lib/base/error.c' said
-    grep -qx '  CC    lib/fix/fix_lanes.c: avx2, SU(8)' said
-    grep -qx '  CC    lib/generate/link_lanes.c: base, SU(3)' said
-    grep -qx '  LINK  bin/lat-theta' said
-    [ "$(grep -c '^  CC ' said)" = "$(find tree/build -name '*.o' | wc -l)" ]
+    local step='\[[0-9]*/[0-9]*\]'
+    grep -qx "$step CC    lib/base/error.c" said
+    grep -qx "$step CC    lib/fix/fix_lanes.c: avx2, SU(8)" said
+    grep -qx "$step CC    lib/generate/link_lanes.c: base, SU(3)" said
+    grep -qx "$step LINK  bin/lat-theta" said
+    [ "$(grep -c "^$step CC " said)" = "$(find tree/build -name '*.o' | wc -l)" ]
+    # It counts what is to be done, and does that.
+    step=$(grep "^$step" said | tail -n 1 | cut -d ' ' -f 1)
+    [ "$step" = "[$(grep -c '^\[' said)/$(grep -c '^\[' said)]" ]
     tail -n 3 said | tr '\n' ' ' | grep -q 'built .*lat-theta.* in bin/'
     # Nothing is left to do, and nothing to say.
     build FFTW=0 >again
@@ -154,12 +165,12 @@ compiled() {
     build CUDA=1 GPU_GROUPS=3 CFLAGS='-DA="x y" -g' >/dev/null
     build install PREFIX="$to" >said
     # Nothing is compiled for what was built.
-    run -1 grep -qE '^  (CC|NVCC|LINK) ' said
+    run -1 grep -qE '^\[.*\] (CC|NVCC|LINK) ' said
     grep -q '^installing what was built with CUDA=1 GPU_GROUPS=3 CFLAGS=' said
     [ -x "$to/bin/lat-theta" ]
     build CC=clang CUDA=0 >/dev/null
     build install PREFIX="$to" >said
-    run -1 grep -qE '^  (CC|NVCC|LINK) ' said
+    run -1 grep -qE '^\[.*\] (CC|NVCC|LINK) ' said
     grep -qx 'installing what was built with CC=clang CUDA=0' said
     cmp tree/build/clang/bin/lat-theta "$to/bin/lat-theta"
     build install PREFIX="$to" CC=gcc >said
@@ -171,11 +182,14 @@ compiled() {
     # A build for tests is not what is installed.
     build SAN=1 CUDA=0 >/dev/null
     build install PREFIX="$to" >said
-    run -1 grep -qE '^  (CC|NVCC|LINK) |^installing' said
-    # quickstart remembers its switches, not what it leaves out.
-    build -n quickstart CUDA=0 >/dev/null
+    run -1 grep -qE '^\[.*\] (CC|NVCC|LINK) |^installing' said
+    # What make quickstart built is installed, and that it is not all; all groups are to be had by a word.
+    build QUICK=1 CUDA=0 >/dev/null
     build install PREFIX="$to" >said
-    run -1 grep -q '^installing' said
+    run -1 grep -qE '^\[.*\] (CC|NVCC|LINK) ' said
+    grep -qx 'installing what was built with CUDA=0 QUICK=1 (SU(2) and SU(3); QUICK=0 builds all groups)' said
+    build -n install QUICK=0 PREFIX="$to" >said
+    grep -q 'fix_lanes.c: avx2, SU(8)' said
 }
 
 # gcc 12 fuses re u - im v, re v + im u for AVX-512 in spite of -ffp-contract=off: residuals had other last bits there.

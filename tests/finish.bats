@@ -138,6 +138,7 @@ same_maximum() {
 
 @test "where Newton's method cannot be, a sentence says why" {
     need_fftw
+    need_group 4
     rough a.lat --dims 4,4,4,4
     rough four.lat --dims 4,4,4,4 --group 4
     refuses 1 "a.lat:0: Newton's method is here for Landau and Coulomb gauge, not for maximally Abelian gauge" \

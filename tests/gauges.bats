@@ -63,6 +63,7 @@ END
 }
 
 @test "maximally Abelian gauge of a group that has none here is refused by name" {
+    need_group 4
     rough a.lat --group 4 --dims 4,4,4,4
     run -1 --separate-stderr lat-orelax --gauge mag a.lat -o b.lat
     # shellcheck disable=SC2154 # run --separate-stderr sets stderr

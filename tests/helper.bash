@@ -60,6 +60,16 @@ sanitized() {
 # not_sanitized WHAT: skip what these tools look for in vain: they run elsewhere, and the rest is of scripts.
 not_sanitized() { ! sanitized || skip "$1: nothing for the sanitizers"; }
 
+# groups N...: those of these SU(N) that the tools were built for: make QUICK=1 builds SU(2) and SU(3).
+groups() {
+    local n most
+    most=$(lat-heatbath -q --group 16 --dims 2,2 --beta 1 2>&1 >/dev/null | sed -n 's/.*this program was built for SU(2) to SU(\([0-9]*\)).*/\1/p')
+    for n; do [ "$n" -gt "${most:-16}" ] || echo "$n"; done
+}
+
+# need_group N: skip where the tools were not built for SU(N).
+need_group() { [ -n "$(groups "$1")" ] || skip "built without SU($1)"; }
+
 # few N: N, and for sanitized tools a fifth of it, 20 at least: sweeps and configurations of which statistics need many. They run the
 # same lines over and over; the first of them show all faults that these tools look for. (FEW of check.h is the same for check programs.)
 few() {

@@ -118,6 +118,25 @@ complete_line() {
     [ -z "$(complete_line lat-orelax --seed '')" ]
 }
 
+@test "lat lists every tool, runs it by its name, says what it does, and guesses at names that are misspelt" {
+    local tool bin=${LAT_BIN:-$ROOT/bin}
+    "$bin/lat" >list
+    for tool in $(tools); do grep -q "^  lat ${tool#lat-} " list || { echo "lat does not list $tool"; return 1; }; done
+    "$bin/lat" help | cmp - list
+    run -1 grep -n '.\{80\}' list
+    "$bin/lat" start cold -d 4,4 | "$bin/lat" theta --tsv >t.tsv
+    [ "$(field t.tsv plaquette)" = 1 ]
+    "$bin/lat" help theta | cmp - <(lat-theta --help)
+    "$bin/lat" help lat-theta | cmp - <(lat-theta --help)
+    for tool in orlax orelaxx roelax; do refuses 2 "lat: there is no tool '$tool' (did you mean orelax?)" "$bin/lat" $tool --help; done
+    refuses 2 "lat: there is no tool 'nothing': lat lists the tools" "$bin/lat" nothing
+    refuses 2 "lat: there is no tool '../bin/lat-theta'" "$bin/lat" ../bin/lat-theta
+    # shellcheck disable=SC1091
+    source "$ROOT/packaging/completion.bash"
+    [ "$(COMP_WORDS=(lat ore) COMP_CWORD=1; PATH=$bin:$PATH _lat lat; echo "${COMPREPLY[@]}")" = "orelax " ]
+    [ "$(COMP_WORDS=(lat theta --req) COMP_CWORD=2; PATH=$bin:$PATH _lat lat; echo "${COMPREPLY[@]}")" = "--require-theta=" ]
+}
+
 @test "an interactive bash completes names of files with blanks and quotes in them" {
     mkdir 'my folder'
     touch 'x y.lat' "q'.lat"
@@ -170,6 +189,9 @@ installed() {
     find stage | sort >first
     installed "$prefix" # over an older one
     find stage | sort | diff first -
+    env -i PATH=/usr/bin:/bin "$top/bin/lat" | grep -q '^  lat theta '
+    grep -q "^#compdef lat " "$top/share/zsh/site-functions/_lat"
+    bash -c 'source "$1" && complete -p lat' - "$top/share/bash-completion/completions/lat" | grep -q '_lat lat'
     for tool in $(tools); do
         [ "$(env -i "$top/bin/$tool" --version | head -n 1)" = "$tool $(version)" ]
         [ -s "$top/share/man/man1/$tool.1" ]

@@ -913,6 +913,60 @@ pions_of() {
     nothing_left
 }
 
+@test "hadrons.mk: one configuration ends well, a default that is named is the same, what was interrupted is called so, links keep their CRC" {
+    mkdir raw bin
+    lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 5 --seed 3 -o raw/cfg.1
+    printf '#!/bin/sh\nexit 1\n' >bin/gnuplot # cannot draw errors of one
+    chmod +x bin/gnuplot
+    PATH=$PWD/bin:$PATH run -0 pions KEEP=1
+    [ "${lines[-1]}" = "1 configuration: hadrons/masses.tsv, without errors and without a picture" ]
+    [ "$(field hadrons/masses.tsv configurations)" = 1 ]
+    PATH=$PWD/bin:$PATH run -0 pions RESIDUAL=1e-10 CSW=0 SINK= MOMENTA=0
+    sed -i 's/RESIDUAL=[^ ]*/RESIDUAL=/' hadrons/.parameters # as earlier versions have it
+    PATH=$PWD/bin:$PATH run -0 pions
+    run -2 pions RESIDUAL=1e-9
+    # The propagator is of the links of RAW.
+    lat-dirac --check -U raw/cfg.1 hadrons/cfg.1.prop.lat
+    # A solver that stops as soon as it has a checkpoint.
+    # shellcheck disable=SC2016 # of the other shell
+    printf '#!/bin/bash\nPATH=${PATH#*:}; lat-solve --batch 1 "$@" <&0 &
+        while [ ! -e stopped/cfg.1.ck ] && kill -0 $!; do sleep .01; done; kill -TERM $!; wait $!; exit 143\n' >bin/lat-solve
+    chmod +x bin/lat-solve
+    PATH=$PWD/bin:$PATH run -2 pions OUT=stopped KAPPA=.16
+    echo "$output"
+    grep -qx 'interrupted: cfg.1: the same command goes on' <<<"$output"
+    rm bin/lat-solve
+    PATH=$PWD/bin:$PATH pions OUT=stopped KAPPA=.16
+}
+
+@test "landau.sh: copies, of which the best one stays; STEPS=0 relaxes at once" {
+    rough a.lat --dims 4,4,4,4
+    rough b.lat --dims 4,4,4,4 --seed 5
+    local script
+    for script in landau coulomb mag; do
+        STEPS=0 "$P/$script.sh" a.lat one.lat
+        [ ! -e one.lat-anneal.tsv ]
+        STEPS=0 COPIES=4 THETA=1e-10 "$P/$script.sh" a.lat four.lat
+        [ "$(tail -n +2 four.copies.tsv | wc -l)" -eq 4 ]
+        [ "$(tail -n +2 four.copies.tsv | cut -f 3 | sort -u | wc -l)" -eq 4 ] # starts
+        COPIES=3 STEPS=5 THETA=1e-10 "$P/$script.sh" a.lat three.lat
+        [ "$(tail -n +2 three.copies.tsv | wc -l)" -eq 3 ]
+        near "$(column three.lat functional)" "$(tail -n +2 three.copies.tsv | cut -f 4 | sort -g | tail -n 1)" 1e-9
+    done
+    mkdir raw && mv a.lat b.lat raw/
+    ensemble OUT=fixed STEPS=0 COPIES=2 THETA=1e-10
+    [ "$(tail -n +2 fixed/table.tsv | wc -l)" -eq 2 ]
+    [ -e fixed/log/a.lat.copies.tsv ]
+    # A pipeline that a signal ends has not failed.
+    cp -r "$P" mine
+    # shellcheck disable=SC2016 # of the other shell
+    printf '#!/bin/bash\n[ "$1" != --condition ] || exec echo --gauge landau --require-theta 1\nkill -TERM $$\n' >mine/stops.sh
+    chmod +x mine/stops.sh
+    run -2 make -f mine/ensemble.mk GAUGE=stops
+    grep -q '^interrupted, the same command goes on: a.lat: ' <<<"$output"
+    nothing_left
+}
+
 @test "hadrons.mk: results of other links under the names of these are refused" {
     raw 3
     run -0 pions
@@ -973,7 +1027,7 @@ pions_of() {
     raw 1
     local try script wrong right
     refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" KAPPPA=.15
-    refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau COPIES=3
+    refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau SINK=3
     for try in "hadrons.sh KAPPPA KAPPA" "hadrons.sh SOLVE SOLVER" "gribov.sh COPEIS COPIES" "landau.sh THETTA THETA" "landau.sh MICR MICRO" \
         "correlators.sh CYLINDRE CYLINDER"; do
         read -r script wrong right <<<"$try"

@@ -212,6 +212,106 @@ END
     cmp whole.lat cut.lat
 }
 
+# Stops a run by SIGTERM once it has solved $1 configurations, which come through a FIFO that holds more back; the words after
+# that run it.
+stopped_after() {
+    local of=$1 pid got=0 i
+    shift
+    mkfifo slow
+    rm -f log.tsv cut.lat
+    "$@" <slow 2>err 3>&- &
+    pid=$!
+    exec 4>slow
+    head -c -16 "$of".lat >&4 # all but the end of the stream
+    for ((i = 0; i < 1000; i++)); do
+        [[ $(tail -n 1 log.tsv 2>&1 | cut -f 1,5) != $((of - 1))$'\t'11 ]] || break
+        sleep .01
+    done
+    sleep .2 # it writes the solution, and waits for more
+    kill -TERM $pid
+    wait $pid || got=$?
+    exec 4>&-
+    rm slow
+    [ "$got" -eq 143 ]
+    [ "$(cat err)" = "lat-solve: stopped by SIGTERM: the same command with --resume ck goes on" ]
+    [ ! -e cut.lat ]
+}
+
+@test "of a stream the checkpoint keeps the configuration in work; what is written stays beside the output, and is continued" {
+    local solve=(lat-solve --kappa .12 --batch 4 "${point[@]}" --log log.tsv) none='in use by no other run, found none'
+    local others="ck: expected the checkpoint of this run, found that of other links or sources"
+    for of in 1 2 3; do
+        lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 2 --every 1 --count $of --seed 3 -o $of.lat
+    done
+    "${solve[@]}" 3.lat -o whole.lat
+    stopped_after 1 "${solve[@]}" --checkpoint ck -o cut.lat
+    solve+=(--resume ck)
+    lat-info ck | grep -q "checkpoint.output = 1 inputs "
+    stopped_after 2 "${solve[@]}" --checkpoint ck -o cut.lat
+    lat-info ck | grep -q "checkpoint.output = 2 inputs "
+    [ "$(lat-info ck | grep -c checkpoint.column)" -eq 1 ] # of those that are written
+    # Other links, fewer, a pipe, another name, a run that goes on already, other bytes: refused, and nothing is lost.
+    lat-gauge --random 3.lat -o other.lat
+    refuses 1 "$others" "${solve[@]}" --checkpoint ck other.lat -o cut.lat
+    refuses 1 "$others" "${solve[@]}" --checkpoint ck 1.lat -o cut.lat
+    refuses 1 "<stdout>: expected the output file that the run of the checkpoint has begun" "${solve[@]}" 3.lat
+    refuses 1 "$none" "${solve[@]}" 3.lat -o another.lat
+    refuses 1 "$none" flock .cut.lat.part "${solve[@]}" --checkpoint ck 3.lat -o cut.lat
+    cp .cut.lat.part kept
+    printf x | dd of=.cut.lat.part bs=1 seek=2000 conv=notrunc status=none
+    refuses 1 "$none" "${solve[@]}" --checkpoint ck 3.lat -o cut.lat
+    cat kept >.cut.lat.part
+    echo more >>.cut.lat.part # what a killed run has written after its last checkpoint
+    "${solve[@]}" 3.lat -o cut.lat # keeps the checkpoint, and what belongs to it
+    cmp whole.lat cut.lat
+    rm cut.lat
+    cp ck again
+    "${solve[@]}" --checkpoint ck 3.lat -o cut.lat
+    cmp whole.lat cut.lat
+    [ ! -e ck ]
+    [ ! -e .cut.lat.part ]
+    # Stopped after the output got its name, before the checkpoint was removed.
+    mv again ck
+    "${solve[@]}" --checkpoint ck 3.lat -o cut.lat
+    cmp whole.lat cut.lat
+    nothing_left
+}
+
+@test "a solve of a stream that is killed again and again ends with the same bytes" {
+    local solve=(lat-solve -@ 1 --kappa .16 --solver cg --precision double --even-odd none --batch 1 "${point[@]}") pid pause resume=()
+    lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 5 --every 2 --count 3 --seed 3 -o u.lat
+    "${solve[@]}" u.lat -o whole.lat
+    for pause in part .5 1.3 .9; do
+        "${solve[@]}" --checkpoint ck "${resume[@]}" u.lat -o cut.lat 3>&- &
+        pid=$!
+        if [ $pause = part ]; then
+            for ((i = 0; i < 3000; i++)); do [ ! -e .cut.lat.part ] || break; sleep .01; done
+        else
+            sleep $pause
+        fi
+        kill -KILL $pid || break
+        wait $pid || true
+        [ ! -e cut.lat ]
+        [ -e .cut.lat.part ]
+        [ ! -e ck ] || resume=(--resume ck)
+    done
+    [ -e cut.lat ] || "${solve[@]}" --checkpoint ck "${resume[@]}" u.lat -o cut.lat
+    cmp whole.lat cut.lat
+    [ ! -e ck ]
+    [ ! -e .cut.lat.part ]
+    need_mpi
+    rm cut.lat
+    "${solve[@]}" -n 2 --checkpoint ck u.lat -o cut.lat 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 3000; i++)); do [ ! -e .cut.lat.part ] || break; sleep .01; done
+    kill -TERM $pid
+    wait $pid || true
+    [ "$(cat err)" = "lat-solve: stopped by SIGTERM: the same command with --resume ck goes on" ]
+    lat-info ck | grep -q "checkpoint.output = "
+    "${solve[@]}" -n 3 --checkpoint ck --resume ck u.lat -o cut.lat
+    cmp whole.lat cut.lat
+}
+
 @test "a killed rank, a full disk: one sentence, columns that are done are kept, any ranks go on with the same bytes" {
     local solve pid i got=0
     thermal u.lat

@@ -307,6 +307,23 @@ END
     done
 }
 
+@test "links in SU(N) to rounding of their precision stay as they are, bit for bit" {
+    local method real
+    lat-heatbath --dims 4,4,4,4 --beta 5.7 --thermalise 5 --seed 3 -o double.lat
+    lat-reunit double.lat --precision single -o single.lat
+    for real in single double; do
+        for method in polar gram-schmidt; do
+            lat-reunit --method $method --report r.tsv $real.lat -o clean.lat
+            [ "$(lat-info $real.lat | grep ^crc)" = "$(lat-info clean.lat | grep ^crc)" ]
+            [ "$(field r.tsv moved_max)" = 0 ]
+        done
+    done
+    # In double precision links of single are not: they move.
+    lat-reunit --precision double single.lat -o clean.lat
+    lat-theta --tsv clean.lat >t.tsv
+    below "$(field t.tsv unitarity_max)" 4e-15
+}
+
 @test "the polar projection moves links no farther than Gram-Schmidt does" {
     lat-start hot --dims 4,4,4,8 --precision single > rough.lat
     lat-reunit --precision double --method polar --report p.tsv rough.lat > /dev/null

@@ -28,3 +28,14 @@ load helper
     [ ! -e copy.lat ]
     nothing_left
 }
+
+@test "every command of the recipes runs" {
+    lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 20 --seed 3 -o cfg.lat
+    awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/docs/recipes.md" >page.sh
+    [ "$(grep -c '^lat-' page.sh)" -ge 20 ]
+    bash -euo pipefail page.sh >out 2>&1 || { cat out; return 1; }
+    [ "$(tail -n +2 corr.tsv | cut -f 2 | sort -u | wc -l)" -eq 5 ]
+    [ "$(lat-info --tsv both.lat | tail -n +2 | wc -l)" -eq 2 ]
+    [ ! -e run.ck ]
+    nothing_left
+}

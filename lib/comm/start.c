@@ -27,9 +27,15 @@ static long ranks_of_launcher(void)
     return n < 1 ? 1 : n;
 }
 
-/* -n asks for `ranks`, the launcher has started `there`: do they agree? */
+/* -n asks for `ranks`, the launcher has started `there`: do they agree? Tasks of srun that MPI
+ * knows nothing of would all do the same. */
 static int check(int ranks, long there)
 {
+    const long tasks = number("SLURM_STEP_NUM_TASKS");
+    if (there == 1 && ranks < 1 && tasks > 1)
+        return lat_fail_usage("srun has started %ld tasks without MPI, and each would do the whole "
+                              "work: give srun --mpi=pmix, or -n 1 here if each is to work alone",
+                              tasks);
     if (there > 1)
         return ranks > 0 && ranks != there ? lat_fail_usage(
                    "-n %d: expected %ld, the ranks that were launched, or no -n", ranks, there)

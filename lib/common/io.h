@@ -171,6 +171,32 @@ bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at);
  * failure the next lat_output_flush fails and has the sentence. */
 void lat_output_write_at(lat_output *out, uint64_t at, const void *buf, size_t n);
 
+/* ---- output: a beginning that another process goes on from -----------------------------------
+ */
+
+/* Bytes from the first one on, and their checksum. */
+typedef struct lat_parked {
+    uint64_t bytes;
+    uint32_t crc;
+} lat_parked;
+
+/* The first n bytes of a hidden output, which are written, reach the disk. From here on they stay
+ * when the process ends, in ".NAME.part" beside FILE, until lat_output_commit renames that; what
+ * a run that ended has left there is replaced, what another run has there is not. *part: n, and
+ * their checksum; before, those of the last call, or zero. */
+int lat_output_park(lat_output *out, uint64_t n, lat_parked *part);
+
+/* As if it had not been called, until it is called again. */
+void lat_output_unpark(lat_output *out);
+
+/* The output, just opened, begins with these bytes of a run that has ended, which are verified: it
+ * goes on in ".NAME.part"; or, to keep that, or where FILE is complete already, in a copy. A file
+ * of another user, a link, and what another process writes to are refused. */
+int lat_output_continue(lat_output *out, const lat_parked *part, bool keep);
+
+/* Drops what is behind byte `at`, of a run that failed: space for others. */
+void lat_output_back(lat_output *out, uint64_t at);
+
 /* ---- output: end ----------------------------------------------------------------------------- */
 
 /* Flush, fsync, close, rename: the output is complete only if this succeeds. Frees `out` in any

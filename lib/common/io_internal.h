@@ -6,7 +6,8 @@
  *   io_open.c         lists of open inputs and outputs: no two outputs are one file
  *   io_input.c        lat_input
  *   io_output.c       lat_output
- *   io_reserve.c      lat_output: preallocated space, and a memory map of it */
+ *   io_reserve.c      lat_output: preallocated space, and a memory map of it
+ *   io_part.c         lat_output: a beginning that another process goes on from */
 #pragma once
 
 #include "base/async.h"
@@ -57,6 +58,12 @@ lat_temporary *lat_temporary_take(void);
 int lat_temporary_beside(lat_temporary *t, const char *target, mode_t mode);
 int lat_temporary_in_place(lat_temporary *t, const char *target);
 
+/* Renames the file, which stays when the process ends; takes that file in place of its own, which
+ * is removed; or owns what stayed, so that it is removed again. 0, or -1 with errno. */
+int lat_temporary_park(lat_temporary *t, const char *path);
+void lat_temporary_adopt(lat_temporary *t, const char *path);
+void lat_temporary_own(lat_temporary *t);
+
 /* Keeps the file, or removes it; the element is free then. */
 void lat_temporary_keep(lat_temporary *t);
 void lat_temporary_remove(lat_temporary *t);
@@ -91,6 +98,7 @@ struct lat_output {
     bool live;         /* FILE itself is written, LAT_OUTPUT_LIVE */
     bool other;        /* LAT_OUTPUT_TEXT or LAT_OUTPUT_OTHER: replaces no input */
     bool untouched;    /* live, and no byte has been written to FILE yet */
+    bool parked;       /* the temporary stays unless it is committed, lat_output_park */
     atomic_int failed; /* errno of the first write that failed, or 0; nothing is written after it */
     char *name;
     char *target;       /* FILE with links resolved; NULL for stdout and devices */
@@ -116,6 +124,9 @@ struct lat_output {
                          * up to `reserved` */
     uint64_t mapped;
 };
+
+/* As fsync(2): 0, or -1 with lat_error set. */
+int lat_output_fsync(lat_output *out);
 
 /* Ends preallocation; must precede every write. */
 void lat_output_stop_preallocation(lat_output *out);

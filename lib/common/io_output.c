@@ -338,7 +338,7 @@ static int output_close(lat_output *out)
 }
 
 /* A file system without fsync returns EINVAL. */
-static int output_fsync(lat_output *out)
+int lat_output_fsync(lat_output *out)
 {
     int rc;
     do
@@ -390,7 +390,7 @@ int lat_output_commit(lat_output *out)
     }
     /* An output of no bytes is complete, too. */
     rc = lat_rc(rc || output_claim(out) || (lat_output_trim(out) < 0 && output_fail(out))
-                || (out->temp && (output_show(out) || output_fsync(out))) || output_close(out)
+                || (out->temp && (output_show(out) || lat_output_fsync(out))) || output_close(out)
                 || (out->temp && output_rename(out)));
     lat_output_abort(out); /* frees; removes a temporary only after a failure */
     return rc;
@@ -404,7 +404,9 @@ void lat_output_abort(lat_output *out)
     lat_output_unmap(out);
     if (out->fd >= 0 && !out->standard)
         close(out->fd);
-    if (out->temp)
+    if (out->temp && out->parked)
+        lat_temporary_keep(out->temp);
+    else if (out->temp)
         lat_temporary_remove(out->temp);
     LAT_FREE(out->target, out->name, out->buf, out->attached, out);
 }

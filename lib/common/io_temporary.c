@@ -84,6 +84,24 @@ void lat_temporary_remove(lat_temporary *t)
     lat_temporary_keep(t);
 }
 
+int lat_temporary_park(lat_temporary *t, const char *path)
+{
+    if (rename(t->path, path) < 0)
+        return -1;
+    atomic_store(&t->owner, 0);
+    strcpy(t->path, path);
+    return 0;
+}
+
+void lat_temporary_adopt(lat_temporary *t, const char *path)
+{
+    (void)unlink(t->path);
+    atomic_store(&t->owner, 0);
+    strcpy(t->path, path);
+}
+
+void lat_temporary_own(lat_temporary *t) { atomic_store(&t->owner, (long)getpid()); }
+
 /* ".NAME.PID.tmp" beside the target; a name near NAME_MAX is shortened. `attempt`, if
  * not 0, is appended: a crashed process of the same number, or one on another host, may have left a
  * file of that name. */

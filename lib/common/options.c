@@ -86,7 +86,8 @@ static struct {
     struct argp parser;
     FILE *arguments; /* writes to `memory`, whose text becomes lat_opts.arguments */
     lat_memory_stream memory;
-    bool recorded; /* at least one argument is in it */
+    bool recorded;       /* at least one argument is in it */
+    const char *refused; /* the word of the command line that getopt did not understand */
 } run;
 
 /* ---- failures -------------------------------------------------------------------------------- */
@@ -225,12 +226,17 @@ static void add_options(const lat_tool *tool)
     add_about();
 }
 
-static void __attribute__((noreturn)) print_help(unsigned what)
+static void set_help_format(void)
 {
     char format[64];
     snprintf(format, sizeof format, "no-dup-args-note,header-col=0,doc-opt-col=0,rmargin=%d",
              LAT_HELP_WIDTH);
     setenv("ARGP_HELP_FMT", format, 1);
+}
+
+static void __attribute__((noreturn)) print_help(unsigned what)
+{
+    set_help_format();
     argp_help(&run.parser, stdout, what, (char *)(uintptr_t)run.tool->name);
     lat_options_printed();
 }
@@ -291,6 +297,8 @@ static error_t parse_one(int key, char *text, struct argp_state *state)
         state->err_stream = NULL; /* no hint of argp; getopt prints to stderr itself */
         return 0;
     }
+    if (key == ARGP_KEY_ERROR)
+        run.refused = state->argv[state->next - 1];
     if (key == ARGP_KEY_ARG) {
         lat_opts.files[lat_opts.nfiles++] = text;
         return 0;
@@ -386,6 +394,16 @@ static void refuse_single_dashes(int argc, char **argv)
     }
 }
 
+/* getopt has printed the first line. */
+static void __attribute__((noreturn)) refuse_words(void)
+{
+    for (int k = 0; run.refused && k < run.entries; k++)
+        if (run.argp[k].key && run.argp[k].name && lat_option_near(run.refused, run.argp[k].name))
+            fprintf(stderr, "Did you mean --%s? ", run.argp[k].name);
+    fprintf(stderr, "Try '%s --help' for more information.\n", run.tool->name);
+    exit(LAT_USAGE);
+}
+
 void lat_options_parse(const lat_tool *tool, int argc, char **argv)
 {
     lat_threads_limit_spinning(argv);
@@ -398,10 +416,8 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     free(args);
     if (rc == ENOMEM)
         lat_option_require(NULL);
-    if (rc) { /* getopt has printed the first line */
-        fprintf(stderr, "Try '%s --help' for more information.\n", tool->name);
-        exit(LAT_USAGE);
-    }
+    if (rc)
+        refuse_words();
     if (lat_memory_stream_close(run.arguments, &run.memory) < 0)
         lat_option_require(NULL);
     lat_opts.arguments = run.memory.text;

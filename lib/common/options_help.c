@@ -40,6 +40,23 @@ char *lat_option_help(const lat_option *o)
     return lat_option_require(text);
 }
 
+bool lat_option_near(const char *said, const char *name)
+{
+    const char *a = said + 2, *b = name;
+    const size_t n = strcspn(said, "=") - 2, m = strlen(name);
+    size_t i = 0, k = 0; /* alike at the beginning, and at the end */
+
+    if (strncmp(said, "--", 2) || m < 3)
+        return false;
+    while (i < n && i < m && a[i] == b[i])
+        i++;
+    while (k < n - i && k < m - i && a[n - 1 - k] == b[m - 1 - k])
+        k++;
+    const size_t of_a = n - i - k, of_b = m - i - k;
+    return (of_a <= 1 && of_b <= 1 && of_a + of_b > 0)
+           || (of_a == 2 && of_b == 2 && a[i] == b[i + 1] && a[i + 1] == b[i]);
+}
+
 /* Prints a line of the example; a long one continues after a "|", or after a backslash. */
 static void example_line(FILE *f, const char *line, size_t n)
 {

@@ -38,6 +38,9 @@ bool lat_option_fits(const lat_option *o);
 char *lat_option_help(const lat_option *o);
 char *lat_tool_description(const lat_tool *tool);
 
+/* Is the word, "--NAME" or "--NAME=..", this name but for one letter or two that changed places? */
+bool lat_option_near(const char *said, const char *name);
+
 /* Prints the version and how it was built; ends a program that has printed what was asked for. */
 void lat_options_version(const char *name) __attribute__((noreturn));
 void lat_options_printed(void) __attribute__((noreturn));

@@ -125,6 +125,10 @@ int lat_stream_write(lat_output *out, lat_field *f, int store);
 /* Preallocates space for such a field, lat_output_preallocate. */
 void lat_stream_preallocate(lat_output *out, const lat_header *head, int store);
 
+/* The number of fields written so far, to be set where an output is continued
+ * (lat_output_continue); or NULL with lat_error set. */
+unsigned *lat_stream_written(lat_output *out);
+
 /* Writes the end mark after all fields, and commits and frees `out` in any case. A stream without
  * the end mark, because its writer failed between two fields, is refused by every reader. */
 int lat_stream_commit(lat_output *out);

@@ -251,9 +251,11 @@ void lat_stream_abort(lat_stream_writer *w)
     free(w);
 }
 
+unsigned *lat_stream_written(lat_output *out) { return lat_output_attach(out, sizeof(unsigned)); }
+
 int lat_stream_close(lat_stream_writer *w)
 {
-    unsigned *fields = lat_output_attach(w->out, sizeof *fields);
+    unsigned *fields = lat_stream_written(w->out);
     int rc = fields ? 0 : -1;
     if (rc == 0 && w->offset < w->p.bytes)
         rc = lat_fail("%s: expected %zu bytes of a field, got %zu", w->p.name, w->p.bytes,
@@ -274,7 +276,7 @@ int lat_stream_commit(lat_output *out)
 {
     unsigned char mark[LAT_FRAME];
     const lat_comm *comm = lat_output_comm(out);
-    const unsigned *fields = lat_output_attach(out, sizeof *fields);
+    const unsigned *fields = lat_stream_written(out);
     int rc = fields ? 0 : -1;
     if (rc == 0 && comm->barrier(comm)) /* no rank has failed so far */
         rc = -1;

@@ -411,6 +411,20 @@ static void check_refusals(void)
         check_usage(&filter, RUN(&filter, bad[i][0], bad[i][1], bad[i][2]), what);
     }
 
+    check_case("an option that is misspelt by a letter, or two that changed places, is guessed");
+    static const char *const misspelt[] = {"--gague=landau", "--guage", "--gaug3", "--omgea",
+                                           "--omeg_a=1"};
+    for (size_t i = 0; i < sizeof misspelt / sizeof *misspelt; i++) {
+        const int rc = RUN(&filter, misspelt[i]);
+        CHECK(rc == 2 && !said.out[0], "%s: exit %d, %s", misspelt[i], rc, said.out);
+        CHECK(strstr(said.err, i < 3 ? "Did you mean --gauge? Try" : "Did you mean --omega? Try"),
+              "%s", said.err);
+    }
+    RUN(&filter, "--gauze-of-x");
+    CHECK(!strstr(said.err, "Did you mean"), "%s", said.err);
+    RUN(&filter, "-i");
+    CHECK(!strstr(said.err, "Did you mean"), "%s", said.err);
+
     check_case("an error about a choice lists the choices, one about a range the range");
     RUN(&filter, "--gauge", "x");
     CHECK(strstr(said.err, "--gauge: expected landau, coulomb or mag, found 'x'\n"), "%s",

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "lattice/order.h"
 #include "lattice/slices.h"
+#include "run/common/sections.h"
 #include "stream/stream.h"
 
 /* Memory: 16 times the input, and what there is whatever the input: a megabyte of buffer each for
@@ -258,6 +259,24 @@ static bool feed_stream(const unsigned char *bytes, size_t n)
     return file;
 }
 
+/* A checkpoint of columns, of a run without options. */
+static bool feed_checkpoint(const unsigned char *bytes, size_t n)
+{
+    static const lat_section_kind kind = {"checkpoint.column", "columns", "others", LAT_MODES,
+                                          NULL};
+    const source s = as_file(bytes, n);
+    lat_sections k = {.count = 0};
+    lat_error_clear();
+    lat_tool_name = "lat-fed";
+    const bool good = lat_sections_open(&k, &kind, NULL, s.path, &lat_comm_self) == 0;
+    sentence(good, s.path);
+    if (good && k.output.done < 0)
+        feed_broken("%ld inputs are written", k.output.done);
+    lat_sections_free(&k);
+    close(s.fd);
+    return good;
+}
+
 /* ---- formats --------------------------------------------------------------------------------- */
 
 static const lat_format *format_named(const char *name)
@@ -439,7 +458,7 @@ static bool feed_words(const unsigned char *bytes, size_t n)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static const char *const others[] = {"stream", "any", "xml", "words", "options"};
+static const char *const others[] = {"stream", "checkpoint", "any", "xml", "words", "options"};
 #define OTHERS (sizeof others / sizeof *others)
 
 const char *feed_name(size_t i)
@@ -452,6 +471,8 @@ static bool feed_named(const char *name, const unsigned char *bytes, size_t n)
     const lat_format *format = format_named(name);
     if (strcmp(name, "stream") == 0)
         return feed_stream(bytes, n);
+    if (strcmp(name, "checkpoint") == 0)
+        return feed_checkpoint(bytes, n);
     if (strcmp(name, "xml") == 0)
         return feed_xml(bytes, n);
     if (strcmp(name, "words") == 0)
@@ -467,7 +488,9 @@ bool feed(const char *name, const unsigned char *bytes, size_t n)
 {
     fed = name;
     feed_memory(TIMES * n + ALWAYS
-                + (strcmp(name, "stream") == 0 || strcmp(name, "any") == 0 ? STREAM : 0));
+                + (!strcmp(name, "stream") || !strcmp(name, "any") || !strcmp(name, "checkpoint")
+                       ? STREAM
+                       : 0));
     const bool taken = feed_named(name, bytes, n);
     feed_memory(0);
     lat_error_clear();

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names: "stream", "any" (the first bytes decide the format), each format of lat-convert --list,
- * "xml", "words", "options". NULL at the end. */
+/* Names: "stream", "checkpoint", "any" (the first bytes decide the format), each format of
+ * lat-convert --list, "xml", "words", "options". NULL at the end. */
 const char *feed_name(size_t i);
 
 /* True if the bytes were taken, false if they were refused. */

@@ -63,7 +63,7 @@ static void keep_memory(void)
     static bool installed;
     if (!installed) { /* what libc keeps for itself comes first: a variable of --help, a buffer of
                          stdout */
-        setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=79", 1);
+        set_help_format();
         printf("\n");
         __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
     }

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed)
 {
     n = LLVMFuzzerMutate(bytes, n, most);
-    if (seed % 8 && strcmp(target(), "stream") == 0)
+    if (seed % 8 && (!strcmp(target(), "stream") || !strcmp(target(), "checkpoint")))
         repair(bytes, n);
     return n;
 }

@@ -13,7 +13,7 @@ FUZZ_CC ?= clang
 SECONDS ?= 60
 F := build/fuzz
 fuzz_folders := base comm common lattice measure smear quark stream formats
-fuzz_lib := lib/not_built.c lib/run/common/tool.c $(wildcard $(fuzz_folders:%=lib/%/*.c))
+fuzz_lib := lib/not_built.c $(addprefix lib/run/common/,tool.c sections.c resume.c) $(wildcard $(fuzz_folders:%=lib/%/*.c))
 fuzz_obj := $(patsubst %.c,$(F)/%.o,$(fuzz_src) tests/fuzz/fuzz.c $(filter-out lib/comm/comm_mpi.c,$(fuzz_lib)))
 fuzz_flags := -std=gnu11 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-unknown-pragmas -Wno-psabi \
   -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

@@ -116,7 +116,9 @@ static const lat_tool tool = {
                "Spinors and quark propagators of other programs are converted to the basis of "
                "DeGrand and Rossi and to M^-1, and back. They are in memory as a whole.",
     .example = "lat-convert cfg.0100.lime | lat-orelax --gauge landau | lat-convert --to nersc -o "
-               "cfg.0100.landau",
+               "cfg.0100.landau\n"
+               "lat-convert --from raw --dims 32,32,32,64 cfg.bin -o cfg.lat\n"
+               "lat-convert prop.lime | lat-corr --channels pion",
     .options = options,
     .min_files = 0,
     .max_files = 1 << 20,

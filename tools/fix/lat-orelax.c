@@ -77,7 +77,10 @@ static const lat_tool tool = {
     .name = "lat-orelax",
     .args = "[FILE]",
     .summary = "Fixes the gauge of every configuration in FILE or on stdin by overrelaxation.",
-    .example = "lat-convert cfg.0100.lime | lat-orelax --theta 1e-14 -o cfg.0100.landau.lat",
+    .example =
+        "lat-convert cfg.0100.lime | lat-orelax --theta 1e-14 -o cfg.0100.landau.lat\n"
+        "lat-orelax --gauge coulomb --copies 10 --copies-log copies.tsv cfg.lat -o best.lat\n"
+        "lat-orelax --gauge mag --checkpoint run.ck --log log.tsv cfg.lat -o mag.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

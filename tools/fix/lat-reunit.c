@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lat-reunit: projects links to SU(N), and reports the distances. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,9 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-reunit",
     .args = "[FILE]",
-    .summary = "Projects every matrix to SU(N); distances are Frobenius norms of the difference.",
+    .summary =
+        "Projects matrices to SU(N), but for those in SU(N) to rounding; distances are Frobenius "
+        "norms of the difference.",
     .example = "lat-reunit --precision double --report moved.tsv cfg.lat -o clean.lat",
     .options = options,
     .max_files = 1,
@@ -62,10 +65,19 @@ typedef struct context {
     FILE *text;
 } context;
 
+/* The distance from SU(N) that rounding to the precision of the output explains. A matrix that near
+ * stays as it is, bit for bit: so links that are good keep their CRC. */
+static double rounding_of(const lat_field *f)
+{
+    const bool in_double = precision < 0 ? f->head.real == LAT_F64 : precision;
+    return 2 * f->head.nc * (in_double ? DBL_EPSILON : FLT_EPSILON);
+}
+
 static moved project_chunk(lat_field *f, size_t from, size_t to)
 {
     const int n = f->head.nc;
     const unsigned open = f->head.kind == LAT_GAUGE ? lat_boundary_open(&f->head) : 0;
+    const double rounding = rounding_of(f);
     double m[LAT_SUN_REALS], old[LAT_SUN_REALS];
     moved got = {.worst = from, .refused = NONE};
     for (size_t i = from; i < to; i++) {
@@ -75,6 +87,8 @@ static moved project_chunk(lat_field *f, size_t from, size_t to)
         lat_field_get(f, i, old);
         const int rc = method == POLAR ? lat_sun_polar(n, m) : lat_sun_gram_schmidt(n, m);
         const double distance = rc ? NAN : lat_sun_distance(n, m, old);
+        if (distance <= rounding)
+            continue;
         if (!(distance <= limit)) {
             got.refused = i;
             got.refused_by = distance;

@@ -95,7 +95,9 @@ static const lat_tool tool = {
     .args = "[FILE]",
     .summary =
         "Makes configurations of SU(N) pure gauge theory, or continues from the last one in FILE.",
-    .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 100 -o 'cfg.%04d.lat'",
+    .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 100 -o 'cfg.%04d.lat'\n"
+               "lat-heatbath --every 10 --count 5 cfg.0099.lat -o 'more.%04d.lat'\n"
+               "lat-heatbath --dims 8,8,8,16 --beta 6.0 --thermalise 200 | lat-flow",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

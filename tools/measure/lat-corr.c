@@ -57,7 +57,9 @@ static const lat_tool tool = {
     .name = "lat-corr",
     .args = "[FILE...]",
     .summary = "Measures correlators of mesons and baryons from quark propagators.",
-    .example = "lat-corr --channels pion,rho,nucleon --momenta 1 prop.lat > corr.tsv",
+    .example = "lat-corr --channels pion,rho,nucleon --momenta 1 prop.lat > corr.tsv\n"
+               "lat-corr --sink gauss:4,30 --gauge-file cfg.lat prop.lat\n"
+               "lat-corr --channels gtg5:g5 --second strange.lat light.lat",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

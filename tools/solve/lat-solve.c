@@ -209,10 +209,15 @@ static int solve_source(run *r, lat_field *b)
     lat_solution *s = &r->v.s;
     lat_field x = {.comm = b->comm};
     int code = LAT_FAILED;
-    if (lat_header_copy(&x.head, &b->head))
-        return code;
-    x.head.real = LAT_F64;
+    bool written;
     s->b = b;
+    if (lat_inverter_written(&r->v, &written) || (!written && lat_header_copy(&x.head, &b->head)))
+        return code;
+    if (written) {
+        s->field++;
+        return LAT_DONE;
+    }
+    x.head.real = LAT_F64;
     s->x = &x;
     const bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(s) == 0
                       && check_source(r) == 0;
@@ -228,7 +233,7 @@ static int solve_source(run *r, lat_field *b)
     lat_solution_unreserve(s);
     lat_field_free(&x);
     s->field++;
-    return code;
+    return code == LAT_DONE && lat_sections_forget(&s->kept) ? LAT_FAILED : code;
 }
 
 /* All sources of the input. An exit code. */
@@ -240,7 +245,7 @@ static int solve_all(run *r)
         code = rc < 0 ? LAT_FAILED : solve_source(r, &b);
         lat_field_free(&b);
     }
-    return code;
+    return code == LAT_DONE && lat_sections_complete(&r->v.s.kept) ? LAT_FAILED : code;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -408,7 +413,9 @@ static int open_all(run *r)
                                                  lat_output_flags() | LAT_OUTPUT_OTHER, comm))
         || (log_path && !(r->log = lat_log_open(log_path, lat_result_log_head, comm)))
         || lat_sections_open(&r->v.s.kept, &lat_columns, checkpoint, resume,
-                             comm)) /* none of the others */
+                             comm) /* none of the others */
+        || lat_sections_continue(&r->v.s.kept, r->v.s.writer.out,
+                                 !checkpoint || !resume || !lat_one_file(checkpoint, resume)))
         return -1;
     r->v.s.writer.store = lat_opts.store;
     return 0;
@@ -426,13 +433,12 @@ static void keep_done(run *r)
     free(why);
 }
 
-/* What is done stays in the checkpoint, if the run has not come to its end. The output goes first,
- * since the disk may be full. */
+/* What is done stays in the checkpoint, if the run has not come to its end. What the output has of
+ * others goes first, since the disk may be full. */
 static void give_up(run *r, int code)
 {
     lat_solution *s = &r->v.s;
-    lat_output_abort(s->writer.out);
-    s->writer.out = NULL;
+    s->writer.out = lat_sections_cut(&s->kept, s->writer.out);
     if (!lat_sections_stopped(&s->kept, code) && code == LAT_FAILED && *s->name
         && (lat_opts.comm->size == 1 || s->writer.failed))
         keep_done(r);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
@@ -14,7 +15,7 @@
 
 enum { SHARE = 20 /* of the time goes into writing, at most: 1/SHARE */ };
 static const char run_key[] = "checkpoint.run", numbers_key[] = "checkpoint.numbers",
-                  what[] = "a checkpoint";
+                  output_key[] = "checkpoint.output", what[] = "a checkpoint";
 
 lat_section *lat_sections_find(const lat_sections *k, const char *name)
 {
@@ -70,9 +71,15 @@ int lat_sections_put(const lat_sections *k, lat_output *out, const char *name, c
     strcpy(text, "-");
     for (int i = 0, n = 0; i < numbers; i++)
         n += sprintf(text + n, "%s%a", i ? " " : "", number[i]);
+    const lat_sections_output *o = &k->output;
+    char has[96];
+    snprintf(has, sizeof has, "%ld inputs %08x, %u fields, %llu bytes %08x", o->done,
+             (unsigned)o->inputs, o->fields, (unsigned long long)o->part.bytes,
+             (unsigned)o->part.crc);
     const int rc = lat_info_set(&f->head, run_key, k->run)
                    || lat_info_set(&f->head, k->kind->key, name)
                    || lat_info_set(&f->head, numbers_key, text)
+                   || (o->done && lat_info_set(&f->head, output_key, has))
                    || lat_stream_write(out, f, LAT_STORE_AUTO);
     free(text);
     return rc ? -1 : 0;
@@ -82,7 +89,10 @@ int lat_sections_begin(lat_sections *k, lat_output **out)
 {
     k->last = lat_seconds();
     *out = lat_output_open(k->path, 0, k->comm);
+    lat_sections_output *o = &k->output;
     int rc = lat_agree(k->comm, *out ? 0 : -1);
+    if (rc == 0 && o->file && o->done)
+        rc = lat_agree(k->comm, lat_output_park(o->file, o->bytes, &o->part));
     for (lat_section *s = k->list; s < k->list + k->count && rc == 0; s++)
         if (s->f.data)
             rc = lat_sections_put(k, *out, s->name, s->number, s->numbers, &s->f);
@@ -101,6 +111,9 @@ void lat_sections_end(lat_sections *k, lat_output *out, int rc)
     else if (!k->failing)
         lat_warn("no checkpoint: %s", lat_error());
     lat_error_clear();
+    k->of_output = k->of_output || (rc == 0 && k->output.done);
+    if (k->output.file && !k->of_output)
+        lat_output_unpark(k->output.file);
     k->failing = rc != 0;
     k->changed = k->changed && rc != 0;
     k->there = k->there || rc == 0;
@@ -131,6 +144,86 @@ int lat_sections_due(const lat_sections *k, bool *due)
     return 0;
 }
 
+/* ---- what the output has ----------------------------------------------------------------------
+ */
+
+int lat_sections_continue(lat_sections *k, lat_output *out, bool keep)
+{
+    lat_sections_output *o = &k->output;
+    unsigned *fields = lat_stream_written(out);
+    double file = k->path && lat_output_is_hidden(out); /* by rank 0 */
+    if (k->comm->max(k->comm, &file, 1) || lat_agree(k->comm, fields ? 0 : -1))
+        return -1;
+    o->file = file ? out : NULL;
+    if (!o->done)
+        return 0;
+    k->of_output = k->there;
+    o->had = o->done;
+    o->bytes = o->part.bytes;
+    *fields = o->fields;
+    return lat_agree(k->comm, lat_output_continue(out, &o->part, keep));
+}
+
+static int other_inputs(const lat_sections *k)
+{
+    return lat_fail("%s: expected the checkpoint of this run, found that of %s", k->unsure,
+                    k->kind->others);
+}
+
+int lat_sections_input(lat_sections *k, const char *name, bool *written)
+{
+    lat_sections_output *o = &k->output;
+    o->names = (uint32_t)crc32(o->names, (const unsigned char *)name, (uInt)strlen(name) + 1);
+    o->came++;
+    *written = o->came <= o->had;
+    return o->came == o->had && o->names != o->inputs ? other_inputs(k) : 0;
+}
+
+int lat_sections_complete(const lat_sections *k)
+{
+    return k->output.came < k->output.had ? other_inputs(k) : 0;
+}
+
+static void section_free(lat_section *s)
+{
+    free(s->name);
+    free(s->number);
+    lat_field_free(&s->f);
+}
+
+int lat_sections_forget(lat_sections *k)
+{
+    lat_sections_output *o = &k->output;
+    const unsigned *fields = o->file ? lat_stream_written(o->file) : NULL;
+    bool due;
+    if (!fields || k->count == 0)
+        return 0;
+    o->done = o->came;
+    o->inputs = o->names;
+    o->fields = *fields;
+    o->bytes = lat_output_offset(o->file);
+    for (; k->count > 1; k->count--) {
+        section_free(k->list);
+        memmove(k->list, k->list + 1, sizeof *k->list * (size_t)(k->count - 1));
+    }
+    k->changed = true;
+    if (lat_sections_due(k, &due))
+        return -1;
+    if (due)
+        lat_sections_save(k);
+    return 0;
+}
+
+lat_output *lat_sections_cut(const lat_sections *k, lat_output *out)
+{
+    if (out && k->output.file && k->output.done) {
+        lat_output_back(out, k->output.bytes);
+        return out;
+    }
+    lat_output_abort(out);
+    return NULL;
+}
+
 /* ---- a run that is asked to stop ------------------------------------------------------------- */
 
 bool lat_sections_asked(lat_sections *k)
@@ -153,6 +246,24 @@ bool lat_sections_stopped(lat_sections *k, int code)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* What the output has, if the file says so. */
+static int take_output(lat_sections *k, const char *path, lat_header *head)
+{
+    const char *text = lat_info_get(head, output_key);
+    lat_sections_output *o = &k->output;
+    unsigned long long bytes;
+    if (!text)
+        return 0;
+    if (sscanf(text, "%ld inputs %x, %u fields, %llu bytes %x", &o->done, &o->inputs, &o->fields,
+               &bytes, &o->part.crc)
+            != 5
+        || o->done < 1)
+        return lat_fail("%s: expected what the output has, found '%.80s'", path, text);
+    o->part.bytes = bytes;
+    lat_info_remove(head, output_key);
+    return 0;
+}
+
 /* One field of the file; takes over f. */
 static int take(void *context, const char *path, lat_field *f)
 {
@@ -167,6 +278,7 @@ static int take(void *context, const char *path, lat_field *f)
     for (int step; number && sscanf(text, " %la%n", &number[numbers], &step) == 1; text += step)
         numbers++;
     lat_section *s = number && lat_resume_same(path, k->run, run) == 0
+                             && take_output(k, path, &f->head) == 0
                          ? lat_sections_add(k, name, number, numbers)
                          : NULL;
     free(number);
@@ -198,10 +310,8 @@ int lat_sections_open(lat_sections *k, const lat_section_kind *kind, const char 
 
 void lat_sections_free(lat_sections *k)
 {
-    for (int i = 0; i < k->count; i++) {
-        LAT_FREE(k->list[i].name, k->list[i].number);
-        lat_field_free(&k->list[i].f);
-    }
+    for (int i = 0; i < k->count; i++)
+        section_free(&k->list[i]);
     LAT_FREE(k->list, k->run);
     *k = (lat_sections){.count = 0};
 }

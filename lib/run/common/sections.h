@@ -7,6 +7,7 @@
  *     checkpoint.run      tool, and options that decide its result: must be the same (resume.h)
  *     checkpoint.KEY      the name of the section
  *     checkpoint.numbers  hexadecimal, so that nothing is rounded; "-": none
+ *     checkpoint.output   what the output has already (lat_sections_output); nothing: not there
  *
  * All ranks call these functions: 0 or a pointer, or -1 or NULL with lat_error set. */
 #pragma once
@@ -29,6 +30,19 @@ typedef struct lat_section_kind {
     bool (*alike)(const char *its, const char *mine);
 } lat_section_kind;
 
+/* What the output has, and the run need not keep. A file has that in its name's ".part"
+ * (common/io.h), so that it can be continued. */
+typedef struct lat_sections_output {
+    lat_output *file; /* NULL: one that cannot be continued */
+    long done, had;   /* inputs whose results are written, and were by the file of --resume; */
+    uint32_t inputs;  /* a checksum of their names, */
+    unsigned fields;  /* and their fields */
+    uint64_t bytes;   /* that they take, */
+    lat_parked part;  /* and those that the file of the checkpoint knows of */
+    long came;        /* inputs, so far; */
+    uint32_t names;   /* a checksum of their names */
+} lat_sections_output;
+
 typedef struct lat_sections {
     const lat_section_kind *kind;
     const char *path; /* NULL: nothing is written */
@@ -40,7 +54,9 @@ typedef struct lat_sections {
     bool failing;        /* it could not be written the last time, which was said */
     const char *unsure;  /* the file of --resume, until it had something of what was asked for */
     double last, took;   /* when the file was written, and how long that took */
-    int stopped;         /* the signal by which the run was asked to stop, 0, or -1 (an error) */
+    lat_sections_output output;
+    bool of_output; /* the file says what the output has */
+    int stopped;    /* the signal by which the run was asked to stop, 0, or -1 (an error) */
 } lat_sections;
 
 /* Writes to `path` (after lat_checkpoint_usage) and has what is in the file `resume`; NULL: none.
@@ -49,6 +65,24 @@ typedef struct lat_sections {
 int lat_sections_open(lat_sections *k, const lat_section_kind *kind, const char *path,
                       const char *resume, const lat_comm *comm);
 void lat_sections_free(lat_sections *k);
+
+/* An output that is a file can be continued: it begins with what the file of --resume says; which
+ * stays as it is, to `keep` it. */
+int lat_sections_continue(lat_sections *k, lat_output *out, bool keep);
+
+/* The next input, by its name: are its results written already? -1 also where another one was. */
+int lat_sections_input(lat_sections *k, const char *name, bool *written);
+
+/* The results of the input are written: where the output can be continued, its sections are
+ * forgotten, but for the last one, so that the file is not empty. */
+int lat_sections_forget(lat_sections *k);
+
+/* What the output of a run that failed has beyond that goes; if there is nothing else, the output,
+ * too: NULL. */
+lat_output *lat_sections_cut(const lat_sections *k, lat_output *out);
+
+/* There is no other input: fails if results of more are written. */
+int lat_sections_complete(const lat_sections *k);
 
 /* A section with copies of name and numbers, its field empty. */
 lat_section *lat_sections_add(lat_sections *k, const char *name, const double *number, int numbers);

@@ -2,22 +2,37 @@
 /* columns.c: columns of a solution, and sections of a checkpoint. */
 #include "columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 
+/* What follows the mass and the twist, or (`last`) the source, up to the column. */
+static const char *end_of(const char *name, bool last, size_t *n)
+{
+    const char *links = strstr(name, " links "), *source = links ? strstr(links, " source ") : NULL,
+               *from = !last    ? links
+                       : source ? source + 8 + strcspn(source + 8, " ")
+                                : NULL,
+               *end = from ? strstr(from, " column ") : NULL;
+    *n = end ? (size_t)(end - from) : strlen(name);
+    return from ? from : name;
+}
+
 /* Mass and twist aside, which stand between (lat_inverter_name): of a family of twists, those of
- * another one may be there alone. */
+ * another one may be there alone. Of an input before this one, which is written, its modes alone
+ * count. */
 static bool alike(const char *its, const char *mine)
 {
-    const char *mass = strstr(mine, " mass "), *links = strstr(mine, " links "), *at,
-               *end = strstr(mine, " column ");
-    const size_t head = mass ? (size_t)(mass - mine) : 0,
-                 n = links && end ? (size_t)(end - links) : 0;
-    return !links
-           || (!strncmp(its, mine, head) && (at = strstr(its, " links ")) && !strncmp(at, links, n)
-               && at[n] == ' ');
+    long before = -1, now = -1;
+    int head = 0;
+    size_t n, m;
+    sscanf(its, "config %*d field %ld", &before);
+    sscanf(mine, "config %*d field %ld%n", &now, &head);
+    const char *of_its = end_of(its, before < now, &n), *of_mine = end_of(mine, before < now, &m);
+    return n == m && !strncmp(of_its, of_mine, n)
+           && (before < now || !strncmp(its, mine, (size_t)head));
 }
 
 const lat_section_kind lat_columns = {"checkpoint.column", "columns", "other links or sources",

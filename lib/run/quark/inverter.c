@@ -29,6 +29,15 @@ void lat_inverter_name(lat_inverter *v)
              v->deflation, *v->known.text ? " with " : "", v->known.text);
 }
 
+int lat_inverter_written(lat_inverter *v, bool *written)
+{
+    const char *links = v->links.u.head.read_crc, *source = v->s.b->head.read_crc;
+    char name[96];
+    snprintf(name, sizeof name, "config %ld field %ld links %s source %s", lat_inverter_config(v),
+             v->s.field, links, source);
+    return lat_sections_input(&v->s.kept, name, written);
+}
+
 /* ---- where and how --------------------------------------------------------------------------- */
 
 static lat_storage inner_precision(const lat_inverter *v, const lat_device *on)
