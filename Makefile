@@ -175,7 +175,7 @@ $(B)/plan: $(B)/flags $(B)/found
 	@$(if $(call one_letter,s),,cat $(B)/words;) touch $@
 
 $(BIN)/lat: packaging/lat
-	@mkdir -p $(@D) && cp $< $@
+	@mkdir -p $(@D) && install -m 755 $< $@
 
 # Say once what was built, and again whenever it changes.
 $(B)/said: $(tools)
