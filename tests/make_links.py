@@ -10,7 +10,7 @@ make_links.py KIND STREAM FILE [STREAM]: the links of a stream (read by python/l
   last        one dataset t, z, y, x of nested arrays [mu] of [row][column]
 or as one that has to be refused:
   three       pyquda without T         five        pyquda, and one more
-  lattice     pyquda with another Lattice"""
+  lattice     pyquda with another Lattice     filter      pyquda through a filter that is not known"""
 import struct
 import sys
 
@@ -54,7 +54,8 @@ def made(kind, field):
     if kind == "last":
         return out.finish(out.group([("cfg", out.group([("u", dataset(out, u, nested=3))]))]))
     names = "XYZ" if kind == "three" else "XYZTU" if kind == "five" else "XYZT"
-    sets = [(name, dataset(out, each[mu % 4])) for mu, name in enumerate(names)]
+    filters = [message(11, struct.pack("<BB6x", 1, 1) + struct.pack("<HHHHI4x", 32000, 0, 0, 1, 6))] if kind == "filter" else []
+    sets = [(name, dataset(out, each[mu % 4], more=filters)) for mu, name in enumerate(names)]
     dims = list(field.header.dims)
     if kind == "lattice":
         dims.reverse()

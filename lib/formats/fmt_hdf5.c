@@ -137,7 +137,9 @@ bool lat_hdf5_has_links(lat_input *in)
     links *l = lat_input_size(in) < 0 ? NULL : calloc(1, sizeof *l);
     bool has = false;
     if (l && lat_hdf5_open(&l->h, in) == 0)
-        has = lat_hdf5_search(&l->h, on_set, l) == 0 && l->sets && !l->spinors;
+        has = lat_hdf5_search(&l->h, on_set, l) == 0 && !l->spinors
+              && (l->sets
+                  || ((l->bad.axes == 6 || l->bad.axes == 7) && square(&l->bad, l->bad.axes - 2)));
     lat_error_clear();
     if (l)
         free(l->xml);
