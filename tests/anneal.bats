@@ -95,7 +95,7 @@ END
 
 @test "SU(2) to SU(8) anneal" {
     for n in $(groups 2 4 5 8); do
-        rough a.lat --group $n --dims 4,4,2,4
+        rough a.lat --group "$n" --dims 4,4,2,4
         lat-anneal --steps 20 a.lat | lat-orelax --theta 1e-12 -o b.lat
         lat-theta --require-theta 1e-12 b.lat
         near "$(column a.lat plaquette)" "$(column b.lat plaquette)" 1e-13

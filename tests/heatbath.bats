@@ -87,8 +87,8 @@ END
 @test "beta = 0: links are Haar random" {
     # The plaquette has mean 0 and deviation 1/sqrt(2 N^2 6V), of SU(2) 1/sqrt(4 6V).
     for n in $(groups 2 3 4); do
-        lat-heatbath --group $n --dims 8,4,4,8 --beta 0 --overrelax 0 --thermalise 60 --every 10 --count 20 | lat-plaq --tsv -o p.tsv
-        awk -F'\t' -v n=$n 'NR > 1 { s += $2 * $2; m++ } END {
+        lat-heatbath --group "$n" --dims 8,4,4,8 --beta 0 --overrelax 0 --thermalise 60 --every 10 --count 20 | lat-plaq --tsv -o p.tsv
+        awk -F'\t' -v n="$n" 'NR > 1 { s += $2 * $2; m++ } END {
             r = sqrt(s / m) * sqrt((n == 2 ? 4 : 2 * n * n) * 6 * 1024)
             print "# SU(" n "): " r; exit !(r > 0.5 && r < 1.6) }' p.tsv # 20 of them: 1 +- 0.16
     done
@@ -113,8 +113,8 @@ END
         done
     done
     for n in $(groups 2 4 5); do
-        lat-heatbath --group $n --dims 4,4,4,4 --beta 4 --thermalise 0 --every 2 --count 2 -o 'all.%02d.lat'
-        lat-heatbath --group $n --dims 4,4,4,4 --beta 4 --thermalise 0 --every 2 -o part.lat
+        lat-heatbath --group "$n" --dims 4,4,4,4 --beta 4 --thermalise 0 --every 2 --count 2 -o 'all.%02d.lat'
+        lat-heatbath --group "$n" --dims 4,4,4,4 --beta 4 --thermalise 0 --every 2 -o part.lat
         lat-heatbath part.lat -o part.lat
         cmp all.01.lat part.lat
     done
@@ -154,9 +154,9 @@ END
 
 @test "links are in SU(N) to rounding after many sweeps" {
     for n in $(groups 2 3 4 5 8 16); do
-        lat-heatbath --group $n --dims 4,4,2,2 --beta $((n * n)) --thermalise 30 -o a.lat
+        lat-heatbath --group "$n" --dims 4,4,2,2 --beta $((n * n)) --thermalise 30 -o a.lat
         # det and rows are sums of N products; reunitarised every sweep.
-        lat-theta --tsv a.lat | awk -F'\t' -v n=$n 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+        lat-theta --tsv a.lat | awk -F'\t' -v n="$n" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
             { bad = !($c["unitarity_max"] < 16 * n * 2.2e-16 && $c["det_error_max"] < 16 * n * 2.2e-16) } END { exit bad }'
     done
 }

@@ -72,7 +72,7 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
 @test "multigrid: the same bytes in batches of one column" {
     light u.lat
     for solver in auto mg; do
-        solve=(lat-solve --no-provenance --kappa .158 --solver $solver --columns "0,1" "${point[@]}" u.lat)
+        solve=(lat-solve --no-provenance --kappa .158 --solver "$solver" --columns "0,1" "${point[@]}" u.lat)
         "${solve[@]}" -o both.lat
         "${solve[@]}" --batch 1 -o batches.lat
         cmp both.lat batches.lat

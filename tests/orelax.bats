@@ -99,7 +99,7 @@ load helper
 
 @test "SU(2) to SU(8) go to Landau gauge, from a random gauge and with det = 1" {
     for n in $(groups 2 3 4 5 6 7 8); do
-        rough raw.lat --group $n --dims 4,2,4,4
+        rough raw.lat --group "$n" --dims 4,2,4,4
         lat-gauge --random --seed 4 raw.lat -o a.lat
         for scheme in su2 su3; do
             lat-orelax --overrelax $scheme --omega 1.5 --theta 1e-14 a.lat -o b.lat
