@@ -75,6 +75,11 @@ void lat_galerkin_end(lat_galerkin *g, int block)
             x[at] += g->inside[at] + sign * g->inside[back];
             x[at + 1] += g->inside[at + 1] - sign * g->inside[back + 1];
         }
+    for (int i = 0; i < n; i++) { /* a vector that is 0 in the block: an equation apart */
+        float *const own = x + lat_tile_at(n, i, i);
+        if (own[0] == 0 && own[1] == 0)
+            own[0] = 1;
+    }
 }
 
 /* ---- from a coarse level --------------------------------------------------------------------- */
@@ -132,6 +137,15 @@ static void block_columns(const lat_level *l, lat_galerkin *g, const int64_t *wh
     }
 }
 
+static void make_block(const lat_level *l, lat_galerkin *g, const int64_t *where, int block)
+{
+    lat_galerkin_begin(g, block);
+    for (int c = 0; c < 2; c++)
+        for (int first = 0; first < l->down.n; first += LAT_EIGHT)
+            block_columns(l, g, where, block, c, first);
+    lat_galerkin_end(g, block);
+}
+
 int lat_level_galerkin(lat_level *l)
 {
     const lat_blocks *b = &l->down.blocks;
@@ -147,14 +161,8 @@ int lat_level_galerkin(lat_level *l)
         rc = lat_galerkin_open(&g, &l->down, &l->next->coarse);
 #pragma omp for schedule(static)
         for (int block = 0; block < b->count; block++)
-            for (int c = 0; c < 2 && rc == 0; c++)
-                for (int first = 0; first < l->down.n; first += LAT_EIGHT) {
-                    if (c == 0 && first == 0)
-                        lat_galerkin_begin(&g, block);
-                    block_columns(l, &g, where, block, c, first);
-                    if (c == 1 && first + LAT_EIGHT >= l->down.n)
-                        lat_galerkin_end(&g, block);
-                }
+            if (rc == 0)
+                make_block(l, &g, where, block);
         lat_galerkin_close(&g);
     }
     free(where);
