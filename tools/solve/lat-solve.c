@@ -209,14 +209,10 @@ static int solve_source(run *r, lat_field *b)
     lat_solution *s = &r->v.s;
     lat_field x = {.comm = b->comm};
     int code = LAT_FAILED;
-    bool written;
     s->b = b;
-    if (lat_inverter_written(&r->v, &written) || (!written && lat_header_copy(&x.head, &b->head)))
-        return code;
-    if (written) {
-        s->field++;
-        return LAT_DONE;
-    }
+    const int written = lat_inverter_written(&r->v);
+    if (written || lat_header_copy(&x.head, &b->head))
+        return written > 0 ? LAT_DONE : code;
     x.head.real = LAT_F64;
     s->x = &x;
     const bool good = lat_field_alloc(&x, b->comm) == 0 && lat_solution_reserve(s) == 0
@@ -412,10 +408,8 @@ static int open_all(run *r)
         || !(r->v.s.writer.out = lat_output_open(lat_opts.output,
                                                  lat_output_flags() | LAT_OUTPUT_OTHER, comm))
         || (log_path && !(r->log = lat_log_open(log_path, lat_result_log_head, comm)))
-        || lat_sections_open(&r->v.s.kept, &lat_columns, checkpoint, resume,
-                             comm) /* none of the others */
-        || lat_sections_continue(&r->v.s.kept, r->v.s.writer.out,
-                                 !checkpoint || !resume || !lat_one_file(checkpoint, resume)))
+        || lat_sections_open(&r->v.s.kept, &lat_columns, checkpoint, resume, comm)
+        || lat_sections_continue(&r->v.s.kept, r->v.s.writer.out, resume))
         return -1;
     r->v.s.writer.store = lat_opts.store;
     return 0;

@@ -147,7 +147,7 @@ int lat_sections_due(const lat_sections *k, bool *due)
 /* ---- what the output has ----------------------------------------------------------------------
  */
 
-int lat_sections_continue(lat_sections *k, lat_output *out, bool keep)
+int lat_sections_continue(lat_sections *k, lat_output *out, const char *resume)
 {
     lat_sections_output *o = &k->output;
     unsigned *fields = lat_stream_written(out);
@@ -158,6 +158,7 @@ int lat_sections_continue(lat_sections *k, lat_output *out, bool keep)
     if (!o->done)
         return 0;
     k->of_output = k->there;
+    const bool keep = !k->path || !resume || !lat_one_file(k->path, resume);
     o->had = o->done;
     o->bytes = o->part.bytes;
     *fields = o->fields;

@@ -29,13 +29,17 @@ void lat_inverter_name(lat_inverter *v)
              v->deflation, *v->known.text ? " with " : "", v->known.text);
 }
 
-int lat_inverter_written(lat_inverter *v, bool *written)
+int lat_inverter_written(lat_inverter *v)
 {
     const char *links = v->links.u.head.read_crc, *source = v->s.b->head.read_crc;
+    bool written;
     char name[96];
     snprintf(name, sizeof name, "config %ld field %ld links %s source %s", lat_inverter_config(v),
              v->s.field, links, source);
-    return lat_sections_input(&v->s.kept, name, written);
+    if (lat_sections_input(&v->s.kept, name, &written))
+        return -1;
+    v->s.field += written;
+    return written;
 }
 
 /* ---- where and how --------------------------------------------------------------------------- */

@@ -89,5 +89,5 @@ int lat_inverter_columns(const lat_inverter *v, int *list);
 /* Makes v->s.name, by which the checkpoint knows the columns. */
 void lat_inverter_name(lat_inverter *v);
 
-/* Has the output all solutions for the source v->s.b already? 0, or -1 with lat_error set. */
-int lat_inverter_written(lat_inverter *v, bool *written);
+/* 1: the output has all solutions for the source v->s.b, which is counted; 0: it has not; or -1. */
+int lat_inverter_written(lat_inverter *v);
