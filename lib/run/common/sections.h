@@ -66,8 +66,8 @@ int lat_sections_open(lat_sections *k, const lat_section_kind *kind, const char 
                       const char *resume, const lat_comm *comm);
 void lat_sections_free(lat_sections *k);
 
-/* An output that is a file can be continued: it begins with what the file `resume` says, which stays
- * as it is unless it is the file that is written. */
+/* An output that is a file can be continued: it begins with what the file `resume` says, which
+ * stays as it is unless it is the file that is written. */
 int lat_sections_continue(lat_sections *k, lat_output *out, const char *resume);
 
 /* The next input, by its name: are its results written already? -1 also where another one was. */
