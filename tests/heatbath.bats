@@ -66,6 +66,7 @@ END
     # (N^2 - 1) <Re tr U S^+> = beta <|F|^2>, exactly; the difference has a mean of zero and is of order 1/sqrt(V) of
     # either side on one configuration.
     while read -r n dims beta xi every count; do
+        [ -n "$(groups "$n")" ] || continue
         lat-heatbath --group "$n" --dims "$dims" --beta "$beta" --xi "$xi" --thermalise 50 --every "$every" --count "$(few "$count")" |
             lat-plaq --sd --tsv -o sd.tsv
         awk -F'\t' -v n="$n" -v b="$beta" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print "ratio"; next }
