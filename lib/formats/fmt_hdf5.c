@@ -338,7 +338,7 @@ static void describe(lat_hdf5_writer *w, const lat_header *head, const char *xml
     lat_hdf5_put_message(w, 17, 16, 0);
     lat_hdf5_put_number(w, 8, tree);
     lat_hdf5_put_number(w, 8, tree + LAT_HDF5_TREE);
-    lat_hdf5_put_group(w, 1, &group, &own);
+    lat_hdf5_put_group(w, 1, &group, &own, 0);
     w->at = own;
     lat_hdf5_put_number(w, 8, 0x0000000100030001);
     lat_hdf5_put_number(
@@ -354,7 +354,7 @@ static void describe(lat_hdf5_writer *w, const lat_header *head, const char *xml
         put_set(w, head, numbers + (uint64_t)mu * bytes, mu ? NULL : xml);
     }
     w->at = own_tree;
-    lat_hdf5_put_group(w, 4, names, header);
+    lat_hdf5_put_group(w, 4, names, header, 0);
 }
 
 static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)

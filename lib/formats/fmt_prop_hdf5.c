@@ -161,15 +161,7 @@ static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Where things are in the file. */
-enum {
-    ROOT = 0x60,
-    TREE = 0x88,
-    HEAP = 0x2a8,
-    NAMES = 0x2c8,
-    SET = 0x320,
-    DATA = 0x800,
-    MOST = 0x1800
-};
+enum { ROOT = 0x60, TREE = 0x88, HEAP = 0x2a8, SET = 0x320, DATA = 0x800, MOST = 0x1800 };
 
 #define put lat_hdf5_put_number
 #define put_text lat_hdf5_put_text
@@ -195,30 +187,17 @@ static void put_type(writer *w, size_t rank, lat_real real)
 }
 
 /* The superblock, and the group with one name. */
-static void put_group(writer *w, uint64_t end, uint64_t symbols)
+static void put_group(writer *w, uint64_t end, size_t symbols)
 {
+    static const char *const name = "propagator";
+    static const uint64_t set = SET;
     lat_hdf5_put_superblock(w, end, ROOT, TREE, HEAP);
     put(w, 8, 0x0000000100010001); /* an object of one message */
     put(w, 8, 24);
     put_message(w, 17, 16, 0);
     put(w, 8, TREE);
     put(w, 8, HEAP);
-    put_text(w, 6, "TREE");
-    put(w, 2, 1);
-    put(w, 8, UINT64_MAX);
-    put(w, 8, UINT64_MAX);
-    put(w, 8, 0);
-    put(w, 8, symbols);
-    put(w, 8, 8);
-    w->at = HEAP;
-    put_text(w, 8, "HEAP");
-    put(w, 8, SET - NAMES);
-    put(w, 8, 24);
-    put(w, 8, NAMES);
-    put(w, 8, 0);
-    put_text(w, 16, "propagator");
-    put(w, 8, 1);
-    put(w, 8, SET - NAMES - 24);
+    lat_hdf5_put_group(w, 1, &name, &set, symbols);
 }
 
 static int write_hdf5(lat_output *out, const lat_field *f)
@@ -255,10 +234,6 @@ static int write_hdf5(lat_output *out, const lat_field *f)
     if (xml)
         lat_hdf5_put_attribute(&w, "record_xml", xml);
     free(xml);
-    put_text(&w, 4, "SNOD");
-    put(&w, 4, 0x00010001);
-    put(&w, 8, 8);
-    put(&w, 8, SET);
     return lat_output_write(out, w.b, data) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }
 

@@ -136,7 +136,6 @@ static bool probe_npy(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     lat_npy array;
     lat_kind kind;
-    (void)size;
     return lat_npy_parse(b, n, &array) > 0 && has_spinors(&array, &kind);
 }
 

@@ -87,9 +87,11 @@ void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t root, ui
 }
 
 void lat_hdf5_put_group(lat_hdf5_writer *w, int count, const char *const *name,
-                        const uint64_t *header)
+                        const uint64_t *header, size_t symbols)
 {
-    const size_t tree = w->at, heap = tree + LAT_HDF5_TREE, symbols = heap + LAT_HDF5_HEAP;
+    const size_t heap = w->at + LAT_HDF5_TREE;
+    if (symbols == 0)
+        symbols = heap + LAT_HDF5_HEAP;
     size_t place[4], end = 8;
     for (int i = 0; i < count; i++) {
         place[i] = end;

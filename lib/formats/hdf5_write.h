@@ -32,12 +32,13 @@ void lat_hdf5_put_attribute(lat_hdf5_writer *w, const char *name, const char *te
 void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t root, uint64_t tree,
                              uint64_t heap);
 
-/* A group of at most 4 names, in their order: its tree (LAT_HDF5_TREE bytes), its heap
- * (LAT_HDF5_HEAP), and its symbols (LAT_HDF5_SYMBOLS), one after the other from w->at on, which
- * goes behind them. The header of the group is the caller's. */
+/* A group of at most 4 names, in their order: its tree (LAT_HDF5_TREE bytes) and its heap
+ * (LAT_HDF5_HEAP), one after the other from w->at on, and its symbols (LAT_HDF5_SYMBOLS) at
+ * `symbols`, 0: behind them. w->at goes behind the symbols. The header of the group is the
+ * caller's. */
 #define LAT_HDF5_TREE 544
 #define LAT_HDF5_HEAP 120
 #define LAT_HDF5_SYMBOLS 328
 #define LAT_HDF5_GROUP (LAT_HDF5_TREE + LAT_HDF5_HEAP + LAT_HDF5_SYMBOLS)
 void lat_hdf5_put_group(lat_hdf5_writer *w, int count, const char *const *name,
-                        const uint64_t *header);
+                        const uint64_t *header, size_t symbols);
