@@ -6,24 +6,7 @@
 #include "common/options.h"
 #include "wilson/wilson_internal.h"
 
-/* ---- the asymmetric complement --------------------------------------------------------------- */
-
-static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
-                 const lat_apply_end *end)
-{
-    lat_wilson_level *l = with;
-    const lat_dirac_form form = l->form;
-    l->form = LAT_ASYMMETRIC;
-    const int rc = l->system.apply(l, dagger, p, out, in, end);
-    l->form = form;
-    return rc;
-}
-
-void lat_wilson_light_open(lat_wilson_level *l)
-{
-    l->light = l->system;
-    l->light.apply = apply;
-}
+/* ---- the multigrid of an operator ------------------------------------------------------------ */
 
 const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
 
@@ -91,11 +74,15 @@ lat_multigrid *lat_wilson_give_multigrid(lat_wilson *w)
 int lat_wilson_take_multigrid(lat_wilson *w, lat_multigrid *m)
 {
     const lat_wilson_level *const l = level_of(w);
-    w->multigrid = m;
     const int rc = l ? lat_multigrid_move(m, &l->light, l->d) : -1;
+    if (rc == 0) {
+        w->multigrid = m;
+        return 0;
+    }
+    lat_multigrid_close(m);
     return rc > 0 ? lat_fail("multigrid: a matrix of a coarse level is singular at mass %g",
                              w->fermion.mass)
-                  : rc;
+                  : -1;
 }
 
 /* ---- does it pay? ---------------------------------------------------------------------------- */

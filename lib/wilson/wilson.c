@@ -16,10 +16,10 @@
 
 /* Traffic if each link that is not 1 is read once a hop, and each spinor read once and written
  * once. */
-static void count(lat_wilson_level *l, const lat_part *p)
+static void count(lat_wilson_level *l, lat_dirac_form form, const lat_part *p)
 {
     const double real = (double)lat_storage_bytes(l->grid->spec.storage);
-    const double hops = l->form == LAT_FULL ? 1 : 2,
+    const double hops = form == LAT_FULL ? 1 : 2,
                  spinor = 16 * lat_spinor_colours(l->grid->dev, l->space->nc);
     LAT_FOR_COLUMNS (k, p)
         l->applied[k]++;
@@ -30,9 +30,19 @@ static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, la
                  const lat_apply_end *end)
 {
     lat_wilson_level *l = with;
-    count(l, p);
+    count(l, l->form, p);
     return l->d->ops->apply(l->d, (lat_dirac_matrix){l->form, dagger ? LAT_DAGGER : LAT_PLAIN}, p,
                             out, in, end);
+}
+
+/* The asymmetric complement, whatever the form is. */
+static int apply_asymmetric(void *with, bool dagger, const lat_part *p, lat_dfield *out,
+                            lat_dfield *in, const lat_apply_end *end)
+{
+    lat_wilson_level *l = with;
+    count(l, LAT_ASYMMETRIC, p);
+    return l->d->ops->apply(
+        l->d, (lat_dirac_matrix){LAT_ASYMMETRIC, dagger ? LAT_DAGGER : LAT_PLAIN}, p, out, in, end);
 }
 
 static lat_dfield *vector(void *with, const char *what)
@@ -83,7 +93,8 @@ int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage 
                              .release = release,
                              .sums = l->of_x,
                              .with = l};
-    lat_wilson_light_open(l);
+    l->light = l->system;
+    l->light.apply = apply_asymmetric;
     return 0;
 }
 

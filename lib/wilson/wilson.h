@@ -52,7 +52,8 @@ const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w);
 int lat_wilson_make_multigrid(lat_wilson *w);
 
 /* Another operator of the same links, which differs in mass and twist alone, goes on with it: it
- * is taken away (NULL: there was none), to be closed or given to that one. 0, or -1. */
+ * is taken away (NULL: there was none), to be closed or given to that one. 0; or -1, and it is
+ * closed. */
 lat_multigrid *lat_wilson_give_multigrid(lat_wilson *w);
 int lat_wilson_take_multigrid(lat_wilson *w, lat_multigrid *m);
 

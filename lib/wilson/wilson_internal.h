@@ -48,9 +48,6 @@ struct lat_wilson {
 int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage,
                           int columns);
 
-/* The system of the asymmetric complement of a level, for a multigrid. */
-void lat_wilson_light_open(lat_wilson_level *l);
-
 /* AUTO, while BiCGstab is at work (krylov.h, `leaves`): does the multigrid go on with the column?
  */
 bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio);
