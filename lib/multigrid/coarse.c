@@ -32,6 +32,16 @@ float *lat_coarse_matrix(const lat_coarse *c, int site, int which)
     return c->matrix + ((size_t)site * LAT_COARSE_MATRICES + (size_t)which) * numbers_of(c);
 }
 
+void lat_tile_columns(int rows, int first, const lat_eight *from, float *matrix)
+{
+    for (int i = 0; i < rows; i++)
+        for (int l = 0; l < LAT_EIGHT; l++) {
+            const int64_t at = lat_tile_at(rows, i, first + l);
+            matrix[at] = from[i].re[l];
+            matrix[at + 1] = from[i].im[l];
+        }
+}
+
 int lat_coarse_open(lat_coarse *c, int n)
 {
     c->n = n;
@@ -43,10 +53,8 @@ int lat_coarse_open(lat_coarse *c, int n)
     c->inverse = lat_alloc(own * each, sizeof *c->inverse, "a coarse operator");
     c->partial = lat_alloc(LAT_COARSE_PIECES, sizeof *c->partial, "a coarse operator");
     c->even = lat_coarse_vector(c);
-    c->column = lat_coarse_vector(c);
     c->sent = lat_coarse_vector(c);
-    return c->matrix && c->hop && c->inverse && c->partial && c->even && c->column && c->sent ? 0
-                                                                                              : -1;
+    return lat_rc(!c->matrix || !c->hop || !c->inverse || !c->partial || !c->even || !c->sent);
 }
 
 void lat_coarse_close(lat_coarse *c)
@@ -57,7 +65,6 @@ void lat_coarse_close(lat_coarse *c)
     free(c->inverse);
     free(c->dense);
     free(c->even);
-    free(c->column);
     free(c->sent);
     free(c->partial);
 }

@@ -31,7 +31,7 @@ typedef struct lat_coarse {
     float *hop;     /* [own site][8] H */
     float *inverse; /* [own site] X^-1 */
     float *dense;   /* of the last level: the inverse of the complement; or NULL */
-    lat_eight *even, *column, *sent;
+    lat_eight *even, *sent;
     lat_eight_sums *partial; /* [LAT_COARSE_PIECES] */
 } lat_coarse;
 
@@ -50,6 +50,9 @@ static inline int64_t lat_tile_at(int columns, int row, int column)
 {
     return 2 * (((int64_t)(row / 4) * columns + column) * 4 + row % 4);
 }
+
+/* Columns first .. first+7 of such a matrix of c->rows rows get what is in `from`. */
+void lat_tile_columns(int rows, int first, const lat_eight *from, float *matrix);
 
 /* Once the matrices of this rank's sites are made: those of other ranks, H and X^-1 with this
  * shift of the mass and the twist; and with `dense` the inverse of the complement. 1: a matrix is

@@ -76,12 +76,7 @@ static void hop_matrix(const lat_coarse *c, int site, int d, const float *invers
     for (int first = 0; first < c->rows; first += LAT_EIGHT) {
         columns_of(c, y, d >= LAT_COARSE_HOPS, first, scratch);
         k->products(&p, NULL, 1, out);
-        for (int i = 0; i < c->rows; i++)
-            for (int l = 0; l < LAT_EIGHT; l++) {
-                const int64_t at = lat_tile_at(c->rows, i, first + l);
-                to[at] = out[i].re[l];
-                to[at + 1] = out[i].im[l];
-            }
+        lat_tile_columns(c->rows, first, out, to);
     }
 }
 

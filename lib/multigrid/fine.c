@@ -50,18 +50,16 @@ static int find_positions(lat_mg_fine *f)
 }
 
 int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
-                     const lat_mg_sites *coarse, int n)
+                     const int block[LAT_MAX_DIMS], const lat_mg_sites *coarse, int n)
 {
     const lat_grid *grid = d->space->grid;
     const lat_geometry *lattice = &grid->spec.lattice;
-    int block[LAT_MAX_DIMS];
     f->space = d->space;
     f->d = d;
     f->links = links;
     f->down.comm = grid->dev->comm;
     f->down.ranks = grid->dev->comm->size > 1;
-    if (lat_mg_fine_check(lattice, f->down.comm, block)
-        || lat_blocks_open(&f->down.blocks, lattice, &grid->slab, block, coarse)
+    if (lat_blocks_open(&f->down.blocks, lattice, &grid->slab, block, coarse)
         || lat_transfer_open(&f->down, 4 * f->space->nc, n) || find_positions(f))
         return -1;
     const lat_blocks *b = &f->down.blocks;

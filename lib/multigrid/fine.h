@@ -23,9 +23,10 @@ typedef struct lat_mg_fine {
 /* Blocks for the lattice, which must fit ranks: 0, or -1 with lat_error set. */
 int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int block[LAT_MAX_DIMS]);
 
-/* Above `coarse`. n vectors. 0, or -1 with lat_error set; lat_mg_fine_close in either case. */
+/* Above `coarse`, with these blocks. n vectors. 0, or -1 with lat_error set; lat_mg_fine_close in
+ * either case. */
 int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
-                     const lat_mg_sites *coarse, int n);
+                     const int block[LAT_MAX_DIMS], const lat_mg_sites *coarse, int n);
 void lat_mg_fine_close(lat_mg_fine *f);
 
 /* z = P^+ x and x = P z of odd sites; at most eight columns. Other numbers of z's columns are 0. */

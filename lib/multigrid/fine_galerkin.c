@@ -153,8 +153,7 @@ static int all_hops(const source *s, lat_level *l)
 #pragma omp for schedule(static)
         for (int block = 0; block < b->count; block++)
             if (rc == 0) {
-                memset(g.inside, 0,
-                       2 * (size_t)l->coarse.rows * (size_t)l->coarse.rows * sizeof(float));
+                lat_galerkin_begin(&g);
                 finish_block(s, &g, block, links);
             }
         lat_galerkin_close(&g);
@@ -173,13 +172,8 @@ static void put_diagonal(const lat_mg_fine *f, lat_level *l, int chirality, int 
     const int rows = l->coarse.rows;
     for (int k = 0; k < b->count; k++) {
         float *m = lat_coarse_matrix(&l->coarse, b->site[k], HOPS);
-        const lat_eight *from = z + (size_t)b->site[k] * (size_t)rows;
-        for (int i = 0; i < rows; i++)
-            for (int c = 0; c < LAT_EIGHT; c++) {
-                const int64_t at = lat_tile_at(rows, i, chirality * f->down.n + first + c);
-                m[at] = from[i].re[c];
-                m[at + 1] = from[i].im[c];
-            }
+        lat_tile_columns(rows, chirality * f->down.n + first, z + (size_t)b->site[k] * (size_t)rows,
+                         m);
     }
 }
 
@@ -200,11 +194,6 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x
 int lat_mg_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
 {
     source s = {f, NULL};
-    const lat_blocks *b = &f->down.blocks;
-    const size_t each = 2 * (size_t)l->coarse.rows * (size_t)l->coarse.rows;
-    for (int k = 0; k < b->count; k++)
-        memset(lat_coarse_matrix(&l->coarse, b->site[k], 0), 0,
-               LAT_COARSE_MATRICES * each * sizeof(float));
     int rc = exchange_face(&s);
     if (rc == 0)
         rc = all_diagonals(f, l, x) || all_hops(&s, l) ? -1 : 0;

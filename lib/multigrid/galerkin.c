@@ -30,38 +30,25 @@ void lat_galerkin_close(lat_galerkin *g)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static size_t numbers_of(const lat_galerkin *g)
+void lat_galerkin_begin(lat_galerkin *g)
 {
-    return 2 * (size_t)g->to->rows * (size_t)g->to->rows;
-}
-
-void lat_galerkin_begin(lat_galerkin *g, int block)
-{
-    memset(g->inside, 0, numbers_of(g) * sizeof *g->inside);
-    memset(lat_coarse_matrix(g->to, g->t->blocks.site[block], 0), 0,
-           LAT_COARSE_MATRICES * numbers_of(g) * sizeof *g->inside);
-}
-
-/* m += eight columns. */
-static void add_columns(int rows, int first, const lat_eight *from, float *m)
-{
-    for (int i = 0; i < rows; i++)
-        for (int l = 0; l < LAT_EIGHT; l++) {
-            const int64_t at = lat_tile_at(rows, i, first + l);
-            m[at] += from[i].re[l];
-            m[at + 1] += from[i].im[l];
-        }
+    memset(g->inside, 0, 2 * (size_t)g->to->rows * (size_t)g->to->rows * sizeof *g->inside);
 }
 
 void lat_galerkin_put(lat_galerkin *g, int block, int which, int first, const lat_eight *from)
 {
-    add_columns(g->to->rows, first, from,
-                lat_coarse_matrix(g->to, g->t->blocks.site[block], which));
+    lat_tile_columns(g->to->rows, first, from,
+                     lat_coarse_matrix(g->to, g->t->blocks.site[block], which));
 }
 
 void lat_galerkin_inside(lat_galerkin *g, int first)
 {
-    add_columns(g->to->rows, first, g->in, g->inside);
+    for (int i = 0; i < g->to->rows; i++)
+        for (int l = 0; l < LAT_EIGHT; l++) {
+            const int64_t at = lat_tile_at(g->to->rows, i, first + l);
+            g->inside[at] += g->in[i].re[l];
+            g->inside[at + 1] += g->in[i].im[l];
+        }
 }
 
 void lat_galerkin_end(lat_galerkin *g, int block)
@@ -139,7 +126,7 @@ static void block_columns(const lat_level *l, lat_galerkin *g, const int64_t *wh
 
 static void make_block(const lat_level *l, lat_galerkin *g, const int64_t *where, int block)
 {
-    lat_galerkin_begin(g, block);
+    lat_galerkin_begin(g);
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < l->down.n; first += LAT_EIGHT)
             block_columns(l, g, where, block, c, first);

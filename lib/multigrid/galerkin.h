@@ -20,13 +20,13 @@ typedef struct lat_galerkin {
 int lat_galerkin_open(lat_galerkin *g, const lat_transfer *t, lat_coarse *to);
 void lat_galerkin_close(lat_galerkin *g);
 
-/* A block begins: its matrices are 0. */
-void lat_galerkin_begin(lat_galerkin *g, int block);
+/* A block begins: F is 0. */
+void lat_galerkin_begin(lat_galerkin *g);
 
 /* Columns first .. first+7 of one of its matrices get what is in `from`. */
 void lat_galerkin_put(lat_galerkin *g, int block, int which, int first, const lat_eight *from);
 
-/* What is in g->in belongs to these columns of F. */
+/* What is in g->in is added to these columns of F. */
 void lat_galerkin_inside(lat_galerkin *g, int first);
 
 /* The block ends: X gets F and its adjoint. */

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { BELOW = 32 }; /* vectors of the levels below the first coarse one */
+enum {
+    BELOW = 32, /* vectors of the levels below the first coarse one */
+    SMOOTH = 4  /* steps of the smoother */
+};
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
@@ -57,7 +60,6 @@ lat_level *lat_level_open(const lat_geometry *geom, const lat_comm *comm, bool r
     l->coarse.ranks = ranks && comm->size > 1;
     l->tolerance = .1;
     l->most = LAT_LEVEL_DEPTH;
-    l->smooth = 4;
     int rc = lat_mg_sites_open(&l->coarse.sites, geom, comm, l->coarse.ranks)
              || lat_coarse_open(&l->coarse, n);
     if (rc == 0) {
@@ -141,7 +143,7 @@ static int complement(lat_level *l, lat_eight *out, const lat_eight *in)
 static int smooth(lat_level *l, lat_eight *e)
 {
     const lat_coarse *c = &l->coarse;
-    for (int i = 0; i < l->smooth; i++) {
+    for (int i = 0; i < SMOOTH; i++) {
         lat_eight_sums dot, square;
         if (complement(l, l->t, l->q))
             return -1;

@@ -19,7 +19,7 @@ typedef struct lat_level {
     bool dense; /* the last one, small enough for its inverse */
     bool alone; /* in the setup: next is not used */
     double tolerance;
-    int most, smooth; /* iterations, steps of the smoother */
+    int most; /* iterations */
     lat_eight *e[LAT_LEVEL_DEPTH], *s[LAT_LEVEL_DEPTH];
     lat_eight *b, *r, *q, *t;         /* work */
     lat_eight *next_r, *next_x;       /* of next */

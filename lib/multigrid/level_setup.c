@@ -81,15 +81,14 @@ static int iterate(lat_level *l, int first, bool alone, int most)
 
 static int make(lat_level *l, double shift, double twist)
 {
-    int dependent;
-    if (lat_transfer_make(&l->down, &dependent) || lat_level_galerkin(l))
+    if (lat_transfer_make(&l->down) || lat_level_galerkin(l))
         return -1;
     return lat_level_setup(l->next, shift, twist, NULL, 0);
 }
 
 int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *v, int vectors)
 {
-    int dependent, rc = lat_coarse_finish(&l->coarse, shift, twist, l->dense);
+    int rc = lat_coarse_finish(&l->coarse, shift, twist, l->dense);
     if (rc || !l->next)
         return rc;
     for (int k = 0; k < l->down.n; k += LAT_EIGHT) {
@@ -100,7 +99,7 @@ int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *
             take(l, k, l->to);
         }
     }
-    if (iterate(l, vectors, true, SEARCH) || lat_transfer_make(&l->down, &dependent)
+    if (iterate(l, vectors, true, SEARCH) || lat_transfer_make(&l->down)
         || iterate(l, 0, true, SEARCH))
         return -1;
     for (int round = 0; round <= ROUNDS; round++) {

@@ -80,7 +80,8 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
     if (!m->coarse || !(m->z = lat_coarse_vector(&m->coarse->coarse))
         || !(m->correction = lat_coarse_vector(&m->coarse->coarse)))
         return -1;
-    return lat_mg_fine_open(&m->fine, m->d, links, &m->coarse->coarse.sites, m->report.vectors);
+    return lat_mg_fine_open(&m->fine, m->d, links, block, &m->coarse->coarse.sites,
+                            m->report.vectors);
 }
 
 lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,

@@ -80,11 +80,10 @@ static int make(lat_multigrid *m)
 {
     enum { MOST = 8 };
     lat_eight *v[MOST] = {NULL};
-    int dependent, rc = lat_transfer_make(&m->fine.down, &dependent)
-                                || lat_mg_fine_galerkin(&m->fine, m->coarse, m->x)
-                                || (m->coarse->next && restricted(m, v))
-                            ? -1
-                            : 0;
+    int rc = lat_transfer_make(&m->fine.down) || lat_mg_fine_galerkin(&m->fine, m->coarse, m->x)
+                     || (m->coarse->next && restricted(m, v))
+                 ? -1
+                 : 0;
     if (rc == 0)
         rc = lat_level_setup(m->coarse, 0, 0, v, m->fine.down.n);
     for (int k = 0; k < MOST; k++)

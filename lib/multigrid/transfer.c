@@ -48,10 +48,9 @@ static void number_put(int n, double *m, int i, int j, double complex z)
 #define DEPENDENT 1e-10
 
 /* g = L L^+, of which the lower triangle is given: l gets L. A dependent vector has a row that is 0
- * but for a pivot of infinity. Returns how many are. */
-static int cholesky(int n, const double *g, double *l)
+ * but for a pivot of infinity. */
+static void cholesky(int n, const double *g, double *l)
 {
-    int dependent = 0;
     memset(l, 0, doubles_of(n) * sizeof *l);
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -66,9 +65,7 @@ static int cholesky(int n, const double *g, double *l)
             number_put(n, l, i, i, bad ? INFINITY : sqrt(creal(s)));
             for (int k = 0; k < i && bad; k++)
                 number_put(n, l, i, k, 0);
-            dependent += bad;
         }
-    return dependent;
 }
 
 /* t = L^-+, upper triangular. Dependent vectors have columns of 0. */
@@ -188,7 +185,7 @@ static int block_make(const lat_transfer *t, int block, int chirality, const dou
     }
     double *const inverse = l + doubles_of(n);
     transform(n, whole, g, scratch);
-    const int dependent = cholesky(n, g, l);
+    cholesky(n, g, l);
     invert_adjoint(n, l, inverse);
     for (int p = 0; p < 2; p++)
         for (int64_t i = t->blocks.start[p][block]; i < t->blocks.start[p][block + 1]; i++) {
@@ -198,14 +195,14 @@ static int block_make(const lat_transfer *t, int block, int chirality, const dou
         }
     free(l);
     free(scratch);
-    return dependent;
+    return 0;
 }
 
-int lat_transfer_make(lat_transfer *t, int *dependent)
+int lat_transfer_make(lat_transfer *t)
 {
     const size_t each = doubles_of(t->n);
     grams g;
-    int worst = 0, bad = grams_open(&g, t->n, t->blocks.count);
+    int bad = grams_open(&g, t->n, t->blocks.count);
     if (bad == 0) {
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < 2 * t->blocks.count; i++)
@@ -215,15 +212,13 @@ int lat_transfer_make(lat_transfer *t, int *dependent)
     if (bad == 0) {
         cholesky(t->n, g.whole, g.l);
         invert_adjoint(t->n, g.l, g.t);
-#pragma omp parallel for schedule(static) reduction(max : worst) reduction(min : bad)
+#pragma omp parallel for schedule(static) reduction(min : bad)
         for (int i = 0; i < 2 * t->blocks.count; i++) {
             const int found = block_make(t, i / 2, i % 2, g.t, g.block + (size_t)i * each);
-            worst = found > worst ? found : worst;
             bad = found < bad ? found : bad;
         }
     }
     grams_close(&g);
-    *dependent = worst;
     return lat_agree(t->comm, bad < 0 ? -1 : 0);
 }
 

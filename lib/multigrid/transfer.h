@@ -26,10 +26,9 @@ int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);
 
 /* The test vectors become orthonormal on the whole lattice (without which they all become the
- * lowest modes), and P is made of them. *dependent: how many directions of a block were no longer
- * there to rounding, at most; they are replaced by zero. The same bits on any ranks and threads.
- */
-int lat_transfer_make(lat_transfer *t, int *dependent);
+ * lowest modes), and P is made of them. Directions of a block that are not there to rounding are
+ * replaced by zero. The same bits on any ranks and threads. */
+int lat_transfer_make(lat_transfer *t);
 
 /* z = P^+ r, the sums over sites of these parities, and e = P z there. r and e are
  * [site][component], site i of the blocks' list at number at[i], or NULL: at i - first. z is
