@@ -17,7 +17,7 @@ check: deps
 	@$(MAKE) --no-print-directory check-now
 
 # LAT_TESTS="cli stream" for a few of the files.
-check-now: $(tools) $(checks) $(check_fuzz) $(check_faults)
+check-now: $(tools) $(BIN)/lat $(checks) $(check_fuzz) $(check_faults)
 	@$(if $(sanitizers),LAT_LANES=$(san_lane) )tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults)
 
 check-long: deps
