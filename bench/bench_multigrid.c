@@ -69,7 +69,8 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
                                   .form = LAT_SYMMETRIC,
                                   .inner = LAT_STORAGE_SINGLE,
                                   .multigrid = mg || solver == LAT_SOLVER_AUTO,
-                                  .lightest = f->mass};
+                                  .made_mass = f->mass,
+                                  .made_twist = f->twist};
     lat_field b = spinor_field(u, columns), x = spinor_field(u, columns);
     lat_plain *plain = lat_plain_new(u, f);
     lat_wilson *w = lat_wilson_open(dev, u, f, &o);

@@ -78,3 +78,89 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
         cmp both.lat batches.lat
     done
 }
+
+# subspace NAME [OPTION...]: of light links u.lat at kappa .156.
+subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
+
+@test "lat-subspace: a multigrid from a file has the bytes of one in memory, and serves other masses and twists" {
+    light u.lat
+    subspace sub.lat --log sub.tsv
+    solve=(lat-solve --no-provenance --columns "0,7" "${point[@]}" u.lat)
+    lat-solve --no-provenance --kappa .156 --solver mg "${point[@]}" u.lat -o memory.lat
+    lat-solve --no-provenance --kappa .156 --subspace sub.lat "${point[@]}" u.lat -o file.lat
+    cmp memory.lat file.lat
+    "${solve[@]}" --kappas .156,.15 --solver mg -o memory.lat
+    "${solve[@]}" --kappas .156,.15 --subspace sub.lat -o file.lat
+    lat-diff memory.lat file.lat # a setup for 4 columns may have fewer rounds: then this is no test of bytes
+    lat-dirac --check -U u.lat file.lat
+    "${solve[@]}" --kappa .152 --twist .1 --subspace sub.lat -o twist.lat
+    lat-dirac --check -U u.lat twist.lat
+    # The header says how the subspace was made, and so does that of a solution.
+    lat-info sub.lat >info
+    for key in blocks rounds rate columns applications lowest orthonormal product; do grep -q "subspace.$key = " info; done
+    [ "$(awk '/subspace.blocks/ { print $NF }' info)" = 4,4,4,4 ]
+    lat-solve --kappa .156 --subspace sub.lat --columns 0 "${point[@]}" u.lat | lat-info |
+        grep -q "by mg, mg of 24 vectors, [1-6] rounds, subspace CRC [0-9a-f]\{8\}"
+    # The least singular value is that of lat-modes, about.
+    lat-modes --kappa .156 --modes 1 --residual 1e-4 --tsv u.lat >modes.tsv
+    awk -v found="$(awk '/subspace.lowest/ { print $NF }' info)" 'NR == 2 { v = $3 < 0 ? -$3 : $3; exit !(found > .9 * v && found < 1.2 * v) }' modes.tsv
+}
+
+@test "lat-subspace: the same bytes on threads and ranks, and after a stop in each round" {
+    light u.lat
+    subspace whole.lat -@ 1
+    subspace threads.lat -@ 3
+    cmp whole.lat threads.lat
+    rm -f ck
+    local i got resume=() seen=0
+    for ((i = 0; i < 60; i++)); do
+        got=0
+        timeout --signal=TERM "$(awk -v i="$i" 'BEGIN { print .5 + .5 * i }')" lat-subspace --kappa .156 -@ 1 u.lat --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
+        [ "$got" -ne 0 ] || break
+        [ "$got" -eq 124 ]
+        [ ! -e cut.lat ]
+        [ ! -e ck ] || { resume=(--resume ck); seen=$((seen + 1)); }
+    done
+    echo "$i slices, $seen with a checkpoint"
+    [ "$got" -eq 0 ]
+    [ "$seen" -gt 0 ]
+    cmp whole.lat cut.lat
+    [ ! -e ck ]
+    need_mpi
+    subspace ranks.lat -@ 1 -n 2
+    cmp whole.lat ranks.lat
+}
+
+@test "lat-subspace --from: one round from the links before, and as good" {
+    light u.lat
+    subspace sub.lat
+    lat-smear stout:0.002,1 u.lat -o v.lat # links nearby
+    lat-subspace --kappa .156 --from sub.lat v.lat -o next.lat --log next.tsv
+    lat-subspace --kappa .156 v.lat -o own.lat --log own.tsv
+    awk 'FNR == 2 { rounds[FILENAME] = $4; rate[FILENAME] = $5; applied[FILENAME] = $6 }
+        END { exit !(rounds["next.tsv"] >= 1 && rate["next.tsv"] < rate["own.tsv"] + .1 && applied["next.tsv"] < applied["own.tsv"]) }' next.tsv own.tsv
+    lat-solve --kappa .156 --subspace next.lat --columns 0 "${point[@]}" v.lat | lat-dirac --check -U v.lat
+}
+
+@test "a subspace of other links or another operator is refused, and modes are no subspace" {
+    light u.lat
+    subspace sub.lat
+    solve=(lat-solve --subspace sub.lat --columns 0 "${point[@]}")
+    lat-start hot --dims 8,8,8,8 --seed 5 -o v.lat
+    refuses 1 'lat-solve: sub.lat: expected a subspace of the links of CRC' "${solve[@]}" --kappa .156 v.lat
+    for words in '--csw 1' '--boundary p,p,p,p' '--xi 2'; do
+        # shellcheck disable=SC2086
+        refuses 1 'sub.lat: expected a subspace of the operator' "${solve[@]}" --kappa .156 $words u.lat
+    done
+    refuses 1 "expected a subspace on links with the smearing 'stout:0.1,1', found 'none'" "${solve[@]}" --kappa .156 --smear-links stout:0.1,1 u.lat
+    refuses 1 "expected modes of gamma5 M, M^+ M, gamma5 S or D^+ D, found 'none'" \
+        lat-solve --kappa .156 --deflate sub.lat --columns 0 "${point[@]}" u.lat
+    lat-modes --kappa .156 --modes 2 --residual 1e-2 u.lat -o modes.lat
+    refuses 1 'modes.lat: expected a subspace of lat-subspace, found modes that are none' \
+        lat-solve --kappa .156 --subspace modes.lat --columns 0 "${point[@]}" u.lat
+    refuses 2 '--solver mg or auto' "${solve[@]}" --kappa .156 --solver cg u.lat
+    refuses 2 '--vectors: expected a multiple of 8, found 12' lat-subspace --kappa .156 --vectors 12 u.lat
+    lat-heatbath --dims 4,4,4,8 --beta 6 --thermalise 2 --seed 3 -o small.lat
+    refuses 1 'sub.lat: expected a subspace on the lattice of the links, 4 4 4 8 and SU(3), found 8 8 8 8' \
+        lat-subspace --kappa .156 --from sub.lat small.lat
+}

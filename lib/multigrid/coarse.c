@@ -2,10 +2,12 @@
 /* coarse.c: a coarse operator: its matrices times vectors. */
 #include "multigrid/coarse.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "site/random.h"
 
 static size_t numbers_of(const lat_coarse *c) { return 2 * (size_t)c->rows * (size_t)c->rows; }
 
@@ -25,6 +27,21 @@ lat_eight *lat_coarse_vector(const lat_coarse *c)
 {
     return lat_alloc_zero((size_t)c->sites.count * (size_t)c->rows, sizeof(lat_eight),
                           "a coarse vector");
+}
+
+void lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x)
+{
+#pragma omp parallel for schedule(static)
+    for (int natural = 0; natural < c->sites.count; natural++)
+        for (int row = 0; row < c->rows; row++)
+            for (int k = 0; k < LAT_EIGHT; k++) {
+                lat_eight *const to = x + (size_t)c->sites.number[natural] * (size_t)c->rows + row;
+                uint32_t word[4];
+                lat_random(first + (uint64_t)k, (uint64_t)natural, 0, LAT_FOR_MULTIGRID,
+                           (uint32_t)row, word);
+                to->re[k] = (float)(word[0] * 0x1p-31 - 1);
+                to->im[k] = (float)(word[1] * 0x1p-31 - 1);
+            }
 }
 
 float *lat_coarse_matrix(const lat_coarse *c, int site, int which)
@@ -184,6 +201,27 @@ int lat_coarse_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in)
                          out + (size_t)s * rows);
     }
     return 0;
+}
+
+void lat_coarse_norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT])
+{
+    for (int k = 0; k < LAT_EIGHT; k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
+            sum += (double)x[i].re[k] * x[i].re[k] + (double)x[i].im[k] * x[i].im[k];
+        norm[k] = sqrt(sum);
+    }
+}
+
+void lat_coarse_gamma5(const lat_coarse *c, const double norm[LAT_EIGHT], const lat_eight *x,
+                       lat_eight *y)
+{
+    for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
+        for (int k = 0; k < LAT_EIGHT; k++) {
+            const double sign = i % c->rows < c->n ? 1 : -1, by = norm[k] > 0 ? sign / norm[k] : 0;
+            y[i].re[k] = (float)(by * x[i].re[k]);
+            y[i].im[k] = (float)(by * x[i].im[k]);
+        }
 }
 
 int lat_coarse_complement(const lat_coarse *c, lat_eight *out, const lat_eight *in)

@@ -42,6 +42,9 @@ void lat_coarse_close(lat_coarse *c);
 /* A vector of zeros; NULL, with lat_error set, without memory. */
 lat_eight *lat_coarse_vector(const lat_coarse *c);
 
+/* Numbers from -1 to 1, by site, component and number of the vector, from `first` on. */
+void lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x);
+
 /* Matrix 0 to 4 of a site. */
 float *lat_coarse_matrix(const lat_coarse *c, int site, int which);
 
@@ -64,6 +67,11 @@ int lat_coarse_gather(const lat_coarse *c, lat_eight *v);
 
 /* out = M_c in. */
 int lat_coarse_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in);
+
+/* |x| of each column, on all sites; y = Gamma5 x / norm. */
+void lat_coarse_norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT]);
+void lat_coarse_gamma5(const lat_coarse *c, const double norm[LAT_EIGHT], const lat_eight *x,
+                       lat_eight *y);
 
 /* On odd sites: out = the complement times in; r = its right-hand side, b_e is kept; and from the
  * solution on odd sites to that on even ones. */

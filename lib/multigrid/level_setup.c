@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "multigrid/level.h"
-#include "site/random.h"
 
 enum { ROUNDS = 1, SEARCH = 15, REFINE = 2 }; /* iterations without the level below, and with it */
 
@@ -38,23 +37,6 @@ static void give(const lat_level *l, int first, lat_eight *x)
                 to->im[k] = from[2 * k + 1];
             }
         }
-}
-
-/* Numbers from -1 to 1, by the site, component and number of the vector. */
-static void randomise(const lat_level *l, int first, lat_eight *x)
-{
-    const lat_mg_sites *s = &l->coarse.sites;
-#pragma omp parallel for schedule(static)
-    for (int natural = 0; natural < s->count; natural++)
-        for (int c = 0; c < l->coarse.rows; c++)
-            for (int k = 0; k < LAT_EIGHT; k++) {
-                lat_eight *const to = x + (size_t)s->number[natural] * (size_t)l->coarse.rows + c;
-                uint32_t word[4];
-                lat_random((uint64_t)(first + k), (uint64_t)natural, 0, LAT_FOR_MULTIGRID,
-                           (uint32_t)c, word);
-                to->re[k] = (float)(word[0] * 0x1p-31 - 1);
-                to->im[k] = (float)(word[1] * 0x1p-31 - 1);
-            }
 }
 
 /* ---- inverse iteration ----------------------------------------------------------------------- */
@@ -95,7 +77,7 @@ int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *
         if (k < vectors)
             take(l, k, v[k / LAT_EIGHT]);
         else {
-            randomise(l, k, l->to);
+            lat_coarse_random(&l->coarse, (uint64_t)k, l->to);
             take(l, k, l->to);
         }
     }

@@ -92,8 +92,11 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
         return NULL;
     m->system = *s;
     m->d = d;
-    m->report.vectors = options->vectors ? options->vectors : LAT_MULTIGRID_VECTORS;
-    m->columns = options->columns;
+    m->options = *options;
+    m->links = links;
+    m->report.vectors = options->known     ? (int)lat_header_objects(&options->known->head)
+                        : options->vectors ? options->vectors
+                                           : LAT_MULTIGRID_VECTORS;
     m->mass = d->fermion.mass;
     m->twist = d->fermion.twist;
     m->method = (lat_method){.system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
@@ -124,3 +127,5 @@ void lat_multigrid_close(lat_multigrid *m)
 const lat_method *lat_multigrid_method(const lat_multigrid *m) { return &m->method; }
 
 const lat_multigrid_report *lat_multigrid_told(const lat_multigrid *m) { return &m->report; }
+
+const int *lat_multigrid_blocks(const lat_multigrid *m) { return m->fine.down.blocks.block; }

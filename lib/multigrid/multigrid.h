@@ -23,13 +23,32 @@
 #include "dirac/dirac.h"
 #include "solve/krylov.h"
 
-enum { LAT_MULTIGRID_COLUMNS = 8 }; /* of a space, at least */
+enum {
+    LAT_MULTIGRID_COLUMNS = 8, /* of a space, at least */
+    LAT_MULTIGRID_MOST_VECTORS = 64
+};
 
 typedef struct lat_multigrid lat_multigrid;
 
+/* Where a setup is. */
+typedef struct lat_multigrid_state {
+    int rounds;          /* after the search for test vectors */
+    double rate, before; /* of a cycle, after the last round and after the one before it */
+    double applied;      /* columns times applications of S, so far */
+} lat_multigrid_state;
+
 typedef struct lat_multigrid_options {
-    int vectors;    /* of the finest level, a multiple of 8; 0: 24 */
-    double columns; /* to come: a round of the setup is made where it pays for so many */
+    int vectors;              /* of the finest level, a multiple of 8; 0: 24, or those of `known` */
+    double columns;           /* to come: a round of the setup is made where it pays for so many */
+    const lat_field *known;   /* test vectors to begin with, host fields; NULL: random ones */
+    lat_multigrid_state from; /* where their setup is; 0 rounds: they are of other links */
+    bool finished;            /* no round is to follow */
+
+    /* After the search and after each round: a setup goes on from these vectors, which are in
+     * single precision, with the same bits. Not 0 ends the setup, which fails. NULL: not called. */
+    int (*round)(void *with, const lat_field *vectors, const lat_multigrid_state *state);
+    int (*asked)(void *with); /* called now and then: other than 0 ends the setup; or NULL */
+    void *with;
 } lat_multigrid_options;
 
 /* What a setup has done. */
@@ -37,6 +56,7 @@ typedef struct lat_multigrid_report {
     int levels, vectors, rounds;
     double applied; /* S a vector, in the setup */
     double rate;    /* a cycle's, of a random column: |r| falls by it */
+    double lowest;  /* the least singular value of M, about */
 } lat_multigrid_report;
 
 /* The work of a setup and of cycles until residuals have fallen by exp(digits), added up over
@@ -64,3 +84,17 @@ int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d);
 const lat_method *lat_multigrid_method(const lat_multigrid *m);
 
 const lat_multigrid_report *lat_multigrid_told(const lat_multigrid *m);
+
+/* The sites of blocks of the finest level. */
+const int *lat_multigrid_blocks(const lat_multigrid *m);
+
+/* For other code that asks whether P^+ P = 1 and P^+ M P = M_c: x <- P z, eight columns of a host
+ * field, for random z; one[i][j] = <z_i, z_j>, coarse[i][j] = <z_i, M_c z_j>, image[j] =
+ * |M_c z_j|, and their dimension. 0, or -1 with lat_error set. */
+typedef struct lat_multigrid_sample {
+    lat_scalar one[LAT_MULTIGRID_COLUMNS][LAT_MULTIGRID_COLUMNS],
+        coarse[LAT_MULTIGRID_COLUMNS][LAT_MULTIGRID_COLUMNS];
+    double image[LAT_MULTIGRID_COLUMNS];
+    double dimension;
+} lat_multigrid_sample;
+int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *s);

@@ -18,10 +18,19 @@ struct lat_multigrid {
     double smoother[LAT_MULTIGRID_DEGREE];       /* coefficients of S^i, i from 0 on */
     lat_method method;
     lat_multigrid_report report;
-    double columns;     /* to come */
+    lat_multigrid_options options;
+    const lat_field *links;
     double mass, twist; /* of Galerkin's product */
     double applied;     /* columns times applications of S, since it was set to 0 */
 };
+
+/* Test vectors become what a file in single precision has of them, and `kept`, where it has data,
+ * gets that; or they become those of m->options.known. */
+int lat_multigrid_round(lat_multigrid *m, lat_field *kept);
+int lat_multigrid_take_known(lat_multigrid *m);
+
+/* A host field of so many vectors. */
+int lat_multigrid_new_vectors(const lat_multigrid *m, lat_real real, int count, lat_field *f);
 
 /* e, and s = S e, from r, of the part's columns. */
 int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r);

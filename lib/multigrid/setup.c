@@ -7,6 +7,13 @@
 
 /* ---- approximate inverses -------------------------------------------------------------------- */
 
+static int asked(void *with, LAT_UNUSED long iterations, LAT_UNUSED int active,
+                 LAT_UNUSED double ratio)
+{
+    const lat_multigrid_options *o = with;
+    return o->asked ? o->asked(o->with) : 0;
+}
+
 /* x <- M^-1 x, about, on all sites: so many iterations of GCR on S. b: to work with. */
 static int invert(lat_multigrid *m, lat_dfield *x, lat_dfield *b, const lat_method *method,
                   int iterations)
@@ -24,7 +31,9 @@ static int invert(lat_multigrid *m, lat_dfield *x, lat_dfield *b, const lat_meth
                             .target = none,
                             .max_iterations = iterations,
                             .preconditioner = method,
-                            .estimate = true};
+                            .estimate = true,
+                            .progress = asked,
+                            .with = &m->options};
     if (s->ops->copy(s, &both, x, b) || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
         || s->ops->copy(s, &odd, b, m->rhs) || s->ops->zero(s, &odd, x)
         || lat_solve(&q, LAT_SOLVER_GCR, odd.columns, lat_column_numbers, report))
@@ -54,6 +63,7 @@ static int search(lat_multigrid *m)
         for (int i = 0; i < LAT_MULTIGRID_SEARCHES; i++)
             if (invert(m, m->x[0], m->x[1], NULL, LAT_MULTIGRID_SEARCH))
                 return -1;
+        m->applied += LAT_EIGHT * LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH;
         lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
     }
     return 0;
@@ -159,23 +169,85 @@ static bool pays(const lat_multigrid *m, double before)
     const double saved = (cycles_of(before) - cycles_of(m->report.rate)) / 2,
                  work = m->fine.down.n * (LAT_MULTIGRID_CYCLES * LAT_MULTIGRID_CYCLE + 2)
                         + LAT_MULTIGRID_MAKE;
-    return m->columns * saved * LAT_MULTIGRID_CYCLE > work;
+    return m->options.columns * saved * LAT_MULTIGRID_CYCLE > work;
+}
+
+/* The least singular value of M is that of M_c, about: from a few steps z <- M_c^-1 Gamma5 z, as
+ * Gamma5 M_c is Hermitian (but for a twist). */
+static int find_lowest(lat_multigrid *m)
+{
+    enum { STEPS = 6 };
+    const lat_coarse *c = &m->coarse->coarse;
+    double before[LAT_EIGHT], after[LAT_EIGHT];
+    lat_coarse_random(c, 0, m->correction);
+    for (int step = 0; step < STEPS; step++) {
+        lat_coarse_norms(c, m->correction, before);
+        lat_coarse_gamma5(c, before, m->correction, m->z);
+        if (lat_level_solve(m->coarse, m->correction, m->z))
+            return -1;
+    }
+    lat_coarse_norms(c, m->correction, before);
+    if (lat_coarse_apply(c, m->z, m->correction))
+        return -1;
+    lat_coarse_norms(c, m->z, after);
+    m->report.lowest = INFINITY;
+    for (int k = 0; k < LAT_EIGHT; k++)
+        if (before[k] > 0)
+            m->report.lowest = fmin(m->report.lowest, after[k] / before[k]);
+    return 0;
+}
+
+/* The vectors that the setup begins with, and their levels. */
+static int begin(lat_multigrid *m, lat_field *kept)
+{
+    m->applied = m->options.from.applied;
+    m->report.rounds = m->options.from.rounds;
+    m->report.rate = m->options.from.rate;
+    if (m->options.known ? lat_multigrid_take_known(m) : search(m) || lat_multigrid_round(m, kept))
+        return -1;
+    const int rc = make(m);
+    if (m->options.known) /* it was made before */
+        m->applied = m->options.from.applied;
+    return rc;
+}
+
+/* Whoever keeps states hears of this one. */
+static int tell(lat_multigrid *m, const lat_field *kept, double before)
+{
+    const lat_multigrid_state state = {m->report.rounds, m->report.rate, before, m->applied};
+    return m->options.round ? m->options.round(m->options.with, kept, &state) : 0;
+}
+
+/* So many rounds as pay. */
+static int rounds(lat_multigrid *m, lat_field *kept)
+{
+    double before = m->options.from.before;
+    int rc = begin(m, kept);
+    if (rc == 0 && !m->options.known && tell(m, kept, before))
+        return -1;
+    while (rc == 0 && !m->options.finished && m->report.rounds < LAT_MULTIGRID_MOST_ROUNDS
+           && (m->report.rounds == 0 || pays(m, before))) {
+        before = m->report.rounds ? m->report.rate : SEARCHED;
+        if (improve(m) || lat_multigrid_round(m, kept) || (rc = make(m)) < 0
+            || (rc == 0 && measure(m)))
+            return -1;
+        m->report.rounds++;
+        if (rc == 0 && tell(m, kept, before))
+            return -1;
+    }
+    return rc;
 }
 
 int lat_multigrid_setup(lat_multigrid *m)
 {
-    int rc;
-    double before = 1;
-    m->applied = 0;
-    if (search(m) || (rc = make(m)) < 0)
+    lat_field kept = {.data = NULL};
+    lat_header_init(&kept.head);
+    if (m->options.round && lat_multigrid_new_vectors(m, LAT_F32, m->report.vectors, &kept))
         return -1;
-    while (rc == 0 && m->report.rounds < LAT_MULTIGRID_MOST_ROUNDS
-           && (m->report.rounds == 0 || pays(m, before))) {
-        before = m->report.rounds ? m->report.rate : SEARCHED;
-        if (improve(m) || (rc = make(m)) < 0 || (rc == 0 && measure(m)))
-            return -1;
-        m->report.rounds++;
-    }
-    m->report.applied = m->applied / m->fine.down.n + LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH;
+    int rc = rounds(m, &kept);
+    lat_field_free(&kept);
+    if (rc == 0)
+        rc = find_lowest(m);
+    m->report.applied = m->applied / m->fine.down.n;
     return rc;
 }

@@ -8,7 +8,7 @@
 
 /* ---- the multigrid of an operator ------------------------------------------------------------ */
 
-const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
+lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
 
 /* What the multigrid works in: NULL with lat_error set. */
 static lat_wilson_level *level_of(lat_wilson *w)
@@ -20,13 +20,14 @@ static lat_wilson_level *level_of(lat_wilson *w)
     return &w->wide;
 }
 
-/* For the lightest mass. */
-static lat_multigrid *make_lightest(lat_wilson *w, const lat_wilson_level *in,
-                                    const lat_multigrid_options *o)
+/* For another mass and twist. */
+static lat_multigrid *make_other(lat_wilson *w, const lat_wilson_level *in,
+                                 const lat_multigrid_options *o)
 {
     lat_wilson_level l = *in;
     lat_fermion f = w->fermion;
-    f.mass = w->options.lightest;
+    f.mass = w->options.made_mass;
+    f.twist = w->options.made_twist;
     if (!(l.d = lat_dirac_open(l.space, w->links, &f, &w->options.dirac)))
         return NULL;
     l.system.with = l.light.with = &l;
@@ -39,17 +40,19 @@ static lat_multigrid *make_lightest(lat_wilson *w, const lat_wilson_level *in,
 
 int lat_wilson_make_multigrid(lat_wilson *w)
 {
-    const lat_multigrid_options o = {.columns = w->options.to_come > 0 ? w->options.to_come
-                                                                       : w->options.columns};
-    const bool other = w->options.lightest != w->fermion.mass;
+    lat_multigrid_options o = w->options.setup;
+    const bool other = w->options.made_mass != w->fermion.mass
+                       || w->options.made_twist != w->fermion.twist;
     if (w->multigrid)
         return 0;
+    if (!(o.columns > 0))
+        o.columns = w->options.columns;
     if (!w->options.multigrid || w->options.form == LAT_FULL
         || w->options.inner != LAT_STORAGE_SINGLE)
         return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single");
     lat_wilson_level *const l = level_of(w);
     lat_multigrid *const m = !l      ? NULL
-                             : other ? make_lightest(w, l, &o)
+                             : other ? make_other(w, l, &o)
                                      : lat_multigrid_open(&l->light, l->d, w->links, &o);
     if (!m)
         return -1;
@@ -115,8 +118,8 @@ static bool pays(lat_wilson *w, const double *digits)
                  rate = (middle(digits, LAT_WILSON_WATCHED / 2)
                          - middle(digits, LAT_WILSON_WATCHED))
                         / (LAT_WILSON_WATCHED / 2),
-                 left = rate > 0 ? now / rate : INFINITY, to_come = fmax(w->options.to_come, 1),
-                 as_now = BICGSTAB_COST * left,
+                 left = rate > 0 ? now / rate : INFINITY,
+                 to_come = fmax(w->options.setup.columns, 1), as_now = BICGSTAB_COST * left,
                  with_one = lat_multigrid_cost(to_come * now) / to_come;
     if (!w->told && left < INFINITY)
         lat_verbose("BiCGstab promises %.0f iterations more, the work of %.0f applications of the "
@@ -193,7 +196,7 @@ int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *n
     }
     if (stagnated)
         lat_warn("the multigrid stagnated in %d of %d columns, which went on by conjugate "
-                 "gradients: the operator is near singular",
-                 stagnated, left);
+                 "gradients: the least singular value of M is about %.2g at mass %.6g",
+                 stagnated, left, lat_multigrid_told(w->multigrid)->lowest, w->options.made_mass);
     return 0;
 }

@@ -24,9 +24,10 @@ typedef struct lat_wilson_options {
     lat_storage inner;   /* of the iterations; the outer precision is double */
     bool multigrid;      /* LAT_SOLVER_MG is wanted, or AUTO may take it (multigrid.h says where
                           * it can be); iterations are in single */
-    double to_come;      /* columns of all masses for which it would be made; 0: `columns` */
-    double lightest;     /* the mass that it is made for: the least of those to come, or that of the
-                          * operator, so that it is the same whichever needs it first */
+    lat_multigrid_options setup;  /* of it; columns of all masses for which it would be made, 0:
+                                   * those side by side */
+    double made_mass, made_twist; /* that it is made for: the least mass of those to come, so that
+                                   * it is the same whichever needs it first */
     lat_dirac_options dirac;
 } lat_wilson_options;
 
@@ -46,7 +47,7 @@ lat_dirac *lat_wilson_operator(lat_wilson *w);
 int lat_wilson_deflate(lat_wilson *w, const lat_field *modes, bool square, const char *name);
 
 /* The multigrid, which LAT_SOLVER_MG makes with its first job; NULL: there is none. */
-const lat_multigrid *lat_wilson_multigrid(const lat_wilson *w);
+lat_multigrid *lat_wilson_multigrid(const lat_wilson *w);
 
 /* It is made, if it is not there. 0, or -1. */
 int lat_wilson_make_multigrid(lat_wilson *w);

@@ -23,7 +23,7 @@
 enum { MOST_MASSES = LAT_WILSON_TWISTS };
 
 static const char *source_text, *gauge_file, *log_path, *checkpoint, *resume, *columns_text,
-    *masses_text, *kappas_text, *twists_text, *deflate_path;
+    *masses_text, *kappas_text, *twists_text, *deflate_path, *subspace_path;
 static lat_inverter_options solving = {
     .how = {.residual = 1e-10, .max_iterations = 20000, .batch = LAT_INVERTER_BATCH},
     .precision = LAT_INNER_AUTO};
@@ -71,6 +71,8 @@ static const lat_option options[] = {
      "modes of these links and this operator, from lat-modes (overlap: lat-overlap --save-modes): "
      "their part of a solution is computed directly, and CG finds the rest; modes of gamma5 S need "
      "--even-odd asym"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "subspace", 0, "FILE", &subspace_path, 0, 0,
+     "solve by the multigrid of FILE, from lat-subspace: of these links, for any mass and twist"},
     {LAT_OPT_INT, "reals", 0, "R", &solving.reals, 0, 18,
      "reals stored for a link in the iterations: 18, 12 or 8 (SU(2): 8 or 4); 0: 12 (SU(2): 4) if "
      "the links are unitary"},
@@ -127,14 +129,16 @@ static bool whole_x_is_written(const run *r)
 static int open_operator(run *r, int columns)
 {
     lat_solution *s = &r->v.s;
-    if (columns > r->v.wide && !r->v.modes) /* which come once */
+    if (columns > r->v.wide && !r->v.modes && !r->v.subspaces) /* which come once */
         lat_inverter_close(&r->v);
     if ((r->masses == 1 && !r->v.twists && (s->wilson || s->overlap.fast))
         || lat_inverter_open(&r->v) == 0)
         return 0;
     if (!s->writer.failed)
-        lat_error_name(lat_input_name(r->v.links.in),
-                       r->v.modes ? lat_input_name(r->v.modes) : lat_overlap_opts.modes);
+        lat_error_name(lat_input_name(r->v.links.in), r->v.modes ? lat_input_name(r->v.modes)
+                                                      : r->v.subspaces
+                                                          ? lat_input_name(r->v.subspaces)
+                                                          : lat_overlap_opts.modes);
     return -1;
 }
 
@@ -293,8 +297,8 @@ static void parse_twists(run *r)
 {
     if (!twists_text)
         return;
-    if (lat_opt_given("twist") || masses_text || kappas_text)
-        lat_usage("--twists is in place of --twist, and excludes --masses and --kappas");
+    if (lat_opt_given("twist") || masses_text || kappas_text || subspace_path)
+        lat_usage("--twists is in place of --twist, and excludes --masses, --kappas, --subspace");
     if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_CG)
         lat_usage("--twists: expected --solver cg or auto, because it is multi-shift CG");
     if (lat_opt_given("even-odd") && solving.even_odd != LAT_EVEN_ODD_NONE)
@@ -341,11 +345,22 @@ static void check_deflation(const run *r)
     solving.how.solver = LAT_SOLVER_CG;
 }
 
+/* A multigrid that is there is what solves. */
+static void check_subspace(void)
+{
+    if (!subspace_path)
+        return;
+    lat_usage_for("subspace", deflate_path == NULL, "solves without --deflate");
+    if (solving.how.solver != LAT_SOLVER_AUTO && solving.how.solver != LAT_SOLVER_MG)
+        lat_usage("--subspace: expected --solver mg or auto, as others have no multigrid");
+    solving.how.solver = LAT_SOLVER_MG;
+}
+
 /* Options that an overlap operator has no use for, and its masses. */
 static void check_overlap(run *r)
 {
-    static const char *const wilson[] = {"kappas", "solver", "even-odd", "reals",
-                                         "delta",  "twists", "memory",   "residual-slices"};
+    static const char *const wilson[] = {"kappas", "solver", "even-odd",        "reals",   "delta",
+                                         "twists", "memory", "residual-slices", "subspace"};
     for (size_t i = 0; lat_inverter_overlap(&r->v) && i < sizeof wilson / sizeof *wilson; i++)
         lat_usage_for(wilson[i], false, "--operator wilson");
     if (lat_inverter_overlap(&r->v) && solving.precision == LAT_INNER_HALF)
@@ -383,6 +398,7 @@ static void check_usage(run *r)
         r->v.lightest = fmin(r->v.lightest, r->mass[m]);
     check_list(r, "--twists", &r->v.fermion.twist, r->v.twist, r->v.twists);
     check_deflation(r);
+    check_subspace();
     parse_columns(r);
     r->v.whole = r->masses == 1 && whole_x_is_written(r);
     if (!source_text && !gauge_file)
@@ -392,7 +408,7 @@ static void check_usage(run *r)
         lat_usage("--source makes sources on the links of the input; --gauge-file is for sources "
                   "that come with the input");
     lat_usage_if_stdin_twice(
-        (const char *const[]){gauge_file, deflate_path, lat_overlap_opts.modes}, 3);
+        (const char *const[]){gauge_file, deflate_path, subspace_path, lat_overlap_opts.modes}, 4);
     lat_usage_if_input("log", log_path);
 }
 
@@ -404,6 +420,7 @@ static int open_all(run *r)
         || !(r->from.in = lat_input_open(lat_opts.input, comm))
         || !(r->v.links.in = gauge_file ? lat_input_open(gauge_file, comm) : r->from.in)
         || (deflate_path && !(r->v.modes = lat_input_open(deflate_path, comm)))
+        || (subspace_path && !(r->v.subspaces = lat_input_open(subspace_path, comm)))
         || lat_overlap_known_open(&r->v.known, comm)
         || !(r->v.s.writer.out = lat_output_open(lat_opts.output,
                                                  lat_output_flags() | LAT_OUTPUT_OTHER, comm))
@@ -460,6 +477,7 @@ int main(int argc, char **argv)
     if (r.from.in != r.v.links.in)
         lat_input_close(r.from.in);
     lat_input_close(r.v.modes);
+    lat_input_close(r.v.subspaces);
     lat_overlap_known_close(&r.v.known);
     lat_links_free(&r.v.links);
     if (lat_log_close(r.log, log_path) && code == LAT_DONE)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "grid/memory.h"
+#include "subspace.h"
 #include "wilson/memory.h"
 
 /* ---- columns, and their name ----------------------------------------------------------------- */
@@ -23,10 +24,11 @@ void lat_inverter_name(lat_inverter *v)
 {
     const char *links = v->links.u.head.read_crc, *source = v->s.b->head.read_crc;
     snprintf(v->s.name, sizeof v->s.name,
-             "config %ld field %ld mass %a twist %a links %s source %s%s%s%s%s",
+             "config %ld field %ld mass %a twist %a links %s source %s%s%s%s%s%s%s",
              lat_inverter_config(v), v->s.field, v->fermion.mass, v->fermion.twist,
              *links ? links : "-", *source ? source : "-", *v->deflation ? " deflated by " : "",
-             v->deflation, *v->known.text ? " with " : "", v->known.text);
+             v->deflation, *v->subspace ? " by subspace " : "", v->subspace,
+             *v->known.text ? " with " : "", v->known.text);
 }
 
 int lat_inverter_written(lat_inverter *v)
@@ -250,6 +252,31 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o, l
     return lat_wilson_take_multigrid(v->s.wilson, m);
 }
 
+/* The same with the multigrid of the file of subspaces, for each links anew. */
+static int open_with_subspace(lat_inverter *v, lat_device *on, lat_wilson_options *o)
+{
+    lat_subspace sub;
+    lat_subspace_certificate c;
+    int rc = lat_subspace_find(v->subspaces, &v->links.u, &v->fermion, v->o->smearing, &sub);
+    o->setup.known = &sub.vectors;
+    o->setup.from = sub.state;
+    o->setup.finished = true;
+    o->made_mass = sub.vectors.head.quark.fermion.mass;
+    o->made_twist = sub.vectors.head.quark.fermion.twist;
+    snprintf(v->subspace, sizeof v->subspace, "%s", sub.vectors.head.read_crc);
+    if (rc == 0)
+        rc = lat_rc(open_wilson(v, on, o, NULL) || lat_wilson_make_multigrid(v->s.wilson)
+                    || lat_subspace_certify(lat_wilson_multigrid(v->s.wilson), v->s.plain,
+                                            lat_inverter_links(v), &c));
+    if (rc == 0)
+        lat_verbose("%s: P^+ P = 1 to %.1e, P^+ M P = M_c to %.1e", lat_input_name(v->subspaces),
+                    c.orthonormal, c.product);
+    if (rc == 0 && (rc = lat_subspace_judge(&c)))
+        lat_error_name(lat_input_name(v->subspaces), NULL);
+    lat_subspace_free(&sub);
+    return rc;
+}
+
 int lat_inverter_wide(lat_inverter *v, int columns)
 {
     if (!lat_opt_given("batch"))
@@ -286,9 +313,10 @@ static int allow_multigrid(lat_inverter *v, lat_device *on, lat_wilson_options *
         && (v->o->how.solver != LAT_SOLVER_AUTO || v->modes || lat_inverter_overlap(v)
             || o->form == LAT_FULL || o->inner != LAT_STORAGE_SINGLE))
         return 0;
-    o->to_come = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
-    o->to_come *= v->masses > 1 ? v->masses : 1;
-    o->lightest = v->masses > 1 ? v->lightest : v->fermion.mass;
+    o->setup.columns = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
+    o->setup.columns *= v->masses > 1 ? v->masses : 1;
+    o->made_mass = v->masses > 1 ? v->lightest : v->fermion.mass;
+    o->made_twist = v->fermion.twist;
     o->multigrid = lat_multigrid_takes(on, lattice, v->links.u.head.nc) == 0;
     if (!o->multigrid && asked)
         return -1;
@@ -323,5 +351,7 @@ int lat_inverter_open(lat_inverter *v)
     v->wide = columns;
     if (lat_inverter_overlap(v))
         return open_overlap(v, on, o.columns);
+    if (v->subspaces && !m)
+        return open_with_subspace(v, on, &o);
     return open_wilson(v, on, &o, m);
 }

@@ -42,6 +42,8 @@ typedef struct lat_inverter {
     lat_field smeared;       /* those of the operator, where they are smeared */
     lat_input *modes;        /* that deflate; or NULL */
     char deflation[128];     /* "24 modes of gamma5 S up to 0.01, CRC 89abcdef", or "" */
+    lat_input *subspaces;    /* of multigrids; or NULL */
+    char subspace[9];        /* the CRC of the present one, or "" */
     lat_overlap_known known; /* of --modes */
     int wide;                /* columns that the operator was opened for */
     lat_solution s;          /* the present one; its operator is for these links and `fermion` */
@@ -68,7 +70,7 @@ lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links);
 
 /* Operator and plain operator, of v->s, for the present links and fermion. 0, or -1 with lat_error
  * set. */
-int lat_inverter_open(lat_inverter *v);
+int lat_inverter_open(lat_inverter *v);   /* with the multigrid of a file, if there is one */
 void lat_inverter_close(lat_inverter *v); /* none open: nothing */
 
 /* Closes all but the device, of what was opened here; where solutions stay, too, once they are

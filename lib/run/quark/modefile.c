@@ -46,35 +46,36 @@ static int check(const char *name, const lat_header *head, const lat_header *lin
     return 0;
 }
 
-int lat_modefile_find(lat_input *in, const lat_field *links, const lat_fermion *fermion,
-                      const char *smearing, lat_field *modes, lat_modes_matrix *matrix)
+int lat_modefile_seek(lat_input *in, const lat_field *links, const char *what, lat_header *head)
 {
     const char *name = lat_input_name(in);
     lat_same_links same = {.known = false};
     char last[9] = "none";
     int rc;
-    *modes = (lat_field){.data = NULL};
-    while ((rc = lat_stream_head(in, &modes->head)) > 0) {
-        if (lat_header_need(&modes->head, LAT_MODES, name))
+    while ((rc = lat_stream_head(in, head)) > 0) {
+        if (lat_header_need(head, LAT_MODES, name))
             return -1;
-        const int fit = lat_links_same(links, modes->head.quark.links, &same);
-        if (fit < 0)
-            return -1;
+        const int fit = lat_links_same(links, head->quark.links, &same);
         if (fit)
-            break;
-        snprintf(last, sizeof last, "%s",
-                 *modes->head.quark.links ? modes->head.quark.links : "unknown");
-        rc = lat_stream_skip(in, &modes->head);
-        lat_header_free(&modes->head);
+            return fit < 0 ? -1 : 0;
+        snprintf(last, sizeof last, "%s", *head->quark.links ? head->quark.links : "unknown");
+        rc = lat_stream_skip(in, head);
+        lat_header_free(head);
         if (rc < 0)
             return -1;
     }
-    if (rc == 0)
-        return lat_fail("%s: expected modes of the links of CRC %s, in the order of the links, "
-                        "found %s",
-                        name, links->head.read_crc, last);
-    if (rc < 0 || check(name, &modes->head, &links->head, fermion, smearing, matrix)
-        || lat_stream_body(in, modes) < 0 || lat_field_convert(modes, LAT_F64))
+    if (rc < 0)
         return -1;
-    return 0;
+    return lat_fail("%s: expected %s of the links of CRC %s, in the order of the links, found %s",
+                    name, what, links->head.read_crc, last);
+}
+
+int lat_modefile_find(lat_input *in, const lat_field *links, const lat_fermion *fermion,
+                      const char *smearing, lat_field *modes, lat_modes_matrix *matrix)
+{
+    *modes = (lat_field){.data = NULL};
+    return lat_rc(
+        lat_modefile_seek(in, links, "modes", &modes->head)
+        || check(lat_input_name(in), &modes->head, &links->head, fermion, smearing, matrix)
+        || lat_stream_body(in, modes) < 0 || lat_field_convert(modes, LAT_F64));
 }

@@ -20,6 +20,10 @@ const char *lat_modes_matrix_text(lat_modes_matrix matrix); /* "gamma5 M" .. */
 #define LAT_INFO_MODES_WHICH "modes.which"
 #define LAT_INFO_MODES_REST "modes.rest"
 
+/* Reads on in a stream to the header of modes of these links (lat_links_same); `what`, "modes" or
+ * so, is for the sentence where there are none. The header is to be freed in any case. */
+int lat_modefile_seek(lat_input *in, const lat_field *links, const char *what, lat_header *head);
+
 /* Reads on in a stream to the modes of these links (lat_links_same), which are to be the lowest
  * ones of this operator with this smearing of links (NULL: none), on the lattice of `links`. 0 and
  * a field to be freed, in double, and its matrix; or -1 with a sentence. All ranks call it. */

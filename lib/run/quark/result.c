@@ -28,12 +28,29 @@ void lat_result_log(const lat_inverter *v, FILE *log, int columns, const int *co
     }
 }
 
+/* ", mg of 24 vectors, 2 rounds", of a column that a multigrid has solved; or "". */
+enum { MULTIGRID_TEXT = 160 };
+static const char *multigrid_text(const lat_inverter *v, int columns, const int *column,
+                                  char to[MULTIGRID_TEXT])
+{
+    *to = '\0';
+    for (int i = 0; i < columns; i++) {
+        const lat_solved *s = &v->s.solved[column[i]];
+        if (s->vectors) {
+            snprintf(to, MULTIGRID_TEXT, ", mg of %d vectors, %d rounds%s%s", s->vectors, s->rounds,
+                     *v->subspace ? ", subspace CRC " : "", v->subspace);
+            break;
+        }
+    }
+    return to;
+}
+
 /* What the header says of a solution, and a line of history. */
 static int describe(lat_inverter *v, int form, int columns, const int *column)
 {
     lat_header *head = &v->s.x->head;
     double worst = 0;
-    char slices[32] = "", said[64] = "";
+    char slices[32] = "", said[64] = "", multigrid[MULTIGRID_TEXT];
     if (v->o->how.slices > 0) {
         snprintf(slices, sizeof slices, "%.17g", v->s.slices);
         snprintf(said, sizeof said, " (%.2e of time slices)", v->s.slices);
@@ -47,8 +64,9 @@ static int describe(lat_inverter *v, int form, int columns, const int *column)
            || (lat_inverter_overlap(v)
                && (lat_info_set(head, LAT_INFO_PROPAGATOR, lat_propagator_text(form))
                    || lat_overlap_describe(head, v->s.overlap.fast, &v->known)))
-           || lat_provenance(head, "residual %.2e%s by %s%s%s%s%s", worst, said,
+           || lat_provenance(head, "residual %.2e%s by %s%s%s%s%s%s", worst, said,
                              lat_solver_name(v->s.solved[column[0]].report.solver),
+                             multigrid_text(v, columns, column, multigrid),
                              *v->deflation ? ", deflated by " : "", v->deflation,
                              *v->known.text ? ", sign function with " : "", v->known.text);
 }

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "solution_slices.h"
 
-enum { ROUNDS = 4, NUMBERS = 7 };
+enum { ROUNDS = 4, NUMBERS = 9 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -71,8 +71,20 @@ static int land(lat_solution *s)
 
 /* ---- the checkpoint -------------------------------------------------------------------------- */
 
+/* How the multigrid was made that has solved the column. */
+static void note_multigrid(const lat_solution *s, lat_solved *column)
+{
+    const lat_multigrid *m = s->wilson && column->report.solver == LAT_SOLVER_MG
+                                 ? lat_wilson_multigrid(s->wilson)
+                                 : NULL;
+    if (m)
+        *column = (lat_solved){column->report, column->cost, lat_multigrid_told(m)->rounds,
+                               lat_multigrid_told(m)->vectors};
+}
+
 int lat_solution_save(lat_solution *s, int c)
 {
+    note_multigrid(s, &s->solved[c]);
     const lat_solve_report *p = &s->solved[c].report;
     const lat_wilson_cost *t = &s->solved[c].cost;
     const double numbers[NUMBERS] = {(double)p->iterations,
@@ -81,7 +93,9 @@ int lat_solution_save(lat_solution *s, int c)
                                      p->solver,
                                      t->seconds,
                                      t->flops,
-                                     t->bytes};
+                                     t->bytes,
+                                     s->solved[c].rounds,
+                                     s->solved[c].vectors};
     return lat_columns_save(&s->kept, s->name, s->x, c, numbers, NUMBERS);
 }
 
@@ -97,6 +111,8 @@ int lat_solution_saved(lat_solution *s, int c)
                                              .solver = (lat_solver)v[3],
                                              .end = LAT_END_CONVERGED};
     s->solved[c].cost = (lat_wilson_cost){v[4], v[5], v[6]};
+    s->solved[c].rounds = (int)v[7];
+    s->solved[c].vectors = (int)v[8];
     return 1;
 }
 
@@ -181,8 +197,11 @@ static int solve_batch(lat_solution *s, int columns, const double *target, bool 
             ? lat_overlap_solve(s->overlap.fast, &job, report, cost)
             : lat_wilson_solve(s->wilson, &job, report, cost) || lat_writer_look(&s->writer))
         return -1;
-    for (int i = 0; i < columns; i++)
-        s->solved[s->of_batch[i]] = (lat_solved){report[i], cost[i]};
+    for (int i = 0; i < columns; i++) {
+        lat_solved *const one = &s->solved[s->of_batch[i]];
+        *one = (lat_solved){.report = report[i], .cost = cost[i]};
+        note_multigrid(s, one);
+    }
     if (!s->kept.path)
         s->left -= columns;
     return 0;

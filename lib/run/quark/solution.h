@@ -32,6 +32,7 @@ typedef enum { LAT_X_HOST, LAT_X_DEVICE } lat_where;
 typedef struct lat_solved {
     lat_solve_report report;
     lat_wilson_cost cost;
+    int rounds, vectors; /* of the setup of the multigrid that solved it; or 0 */
 } lat_solved;
 
 typedef struct lat_solution {

@@ -63,8 +63,8 @@ static int solve_family(lat_inverter *v, lat_wilson *w, int columns, const int *
     for (int i = 0; i < columns; i++) {
         const lat_wilson_cost *c = &cost[i];
         const double n = v->twists; /* share it */
-        v->s.solved[column[i]] = (lat_solved){report[i],
-                                              {c->seconds / n, c->flops / n, c->bytes / n}};
+        v->s.solved[column[i]] = (lat_solved){.report = report[i],
+                                              .cost = {c->seconds / n, c->flops / n, c->bytes / n}};
     }
     v->s.left -= columns;
     return v->s.kept.path ? save_family(v, columns, column) : 0;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* subspace.c: test vectors as host fields, and what other code may compare. */
+#include "base/error.h"
+#include "lattice/iterate.h"
+#include "multigrid/multigrid_internal.h"
+
+int lat_multigrid_new_vectors(const lat_multigrid *m, lat_real real, int count, lat_field *f)
+{
+    *f = (lat_field){.data = NULL};
+    lat_header_init(&f->head);
+    f->head.geom = m->links->head.geom;
+    f->head.nc = m->links->head.nc;
+    f->head.real = real;
+    lat_header_make_spinors(&f->head, LAT_MODES, count);
+    return lat_field_alloc(f, m->links->comm);
+}
+
+/* Eight columns of a field in either precision from `first` on become those of `stage`, which is in
+ * double and has no others, in single precision; or back. */
+static void to_stage(const lat_field *f, int first, lat_field *stage)
+{
+    const size_t n = lat_header_full_reals(&f->head), all = lat_header_objects(&f->head);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_sites(f); i++)
+        for (size_t k = 0; k < LAT_EIGHT * n; k++) {
+            const size_t at = (i * all + (size_t)first) * n + k;
+            ((double *)stage->data)[i * LAT_EIGHT * n + k] =
+                f->head.real == LAT_F64 ? (float)((const double *)f->data)[at]
+                                        : ((const float *)f->data)[at];
+        }
+}
+
+static void from_stage(const lat_field *stage, int first, lat_field *f)
+{
+    const size_t n = lat_header_full_reals(&f->head), all = lat_header_objects(&f->head);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lat_field_sites(f); i++)
+        for (size_t k = 0; k < LAT_EIGHT * n; k++)
+            ((float *)f->data)[(i * all + (size_t)first) * n + k] =
+                (float)((const double *)stage->data)[i * LAT_EIGHT * n + k];
+}
+
+static const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
+
+/* Test vectors from k on, from a stage. */
+static int take(lat_multigrid *m, int k, const lat_field *stage)
+{
+    lat_space *s = m->system.space;
+    if (s->ops->put(s, &both, m->x[0], stage, lat_column_numbers))
+        return -1;
+    lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
+    return 0;
+}
+
+int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
+{
+    lat_space *s = m->system.space;
+    lat_field stage;
+    int rc = lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage);
+    for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT) {
+        lat_mg_fine_give(&m->fine, k, LAT_EIGHT, m->x[0]);
+        if ((rc = s->ops->get(s, &both, m->x[0], &stage, lat_column_numbers)))
+            break;
+        to_stage(&stage, 0, &stage);
+        if (kept->data)
+            from_stage(&stage, k, kept);
+        rc = take(m, k, &stage);
+    }
+    lat_field_free(&stage);
+    return rc;
+}
+
+int lat_multigrid_take_known(lat_multigrid *m)
+{
+    lat_field stage;
+    int rc = lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage);
+    for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT) {
+        to_stage(m->options.known, k, &stage);
+        rc = take(m, k, &stage);
+    }
+    lat_field_free(&stage);
+    return rc;
+}
+
+/* ---- for a certificate ----------------------------------------------------------------------- */
+
+/* Vectors of random numbers that no test vector has. */
+#define SAMPLE UINT64_C(0x100000000)
+
+/* <a_i, b_j> of all columns. */
+static void products(const lat_coarse *c, const lat_eight *a, const lat_eight *b,
+                     lat_scalar dot[LAT_EIGHT][LAT_EIGHT])
+{
+    for (int i = 0; i < LAT_EIGHT; i++)
+        for (int j = 0; j < LAT_EIGHT; j++) {
+            lat_scalar sum = {0, 0};
+            for (int64_t k = 0; k < (int64_t)c->sites.count * c->rows; k++) {
+                const double are = a[k].re[i], aim = a[k].im[i], bre = b[k].re[j], bim = b[k].im[j];
+                sum.re += are * bre + aim * bim;
+                sum.im += are * bim - aim * bre;
+            }
+            dot[i][j] = sum;
+        }
+}
+
+int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *to)
+{
+    lat_space *s = m->system.space;
+    const lat_coarse *c = &m->coarse->coarse;
+    lat_coarse_random(c, SAMPLE, m->z);
+    if (lat_mg_fine_prolong_all(&m->fine, m->x[0], m->z)
+        || s->ops->get(s, &both, m->x[0], x, lat_column_numbers)
+        || lat_coarse_apply(c, m->correction, m->z))
+        return -1;
+    products(c, m->z, m->z, to->one);
+    products(c, m->z, m->correction, to->coarse);
+    lat_coarse_norms(c, m->correction, to->image);
+    to->dimension = (double)c->sites.count * c->rows;
+    return 0;
+}
