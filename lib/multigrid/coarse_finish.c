@@ -29,7 +29,8 @@ static int gather_matrices(const lat_coarse *c)
 
 /* ---- X^-1 and X^-1 Y ------------------------------------------------------------------------- */
 
-/* X of a site, with its shift, to rows of re and im; its inverse to tiles. */
+/* X of a site, with its shift, to rows of re and im; its inverse to tiles. A direction that no test
+ * vector has (transfer.h) is left out: its row and column of X are 0, and 1 stands for them. */
 static int invert_site(const lat_coarse *c, int site, double *a, float *to)
 {
     const int n = c->rows;
@@ -39,6 +40,10 @@ static int invert_site(const lat_coarse *c, int site, double *a, float *to)
             const int64_t at = lat_tile_at(n, i, j);
             a[2 * i * n + j] = x[at] + (i == j ? c->shift : 0);
             a[2 * i * n + n + j] = x[at + 1] + (i != j ? 0 : i < c->n ? c->twist : -c->twist);
+            if (i == j && x[at] == 0 && x[at + 1] == 0) {
+                a[2 * i * n + j] = 1;
+                a[2 * i * n + n + j] = 0;
+            }
         }
     const int rc = lat_mg_invert(n, a);
     for (int i = 0; i < n && rc == 0; i++)

@@ -27,6 +27,54 @@ double lat_multigrid_cost(double digits)
            + LAT_MULTIGRID_CYCLE * digits / -log(GAIN);
 }
 
+/* ---- vectors of solves ----------------------------------------------------------------------- */
+
+static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
+                 const lat_apply_end *end)
+{
+    const lat_system *s = &((lat_multigrid *)with)->caller;
+    return s->apply(s->with, dagger, p, out, in, end);
+}
+
+static lat_dfield *vector(void *with, const char *what)
+{
+    lat_multigrid *m = with;
+    const lat_part p = {m->caller.parity, m->caller.space->columns, lat_column_numbers};
+    if (m->spares == 0)
+        return m->caller.vector(m->caller.with, what);
+    lat_dfield *const v = m->spare[--m->spares];
+    if (m->caller.space->ops->zero(m->caller.space, &p, v) == 0)
+        return v;
+    m->caller.release(m->caller.with, v);
+    return NULL;
+}
+
+static void release(void *with, lat_dfield *v)
+{
+    lat_multigrid *m = with;
+    if (v && m->spares < LAT_MULTIGRID_SPARE)
+        m->spare[m->spares++] = v;
+    else
+        m->caller.release(m->caller.with, v);
+}
+
+static void take_system(lat_multigrid *m, const lat_system *s)
+{
+    m->caller = m->system = *s;
+    m->system.apply = apply;
+    m->system.vector = vector;
+    m->system.release = release;
+    m->system.with = m;
+}
+
+static void drop_spare(lat_multigrid *m)
+{
+    while (m->spares > 0)
+        m->caller.release(m->caller.with, m->spare[--m->spares]);
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
 static int open_fields(lat_multigrid *m)
 {
     for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++)
@@ -49,12 +97,13 @@ void lat_multigrid_leave(lat_multigrid *m)
         lat_dfield_free(m->power[i]);
         m->power[i] = NULL;
     }
+    drop_spare(m);
 }
 
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
 {
     const double mass = d->fermion.mass - m->mass, twist = d->fermion.twist - m->twist;
-    m->system = *s;
+    take_system(m, s);
     m->d = m->fine.d = d;
     m->fine.space = d->space;
     if (open_fields(m))
@@ -90,7 +139,7 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
     lat_multigrid *m = lat_alloc_zero(1, sizeof *m, "the multigrid");
     if (!m)
         return NULL;
-    m->system = *s;
+    take_system(m, s);
     m->d = d;
     m->options = *options;
     m->links = links;
@@ -101,6 +150,7 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
     m->twist = d->fermion.twist;
     m->method = (lat_method){.system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
     int rc = open_levels(m, links) || open_fields(m) ? -1 : lat_multigrid_setup(m);
+    drop_spare(m); /* before solutions take memory */
     for (const lat_level *l = m->coarse; l; l = l->next)
         m->report.levels++;
     m->report.levels++;

@@ -7,8 +7,13 @@
 
 enum { LAT_MULTIGRID_DEGREE = 4 }; /* of the smoother: applications of S */
 
+/* Vectors that solves of a setup leave for the next one: new memory would take a seventh of it. */
+enum { LAT_MULTIGRID_SPARE = 24 };
+
 struct lat_multigrid {
-    lat_system system;
+    lat_system caller, system; /* system: the caller's, whose vectors are kept */
+    lat_dfield *spare[LAT_MULTIGRID_SPARE];
+    int spares;
     lat_dirac *d;
     lat_mg_fine fine;
     lat_level *coarse;

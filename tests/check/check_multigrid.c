@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/threads.h"
+#include "certify/plain.h"
 #include "check.h"
 #include "devices.h"
 #include "fields.h"
+#include "modes/modes.h"
 #include "multigrid/multigrid_internal.h"
 #include "vector/temporal.h"
 #include "wilson/wilson.h"
@@ -393,6 +395,164 @@ static void check_moved(void)
     close_setting(&s);
 }
 
+/* ---- what is known exactly ------------------------------------------------------------------- */
+
+/* Free quarks: test vectors that are constant, six with numbers in both chiralities, so that row (c,
+ * j) of the coarse operator is a spin and a colour. Then, with blocks of b^4 sites, M_c of mass m
+ * is 1/b times the Wilson operator of the coarse lattice with mass b m. */
+static lat_field constants(const lat_field *u)
+{
+    lat_field v;
+    need(lat_field_spinors(&v, u, LAT_MODES, LAT_EIGHT) == 0, "constants");
+    memset(v.data, 0, lat_field_sites(&v) * LAT_EIGHT * 24 * sizeof(double));
+    for (size_t i = 0; i < lat_field_sites(&v); i++)
+        for (size_t j = 0; j < 6; j++) {
+            double *const at = (double *)v.data + (i * LAT_EIGHT + j) * 24;
+            at[2 * j] = at[12 + 2 * j] = 1;
+        }
+    return v;
+}
+
+/* Columns of a coarse vector to spinors of the coarse lattice, or back. */
+static void exchange_spinors(const lat_coarse *c, lat_eight *z, lat_field *f, bool out)
+{
+    for (int i = 0; i < c->sites.count; i++)
+        for (int row = 0; row < c->rows; row++)
+            for (int k = 0; k < LAT_EIGHT; k++) {
+                const int j = row % c->n, component = row / c->n * 6 + j;
+                lat_eight *const at = z + (size_t)c->sites.number[i] * (size_t)c->rows + row;
+                double *const to = (double *)f->data + ((size_t)i * LAT_EIGHT + (size_t)k) * 24
+                                   + 2 * component;
+                if (j >= 6)
+                    at->re[k] = at->im[k] = 0;
+                else if (out) {
+                    to[0] = at->re[k];
+                    to[1] = at->im[k];
+                }
+                else {
+                    at->re[k] = (float)to[0];
+                    at->im[k] = (float)to[1];
+                }
+            }
+}
+
+static void check_free(void)
+{
+    enum { B = 2 };
+    lat_fermion f = action(.1);
+    f.boundary[0].theta = .3;
+    lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 4 4"), 3, LAT_F64);
+    lat_field v = constants(&u);
+    const lat_multigrid_options known = {.known = &v, .finished = true};
+    setting s = open_setting("4 4 4 4", 3, 0, &f, &known);
+    const lat_coarse *c = &s.m->coarse->coarse;
+    lat_field one = field_new(LAT_GAUGE, c->sites.geom, 3, LAT_F64), x, y;
+    lat_fermion coarse = f;
+    coarse.mass = B * f.mass;
+    fill_near_one(&one, 0, 7);
+    need(lat_field_exchange(&one) == 0 && !lat_field_spinors(&x, &one, LAT_MODES, LAT_EIGHT)
+             && !lat_field_spinors(&y, &one, LAT_MODES, LAT_EIGHT),
+         "a coarse lattice");
+    lat_plain *plain = lat_plain_new(&one, &coarse);
+    lat_eight *z = lat_coarse_vector(c), *image = lat_coarse_vector(c),
+              *expected = lat_coarse_vector(c);
+    check_case("free quarks: the coarse operator is the Wilson operator of the coarse lattice");
+    lat_coarse_random(c, 17, z);
+    exchange_spinors(c, z, &x, true);
+    need(plain && lat_field_exchange(&x) == 0
+             && !lat_plain_apply(plain, false, &x, LAT_EIGHT, lat_column_numbers, &y)
+             && !lat_coarse_apply(c, image, z),
+         "operators");
+    for (size_t i = 0; i < lat_field_sites(&y) * LAT_EIGHT * 24; i++)
+        ((double *)y.data)[i] /= B;
+    exchange_spinors(c, expected, &y, false);
+    const double off = differ(c, image, expected, 0);
+    CHECK(off < bound(8 * c->rows), "%.2g", off);
+    free(z);
+    free(image);
+    free(expected);
+    lat_plain_free(plain);
+    lat_field_free(&one);
+    lat_field_free(&x);
+    lat_field_free(&y);
+    lat_field_free(&v);
+    lat_field_free(&u);
+    close_setting(&s);
+}
+
+/* Modes of gamma5 S in double, completed on even sites, as host fields; and the least modulus of
+ * their values. */
+static double find_modes(const lat_field *u, const lat_fermion *f, lat_field *v)
+{
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+    const lat_dirac_options none = {0};
+    const lat_part odd = {LAT_ODD, 1, lat_column_numbers};
+    lat_grid *grid = lat_grid_new(cpu_device(), &spec);
+    lat_space *space = lat_space_open(grid, 3, 1);
+    lat_dirac *d = lat_dirac_open(space, u, f, &none);
+    const lat_hermitian a = lat_hermitian_dirac(d, (lat_dirac_matrix){LAT_ASYMMETRIC, LAT_GAMMA5});
+    const lat_modes_job job = {.op = &a,
+                               .low = LAT_EIGHT,
+                               .high = LAT_EIGHT,
+                               .tolerance = 1e-9,
+                               .seed = 3,
+                               .max_applications = 1000000};
+    lat_modes m;
+    lat_dfield *x = lat_vector_new(space, "a mode"), *b = lat_vector_new(space, "zeros");
+    need(lat_modes_find(&job, &m) == 0 && m.converged && x && b
+             && lat_field_spinors(v, u, LAT_MODES, LAT_EIGHT) == 0,
+         "modes");
+    for (int k = 0; k < LAT_EIGHT; k++)
+        need(!space->ops->copy(space, &odd, m.vector[k], x)
+                 && !d->ops->reconstruct(d, &odd, x, b) && !lat_spinor_get(space, x, 0, v, k),
+             "a mode");
+    const double least = fabs(m.value[0]);
+    lat_modes_free(&m);
+    lat_dfield_free(x);
+    lat_dfield_free(b);
+    lat_dirac_close(d);
+    lat_space_close(space);
+    lat_grid_free(grid);
+    return least;
+}
+
+/* With v of a mode, S v_o = value gamma5 v_o, as a test vector the coarse correction of r = gamma5
+ * v_o is v_o / value: nothing is left of r. Rounding of e, which is 1/value as large, comes back
+ * through S, |S| < 8. */
+static void check_exact(void)
+{
+    const lat_fermion f = action(-.5);
+    const lat_part odd = {LAT_ODD, LAT_EIGHT, lat_column_numbers};
+    lat_field u = field_new(LAT_GAUGE, geometry_of("4 4 4 8"), 3, LAT_F64), v;
+    fill_near_one(&u, .3, 7);
+    need(lat_field_exchange(&u) == 0, "links");
+    const double least = find_modes(&u, &f, &v);
+    const lat_multigrid_options known = {.known = &v, .finished = true};
+    setting s = open_setting("4 4 4 8", 3, .3, &f, &known);
+    lat_dfield *r = vector(s.d, "r"), *e = vector(s.d, "e"), *image = vector(s.d, "s");
+    double before[LAT_VECTOR_COLUMNS], after[LAT_VECTOR_COLUMNS];
+    check_case("modes as test vectors: the coarse correction takes them from the residual");
+    need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x[0], &v, lat_column_numbers)
+             && !s.space->ops->copy(s.space, &odd, s.m->x[0], r)
+             && !s.space->ops->gamma5(s.space, &odd, r)
+             && !lat_multigrid_cycle(s.m, &odd, e, image, r) /* power[0] = r - S e before it smooths */
+             && !s.space->ops->dots(s.space, &odd, 0, NULL, r, NULL, before)
+             && !s.space->ops->dots(s.space, &odd, 0, NULL, s.m->power[0], NULL, after),
+         "a cycle");
+    for (int k = 0; k < LAT_EIGHT; k++) {
+        const double left = sqrt(after[k] / before[k]);
+        CHECK(left < 8 * 8 * 0x1p-24 / least, "mode %d: %.2g of it, least value %.3g", k, left,
+              least);
+    }
+    release(NULL, r);
+    release(NULL, e);
+    release(NULL, image);
+    lat_field_free(&v);
+    lat_field_free(&u);
+    close_setting(&s);
+}
+
 static void check_refused(void)
 {
     check_case("a lattice without blocks is refused with a sentence");
@@ -429,6 +589,8 @@ int main(void)
         check_light();
     check_operators();
     check_moved();
+    check_free();
+    check_exact();
     check_refused();
     return check_done();
 }
