@@ -9,7 +9,9 @@ make_hdf5.py KIND STREAM FILE: the propagator of a stream (read by python/lat), 
   pyquda     complex numbers of shape t, z, y, x, 4, 4, 3, 3 in a group with the attribute Lattice
   plain      the same without the group
   chunked    plain in chunks that do not divide the extents; deflated: deflated, too; shuffled: shuffled and deflated
-  latest     qdp with superblock and headers of version 2 and 3
+  latest     qdp with superblock and headers of version 2 and 3 (libver='latest'), and
+  indexed    in a group whose links are in a heap of several blocks with an index of two levels, and whose attributes are, too;
+  single, fixed, paged, tree, implicit     plain in chunks with each of the indices of that version
 or as one that has to be refused:
   part       one chunk was never written       unwritten  none was, in one piece
   short      less is stored than the numbers   filter     a filter that is not known
@@ -126,7 +128,8 @@ def made(kind, field):
     out, data, stored = File(), s.tobytes(), len(s.tobytes())
     complex_type = complexes(big, size, kind == "outside")
     nested = array((4, 4), array((3, 3), complex_type, 2 * size), 18 * size)
-    plain = kind in ("pyquda", "plain", "chunked", "deflated", "shuffled", "part", "filter")
+    indices = ("single", "fixed", "paged", "tree", "implicit")
+    plain = kind in ("pyquda", "plain", "chunked", "deflated", "shuffled", "part", "filter") + indices
     extents = (2 ** 12,) * 4 if kind == "huge" else s.shape if plain else s.shape[:4]
     messages = [space(extents), message(3, complex_type if plain else nested)]
     x = ["%d" % d for d in field.header.dims]
@@ -141,6 +144,11 @@ def made(kind, field):
                 value = 2 * size if f == 2 else 6
                 pipeline += struct.pack("<HHHHI4x", 32015 if kind == "filter" else f, 0, 0, 1, value)
             messages.append(message(11, pipeline))
+    elif kind in indices:
+        shape = tuple(min(c, e) for c, e in zip((2, 3, 2, 1 if kind == "paged" else 2, 4, 4, 3, 3), s.shape))
+        messages.append(message(8, layout4(out, kind, s, shape, 2 * size)))
+        if kind in ("single", "tree"):
+            messages.append(message(11, struct.pack("<BB6xHHHHI4x", 1, 1, 1, 0, 0, 1, 6)))
     else:
         at = NOWHERE if kind == "unwritten" else out.put(data)
         if kind == "external":
@@ -151,8 +159,8 @@ def made(kind, field):
         messages.append(attribute("record_xml", sys.stdin.read()))
     if kind == "qlua":
         messages.append(attribute(".kind", "LatticeDiracPropagator"))
-    if kind == "latest":
-        return latest(out, messages)
+    if kind in ("latest", "indexed") + indices:
+        return latest(out, messages, kind == "indexed")
     if kind == "elsewhere":
         link = b"\x01\x08\x40\x08elsewher" + struct.pack("<H", 8) + b"\0other\0/a\0"
         return out.finish(out.header([message(2, struct.pack("<BBQQ", 0, 0, NOWHERE, NOWHERE)), message(6, link)]))
@@ -164,15 +172,152 @@ def made(kind, field):
     return out.finish(out.group(inside))
 
 
-def latest(out, messages):
-    """Superblock 3, object headers of version 2; nobody reads their sums here."""
+def summed(data):
+    """data and its checksum: Bob Jenkins' lookup3, as the specification has it."""
+    def rot(x, k):
+        return (x << k | x >> (32 - k)) & m
+    m = 0xffffffff
+    a = b = c = (0xdeadbeef + len(data)) & m
+    words = struct.unpack("<%dI" % (-(-len(data) // 12) * 3), data + bytes(-len(data) % 12))
+    for i in range(0, len(words), 3):
+        a, b, c = (a + words[i]) & m, (b + words[i + 1]) & m, (c + words[i + 2]) & m
+        if i + 3 < len(words):
+            a = (a - c) & m ^ rot(c, 4); c = (c + b) & m
+            b = (b - a) & m ^ rot(a, 6); a = (a + c) & m
+            c = (c - b) & m ^ rot(b, 8); b = (b + a) & m
+            a = (a - c) & m ^ rot(c, 16); c = (c + b) & m
+            b = (b - a) & m ^ rot(a, 19); a = (a + c) & m
+            c = (c - b) & m ^ rot(b, 4); b = (b + a) & m
+    c = ((c ^ b) - rot(b, 14)) & m
+    a = ((a ^ c) - rot(c, 11)) & m
+    b = ((b ^ a) - rot(a, 25)) & m
+    c = ((c ^ b) - rot(b, 16)) & m
+    a = ((a ^ c) - rot(c, 4)) & m
+    b = ((b ^ a) - rot(a, 14)) & m
+    c = ((c ^ b) - rot(b, 24)) & m
+    return data + struct.pack("<I", c)
+
+
+def tree2(out, kind, records):
+    """A B-tree of version 2: one leaf or, with more than 20 records, leaves below the root."""
+    size, n = len(records[0]), len(records)
+    node = 10 + 20 * (size + 9)
+
+    def leaf(part):
+        return out.put(summed(b"BTLF" + bytes([0, kind]) + b"".join(part)).ljust(node, b"\0")), len(part)
+    if n <= 20:
+        root, at_root, depth = *leaf(records), 0
+    else:
+        between = records[15::16]
+        pointers = [struct.pack("<QB", *leaf(records[i:i + 15])) for i in range(0, n, 16)]
+        assert len(pointers) == len(between) + 1 and len(between) <= 20
+        root, at_root, depth = out.put(summed(b"BTIN" + bytes([0, kind]) + b"".join(between + pointers)).ljust(node, b"\0")), len(between), 1
+    return out.put(summed(b"BTHD" + bytes([0, kind]) + struct.pack("<IHHBBQHQ", node, size, depth, 100, 40, root, at_root, n)))
+
+
+def heap(out, id_bytes, bits, objects):
+    """A fractal heap, and names of the objects in it: rows of two blocks of 512, 512, 1024 bytes, .. up to 1024, below them blocks
+    of blocks. Every block begins with an object; what no longer fits into it begins the next one. Large ones are huge."""
+    width, start, most, offset = 2, 512, 1024, bits // 8
+    huge = [o for o in objects if len(o) > 900]
+    records = [struct.pack("<QQQ", out.put(o), len(o), i + 1) for i, o in enumerate(huge)]
+    at_huge = tree2(out, 1, records) if huge else NOWHERE
+    left, names = [o for o in objects if len(o) <= 900], {}
+    at_header = out.put(bytes(146))
+
+    def block(at, size):
+        if not left:
+            return NOWHERE
+        data = b"FHDB\0" + struct.pack("<Q", at_header) + at.to_bytes(offset, "little")
+        while left and len(data) + len(left[0]) <= size:
+            o = left.pop(0)
+            names[o] = (b"\0" + (at + len(data)).to_bytes(offset, "little") + len(o).to_bytes(2, "little")).ljust(id_bytes, b"\0")
+            data += o
+        return out.put(data.ljust(size, b"\0"))
+
+    def blocks(at, rows):
+        data = b"FHIB\0" + struct.pack("<Q", at_header) + at.to_bytes(offset, "little")
+        for row in range(rows):
+            size = start << max(row - 1, 0)
+            for _ in range(width):
+                below = size.bit_length() - (start * width).bit_length() + 1
+                data += struct.pack("<Q", block(at, size) if size <= most else blocks(at, below) if left else NOWHERE)
+                at += size
+        return out.put(summed(data))
+    root = blocks(0, 6)
+    assert not left
+    head = b"FRHP\0" + struct.pack("<HHBIQQ", id_bytes, 0, 0, 900, len(huge), at_huge)
+    head += struct.pack("<10Q", 0, NOWHERE, *3 * (2 * width * start << 4,), len(names), sum(map(len, huge)), len(huge), 0, 0) + struct.pack("<H", width)
+    head += struct.pack("<QQHHQH", start, most, bits, 1, root, 6)
+    out.data[at_header:at_header + 146] = summed(head)
+    names.update((o, (b"\x10" + struct.pack("<Q", i + 1)[:id_bytes - 1])) for i, o in enumerate(huge))
+    return at_header, names
+
+
+def listed(out, kind, things):
+    """Heap and index, by the hash of their names, of links (kind 5) or attributes (8)."""
+    at, names = heap(out, *((7, 32) if kind == 5 else (8, 40)), [data for _, data in things])
+    hashed = sorted((struct.unpack("<I", summed(name.encode())[-4:])[0], names[data]) for name, data in things)
+    return at, tree2(out, kind, [struct.pack("<I", h) + x if kind == 5 else x + struct.pack("<BII", 0, 0, h) for h, x in hashed])
+
+
+def layout4(out, kind, numbers, shape, element):
+    """A layout message of version 4: chunks with an index."""
+    filtered = kind in ("single", "tree")
+    if kind == "single":
+        shape = numbers.shape
+    rank, entries = len(shape), []
+    for place in np.ndindex(*[-(-e // c) for e, c in zip(numbers.shape, shape)]):
+        box = np.zeros(shape, numbers.dtype)
+        part = numbers[tuple(slice(p * c, (p + 1) * c) for p, c in zip(place, shape))]
+        box[tuple(slice(0, e) for e in part.shape)] = part
+        data = box.tobytes()
+        # tree: what sticks out is not filtered
+        packed = zlib.compress(data) if filtered and (kind == "single" or part.shape == tuple(shape)) else data
+        at = len(out.data)
+        out.data += packed if kind == "implicit" else pad(packed)
+        entries.append((place, at, len(packed)))
+    head = struct.pack("<BBBBB", 4, 2, 2 if kind == "single" else filtered, rank + 1, 1) + struct.pack("<%dB" % (rank + 1), *shape, element)
+    if kind == "single":
+        return head + b"\x01" + struct.pack("<QIQ", entries[0][2], 0, entries[0][1])
+    if kind == "implicit":
+        return head + b"\x02" + struct.pack("<Q", entries[0][1])
+    if kind == "tree":
+        records = [struct.pack("<Q", at) + n.to_bytes(3, "little") + struct.pack("<I%dQ" % rank, 0, *place) for place, at, n in entries]
+        return head + b"\x05" + struct.pack("<IBBQ", 2048, 100, 40, tree2(out, 11, records))
+    addresses, bits = [struct.pack("<Q", at) for _, at, _ in entries], 3 if kind == "paged" else 10
+    page, at_header = 1 << bits, out.put(bytes(28))
+    block = b"FADB\0\0" + struct.pack("<Q", at_header)
+    if len(addresses) <= page:
+        block = summed(block + b"".join(addresses))
+    else:
+        pages = [addresses[i:i + page] for i in range(0, len(addresses), page)]
+        written = "".join("1" for _ in pages).ljust(-(-len(pages) // 8) * 8, "0")
+        block = summed(block + int(written, 2).to_bytes(len(written) // 8, "big")) + b"".join(summed(b"".join(p)) for p in pages)
+    out.data[at_header:at_header + 28] = summed(b"FAHD\0\0" + struct.pack("<BBQQ", 8, bits, len(addresses), out.put(block)))
+    return head + b"\x03" + struct.pack("<BQ", bits, at_header)
+
+
+def latest(out, messages, indexed):
+    """Superblock 3, object headers of version 2."""
     def header(parts):
         body = b"".join(struct.pack("<BHB", kind, len(data), 0) + data for kind, data in parts)
-        return out.put(b"OHDR\x02\x02" + struct.pack("<I", len(body)) + body + bytes(4))
+        return out.put(summed(b"OHDR\x02\x02" + struct.pack("<I", len(body)) + body))
     parts = [(struct.unpack("<H", m[:2])[0], m[8:]) for m in messages]
-    link = (6, b"\x01\x00\x01S" + struct.pack("<Q", header(parts)))
-    root = header([(2, struct.pack("<BBQQ", 0, 0, NOWHERE, NOWHERE)), link])
-    out.data[:48] = b"\x89HDF\r\n\x1a\n\x03\x08\x08\x00" + struct.pack("<QQQQI", 0, NOWHERE, len(out.data), root, 0)
+    if indexed:
+        texts = [(name, attribute(name, text)[8:]) for name, text in [("a%02d" % i, "x" * 20 * i) for i in range(8)] + [("record_xml", sys.stdin.read())]]
+        parts.append((21, struct.pack("<BBQQ", 0, 0, *listed(out, 8, texts))))
+
+    def link(name, parts):
+        name = name.encode()
+        return b"\x01\x00" + bytes([len(name)]) + name + struct.pack("<Q", header(parts))
+    empty = (2, struct.pack("<BBQQ", 0, 0, NOWHERE, NOWHERE))
+    if indexed:
+        groups = [("a group whose name is long, number %03d" % i, [empty]) for i in range(142)] + [("S", parts)]
+        root = header([(2, struct.pack("<BBQQ", 0, 0, *listed(out, 5, [(name, link(name, p)) for name, p in groups])))])
+    else:
+        root = header([empty, (6, link("S", parts))])
+    out.data[:48] = summed(b"\x89HDF\r\n\x1a\n\x03\x08\x08\x00" + struct.pack("<QQQQ", 0, NOWHERE, len(out.data), root))
     return bytes(out.data)
 
 

@@ -13,6 +13,7 @@
 #define BLOCKS 64                  /* most parts of an object header */
 #define HEADER ((uint64_t)1 << 20) /* most bytes of one */
 #define XML (1 << 18)              /* most bytes of a record */
+#define LINK_ROOM 1024             /* of a link in a heap */
 
 /* ---- bytes of the file ----------------------------------------------------------------------- */
 
@@ -38,9 +39,11 @@ bool lat_hdf5_description(lat_hdf5 *h, uint64_t address, uint64_t n, void *to)
 #define take lat_hdf5_take
 #define refuse lat_hdf5_refuse
 
+#define damaged lat_hdf5_damaged
+
 typedef lat_hdf5_reader reader;
 
-static int damaged(const lat_hdf5 *h)
+int lat_hdf5_damaged(const lat_hdf5 *h)
 {
     return lat_fail("%s: expected an HDF5 file, found a damaged or truncated one", h->name);
 }
@@ -50,7 +53,7 @@ static int damaged(const lat_hdf5 *h)
 /* What an object is. */
 typedef struct object {
     bool dataset, group, symbols, indexed; /* indexed: its links are in a heap */
-    uint64_t tree, heap;                   /* of a group with a symbol table */
+    uint64_t tree, heap;                   /* of a group with a symbol table, or indexed */
     lat_hdf5_set set;
     unsigned char type[512]; /* the message about it; types come before or after extents */
     size_t type_size;
@@ -76,6 +79,7 @@ typedef struct traversal {
     bool shared; /* it is a type that another object refers to */
     int version; /* of its header */
     unsigned flags;
+    size_t head;        /* bytes before the messages, in version 2 */
     block list[BLOCKS]; /* its parts */
     int count;
     lat_hdf5_each *each; /* NULL: links are not followed */
@@ -135,7 +139,8 @@ enum {
     FILTERS = 11,
     ATTRIBUTE = 12,
     MORE = 16,
-    SYMBOLS = 17
+    SYMBOLS = 17,
+    ATTRIBUTES = 21
 };
 
 static void take_type_message(const traversal *w, bool shared, reader r)
@@ -155,8 +160,10 @@ static void take_group(object *o, int type, reader r)
     o->group = true;
     if (type == LINKS) {
         take(&r, b && b[1] & 1 ? 8 : 0);
-        b = b ? take(&r, 8) : NULL;
-        o->indexed = b && number(b, 8) != LAT_HDF5_NOWHERE;
+        b = b ? take(&r, 16) : NULL;
+        o->heap = b ? number(b, 8) : LAT_HDF5_NOWHERE;
+        o->tree = b ? number(b + 8, 8) : 0;
+        o->indexed = o->heap != LAT_HDF5_NOWHERE;
     } else if (b && r.left >= 14) {
         o->symbols = true;
         o->tree = number(b, 8);
@@ -174,6 +181,56 @@ static void take_attribute(const traversal *w, reader r)
         lat_hdf5_attribute(w->h, r, "record_xml", o->xml, n + 1);
 }
 
+/* Objects of a heap, which an index lists: links or attributes. */
+typedef struct heap_traversal {
+    const traversal *w;
+    lat_hdf5_heap heap;
+    bool links;
+    unsigned char *object; /* room for one */
+} heap_traversal;
+
+/* The name of an object of the heap comes after its hash (links) or first (attributes). */
+static int take_object(void *context, const unsigned char *record, size_t bytes)
+{
+    const heap_traversal *t = context;
+    const size_t at = t->links ? 4 : 0;
+    const size_t n = bytes < at + t->heap.id
+                         ? 0
+                         : lat_hdf5_heap_object(&t->heap, record + at, t->object,
+                                                t->links ? LINK_ROOM : XML);
+    if (t->links)
+        return n ? take_link(t->w, (reader){t->object, n}) : damaged(t->w->h);
+    if (n) {
+        take_attribute(t->w, (reader){t->object, n});
+        return 0;
+    }
+    lat_error_clear();
+    refuse(&t->w->o->set, "an attribute of it is not where it is expected, or too large");
+    return 0;
+}
+
+static int take_heap(const traversal *w, bool links, uint64_t heap, uint64_t tree)
+{
+    heap_traversal t = {.w = w, .links = links};
+    int rc = -1;
+    if (!lat_hdf5_heap_open(w->h, heap, &t.heap))
+        damaged(w->h);
+    else if ((t.object = lat_alloc(links ? LINK_ROOM : XML, 1, "an object in HDF5")))
+        rc = lat_hdf5_index(w->h, tree, links ? 5 : 8, take_object, &t);
+    free(t.object);
+    return rc;
+}
+
+static int take_attributes(const traversal *w, reader r)
+{
+    const unsigned char *b = take(&r, 2);
+    take(&r, b && b[1] & 1 ? 2 : 0);
+    b = b ? take(&r, 16) : NULL;
+    return b && number(b, 8) != LAT_HDF5_NOWHERE
+               ? take_heap(w, false, number(b, 8), number(b + 8, 8))
+               : 0;
+}
+
 static int take_message(traversal *w, int type, bool shared, reader r)
 {
     object *o = w->o;
@@ -187,6 +244,7 @@ static int take_message(traversal *w, int type, bool shared, reader r)
         break;
     case FILTERS: lat_hdf5_filters(&o->set, &r); break;
     case ATTRIBUTE: take_attribute(w, r); break;
+    case ATTRIBUTES: return take_attributes(w, r);
     case LINKS:
     case SYMBOLS: take_group(o, type, r); break;
     case LINK: return w->each ? take_link(w, r) : 0;
@@ -216,20 +274,24 @@ static int take_messages(traversal *w, reader r)
     return rc;
 }
 
-/* One part of the header; those of version 2 have a mark, and a sum at the end. */
+/* One part of the header; those of version 2 have a mark, and a sum at the end. The first one has
+ * more at its beginning. */
 static int take_block(traversal *w, int i)
 {
     const uint64_t size = w->list[i].size;
-    const size_t around = w->version == 2 && i > 0 ? 8 : 0;
+    const bool summed = w->version == 2;
+    const size_t head = !summed ? 0 : i ? 4 : w->head, around = head + (summed ? 4 : 0);
     unsigned char *bytes = size >= around && size <= HEADER && size <= w->h->left
                                ? lat_alloc((size_t)size + 1, 1, "a description in HDF5")
                                : NULL;
     int rc = -1;
     if (!bytes || !lat_hdf5_description(w->h, w->list[i].address, size, bytes)
-        || (around && memcmp(bytes, "OCHK", 4) != 0))
+        || (summed
+            && (memcmp(bytes, i ? "OCHK" : "OHDR", 4) != 0
+                || !lat_hdf5_sum_right(bytes, (size_t)size))))
         damaged(w->h);
     else
-        rc = take_messages(w, (reader){bytes + around / 2, (size_t)size - around});
+        rc = take_messages(w, (reader){bytes + head, (size_t)size - around});
     free(bytes);
     return rc;
 }
@@ -250,7 +312,9 @@ static int read_object(traversal *w, uint64_t address)
         const uint64_t at = 6 + (w->flags & 32 ? 16 : 0) + (w->flags & 16 ? 4 : 0);
         if (!lat_hdf5_description(w->h, address + at, (uint64_t)width, b + 16))
             return damaged(w->h);
-        w->list[0] = (block){address + at + (uint64_t)width, number(b + 16, width)};
+        w->head = (size_t)at + (size_t)width;
+        const uint64_t n = number(b + 16, width);
+        w->list[0] = (block){address, n > HEADER ? UINT64_MAX : w->head + n + 4};
     }
     int rc = w->version == 1 && b[0] != 1 ? damaged(w->h) : 0;
     for (int i = 0; i < w->count && rc == 0; i++)
@@ -335,15 +399,14 @@ static int search_object(const traversal *from, uint64_t address, const char *pa
     o.xml = NULL;
     if (rc || dataset)
         return rc;
-    if (o.indexed)
-        return lat_fail("%s: group /%s has an index of its links, which is not read (write it "
-                        "without libver='latest')",
-                        from->h->name, path);
     w.each = from->each;
     w.context = from->context;
     w.path = path;
     w.depth = from->depth + 1;
-    rc = o.symbols ? take_tree(&w, o.heap, o.tree, -1) : o.group ? read_object(&w, address) : 0;
+    rc = o.symbols   ? take_tree(&w, o.heap, o.tree, -1)
+         : o.indexed ? take_heap(&w, true, o.heap, o.tree)
+         : o.group   ? read_object(&w, address)
+                     : 0;
     free(o.xml); /* of a group, once more */
     return rc;
 }
@@ -403,6 +466,8 @@ static int take_superblock(lat_hdf5 *h)
         return lat_fail("%s: expected addresses of 8 bytes in an HDF5 file, found %d", h->name,
                         b[old ? 13 : 9]);
     if (old && !lat_hdf5_bytes(h, 0, 96, b))
+        return damaged(h);
+    if (!old && !lat_hdf5_sum_right(b, 48))
         return damaged(h);
     uint64_t end = number(old ? b + at + 16 : b + 28, 8);
     h->root = number(old ? b + at + 40 : b + 36, 8);

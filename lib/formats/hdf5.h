@@ -3,12 +3,12 @@
  * other files, and what the library does with a damaged one is up to the file. This reader opens
  * nothing, and takes no memory for what the file only promises.
  *
- * It reads what programs of the field write (QDP++, lalibe, Qlua, PyQUDA, h5py without options):
- * superblocks 0 to 3; groups with symbol tables, or with links in their headers; numbers in one
- * piece or in chunks, deflated and shuffled or not. Everything else is refused by its name:
- * external storage, virtual datasets, external and soft links, other filters, groups with indexed
- * links, chunks with an index of version 4 (libver='latest'). Source: the HDF5 File Format
- * Specification, version 3. */
+ * It reads what programs of the field write (QDP++, lalibe, Qlua, PyQUDA, h5py):
+ * superblocks 0 to 3; groups with symbol tables, with links in their headers or in a heap; numbers
+ * in one piece or in chunks, deflated and shuffled or not. Sums of descriptions are verified where
+ * there are some. Everything else is refused by its name: external storage, virtual datasets,
+ * external and soft links, other filters, chunks of a set that grows along one axis. Source: the
+ * HDF5 File Format Specification, version 3, and 4 for layouts of version 5. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,6 +49,15 @@ typedef struct lat_hdf5_set {
     int chunk_rank;
     uint64_t chunk[LAT_HDF5_RANK];
     uint64_t chunk_element; /* bytes */
+    enum {
+        LAT_HDF5_TREE = 0,
+        LAT_HDF5_SINGLE = 1,
+        LAT_HDF5_NEXT = 2,
+        LAT_HDF5_ARRAY = 3,
+        LAT_HDF5_TREE2 = 5
+    } index;          /* of the chunks */
+    unsigned skipped; /* filters, by a single chunk */
+    bool whole_edges; /* chunks that stick out went through no filter */
     int filters;
     int filter[4];
 } lat_hdf5_set;

@@ -7,109 +7,23 @@
 #include "base/memory.h"
 #include "hdf5_bytes.h"
 
-#define number lat_hdf5_number
+#define refuse lat_hdf5_unread
+#define product lat_hdf5_product
+#define chunk_bytes lat_hdf5_chunk_bytes
 #define MOST_DEFLATED 1032 /* bytes that a deflated byte can stand for */
 #define PART ((size_t)64 << 10)
 #define ELEMENT 4608 /* bytes of a propagator at a site */
 
 enum { DEFLATE = 1, SHUFFLE = 2 };
 
-static int refuse(const lat_hdf5 *h, const lat_hdf5_set *s, const char *why)
-{
-    return lat_fail("%s: dataset %s cannot be read: %s", h->name, s->name, why);
-}
-
-static uint64_t product(int n, const uint64_t *d, uint64_t each)
-{
-    for (int i = 0; i < n; i++)
-        each = each && d[i] > UINT64_MAX / each ? 0 : each * d[i]; /* 0: too many, or none */
-    return each;
-}
-
 static uint64_t set_bytes(const lat_hdf5_set *s) { return product(s->rank, s->extent, s->element); }
 
-static uint64_t chunk_bytes(const lat_hdf5_set *s)
-{
-    return product(s->rank, s->chunk, s->element);
-}
-
-/* ---- the index of the chunks ----------------------------------------------------------------- */
-
-typedef struct chunk {
-    uint64_t address, stored;
-    unsigned skipped; /* bit for each filter that it did not go through */
-    uint64_t first[8];
-} chunk;
-
-typedef struct chunks {
-    lat_hdf5 *h;
-    const lat_hdf5_set *s;
-    int (*each)(struct chunks *w, const chunk *c);
-    uint64_t count;
-    uint64_t last[8]; /* the one before */
-    void *context;
-} chunks;
-
-static bool through(const lat_hdf5_set *s, const chunk *c, int filter)
+static bool through(const lat_hdf5_set *s, const lat_hdf5_chunk *c, int filter)
 {
     for (int i = 0; i < s->filters; i++)
         if (s->filter[i] == filter && !(c->skipped >> i & 1))
             return true;
     return false;
-}
-
-/* Chunks come in the order of their places, so none comes twice. */
-static bool in_order(const chunks *w, const chunk *c)
-{
-    const lat_hdf5_set *s = w->s;
-    int order = w->count ? 0 : 1;
-    for (int i = 0; i < s->rank; i++) {
-        if (c->first[i] >= s->extent[i] || c->first[i] % s->chunk[i])
-            return false;
-        if (!order)
-            order = c->first[i] > w->last[i] ? 1 : c->first[i] < w->last[i] ? -1 : 0;
-    }
-    return order > 0;
-}
-
-/* A node of the tree, whose leaves are chunks; levels get less, so it ends. */
-static int traverse(chunks *w, uint64_t address, int level)
-{
-    const lat_hdf5_set *s = w->s;
-    const uint64_t key = 8 + 8 * ((uint64_t)s->rank + 1);
-    unsigned char b[8 + 72 + 8];
-    if (!lat_hdf5_description(w->h, address, 24, b) || memcmp(b, "TREE", 4) != 0 || b[4] != 1
-        || (level >= 0 && b[5] != level))
-        return refuse(w->h, s, "its chunks have no proper index (damaged?)");
-    const uint64_t n = number(b + 6, 2);
-    const int here = b[5];
-    int rc = 0;
-    for (uint64_t i = 0; i < n && rc == 0; i++) {
-        chunk c = {0};
-        if (!lat_hdf5_description(w->h, address + 24 + i * (key + 8), key + 8, b))
-            return refuse(w->h, s, "its chunks have no proper index (damaged?)");
-        c.address = number(b + key, 8);
-        if (here) {
-            rc = traverse(w, c.address, here - 1);
-            continue;
-        }
-        c.stored = number(b, 4);
-        c.skipped = (unsigned)number(b + 4, 4);
-        for (int k = 0; k < s->rank; k++)
-            c.first[k] = number(b + 8 + 8 * k, 8);
-        if (!in_order(w, &c))
-            return refuse(w->h, s, "its chunks have no proper index (damaged?)");
-        memcpy(w->last, c.first, sizeof w->last);
-        w->count++;
-        rc = w->each(w, &c);
-    }
-    return rc;
-}
-
-static int traverse_chunks(chunks *w)
-{
-    w->h->left = 16 * w->h->size + 65536;
-    return traverse(w, w->s->address, -1);
 }
 
 /* ---- is all of it there? --------------------------------------------------------------------- */
@@ -119,8 +33,18 @@ static bool inside(const lat_hdf5 *h, uint64_t address, uint64_t n)
     return n <= h->size && address <= h->size - n;
 }
 
-static int check_chunk(chunks *w, const chunk *c)
+/* Reading chunks, or checking them. */
+typedef struct sink {
+    lat_hdf5 *h;
+    const lat_hdf5_set *s;
+    unsigned char *bytes; /* of a chunk */
+    lat_hdf5_put *put;
+    void *context;
+} sink;
+
+static int check_chunk(void *context, const lat_hdf5_chunk *c)
 {
+    const sink *w = context;
     const uint64_t bytes = chunk_bytes(w->s);
     const bool packed = through(w->s, c, DEFLATE);
     return inside(w->h, c->address, c->stored)
@@ -131,27 +55,26 @@ static int check_chunk(chunks *w, const chunk *c)
 
 static int check_chunks(lat_hdf5 *h, const lat_hdf5_set *s)
 {
-    chunks w = {.h = h, .s = s, .each = check_chunk};
-    uint64_t wanted = 1;
+    sink w = {.h = h, .s = s};
     if (s->chunk_rank != s->rank || s->chunk_element != s->element)
         return refuse(h, s, "its chunks have another shape or other elements (damaged?)");
-    for (int i = 0; i < s->rank; i++) {
+    for (int i = 0; i < s->rank; i++)
         if (s->chunk[i] < 1)
             return refuse(h, s, "its chunks have no extent (damaged?)");
-        wanted *= (s->extent[i] + s->chunk[i] - 1) / s->chunk[i];
-    }
     const uint64_t bytes = chunk_bytes(s);
     if (bytes == 0 || bytes > set_bytes(s) || bytes > UINT32_MAX)
         return refuse(h, s, "its chunks are larger than the dataset, or than 4 GiB");
     if (s->address == LAT_HDF5_NOWHERE)
         return refuse(h, s, "its numbers were never written");
-    if (traverse_chunks(&w) < 0)
+    const int64_t count = lat_hdf5_chunks(h, s, check_chunk, &w);
+    const uint64_t wanted = lat_hdf5_chunk_count(s);
+    if (count < 0)
         return -1;
-    return w.count == wanted
+    return (uint64_t)count == wanted
                ? 0
                : lat_fail("%s: dataset %s cannot be read: %llu of its %llu chunks were never "
                           "written",
-                          h->name, s->name, (unsigned long long)(wanted - w.count),
+                          h->name, s->name, (unsigned long long)(wanted - (uint64_t)count),
                           (unsigned long long)wanted);
 }
 
@@ -172,12 +95,6 @@ int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *s)
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-typedef struct sink {
-    unsigned char *bytes; /* of a chunk */
-    lat_hdf5_put *put;
-    void *context;
-} sink;
 
 /* Hands over the elements of a box of this shape, from `first` on; what is beyond the set is left
  * out. Bytes of a shuffled chunk are sorted by their place in an element. */
@@ -207,7 +124,7 @@ static void put_box(const sink *to, const lat_hdf5_set *s, const uint64_t *first
 }
 
 /* Exactly `bytes` bytes come out of a zlib stream of the file. */
-static bool inflate_chunk(lat_hdf5 *h, const chunk *c, unsigned char *to, uint64_t bytes)
+static bool inflate_chunk(lat_hdf5 *h, const lat_hdf5_chunk *c, unsigned char *to, uint64_t bytes)
 {
     unsigned char part[PART];
     z_stream z = {.next_in = NULL};
@@ -232,16 +149,15 @@ static bool inflate_chunk(lat_hdf5 *h, const chunk *c, unsigned char *to, uint64
     return whole;
 }
 
-static int read_chunk(chunks *w, const chunk *c)
+static int read_chunk(void *context, const lat_hdf5_chunk *c)
 {
-    const sink *to = w->context;
+    const sink *w = context;
     const uint64_t bytes = chunk_bytes(w->s);
-    const bool good = through(w->s, c, DEFLATE)
-                          ? inflate_chunk(w->h, c, to->bytes, bytes)
-                          : lat_hdf5_bytes(w->h, c->address, bytes, to->bytes);
+    const bool good = through(w->s, c, DEFLATE) ? inflate_chunk(w->h, c, w->bytes, bytes)
+                                                : lat_hdf5_bytes(w->h, c->address, bytes, w->bytes);
     if (!good)
         return refuse(w->h, w->s, "a chunk cannot be inflated (damaged?)");
-    put_box(to, w->s, c->first, w->s->chunk, through(w->s, c, SHUFFLE));
+    put_box(w, w->s, c->first, w->s->chunk, through(w->s, c, SHUFFLE));
     return 0;
 }
 
@@ -264,11 +180,12 @@ int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *s, lat_hdf5_put *put, void *c
 {
     const bool piece = s->layout == LAT_HDF5_PIECE;
     const uint64_t bytes = piece ? set_bytes(s) / s->extent[0] : chunk_bytes(s);
-    sink to = {.put = put, .context = context};
-    chunks w = {.h = h, .s = s, .each = read_chunk, .context = &to};
+    sink to = {.h = h, .s = s, .put = put, .context = context};
     if (!(to.bytes = lat_alloc((size_t)bytes, 1, "a part of a dataset")))
         return -1;
-    const int rc = piece ? read_piece(h, s, &to) : traverse_chunks(&w);
+    const int rc = piece                                         ? read_piece(h, s, &to)
+                   : lat_hdf5_chunks(h, s, read_chunk, &to) >= 0 ? 0
+                                                                 : -1;
     free(to.bytes);
     return rc;
 }

@@ -143,27 +143,62 @@ void lat_hdf5_space(lat_hdf5_set *s, lat_hdf5_reader *r)
         refuse(s, "its extents are not described as expected");
 }
 
+static void take_chunks(lat_hdf5_set *s, lat_hdf5_reader *r)
+{
+    const unsigned char *b = take(r, 9);
+    const int rank = b ? b[0] - 1 : 0;
+    s->address = b ? number(b + 1, 8) : 0;
+    s->chunk_rank = rank;
+    for (int i = 0; i < rank && i < 8 && (b = take(r, 4)); i++)
+        s->chunk[i] = number(b, 4);
+    s->chunk_element = b && (b = take(r, 4)) ? number(b, 4) : 0;
+    if (!b || rank < 1 || rank > 8)
+        refuse(s, "its chunks are not described as expected");
+}
+
+/* Of layouts of version 4 and 5: there is a choice of indices. */
+static void take_indexed_chunks(lat_hdf5_set *s, lat_hdf5_reader *r)
+{
+    static const int parameters[6] = {0, 0, 0, 1, 5, 6}; /* bytes of each index */
+    const unsigned char *b = take(r, 3);
+    const unsigned flags = b ? b[0] : 0;
+    const int rank = b ? b[1] - 1 : 0, width = b ? b[2] : 0;
+    s->chunk_rank = rank;
+    s->whole_edges = flags & 1;
+    for (int i = 0; b && i <= rank && i <= 8 && (b = width <= 8 ? take(r, (size_t)width) : NULL);
+         i++)
+        *(i < rank && i < 8 ? &s->chunk[i] : &s->chunk_element) = number(b, width);
+    if (!b || rank < 1 || rank > 8 || width < 1 || !(b = take(r, 1)) || b[0] < 1 || b[0] > 5) {
+        refuse(s, "its chunks are not described as expected");
+        return;
+    }
+    const int index = b[0];
+    if (index == 4)
+        refuse(s, "it may grow along one axis, and its chunks have an index that is not read "
+                  "(write it without maxshape)");
+    if (index == LAT_HDF5_SINGLE && flags & 2 && (b = take(r, 12))) {
+        s->stored = number(b, 8);
+        s->skipped = (unsigned)number(b + 8, 4);
+    }
+    take(r, (size_t)parameters[index]);
+    s->address = (b = take(r, 8)) ? number(b, 8) : LAT_HDF5_NOWHERE;
+    s->index = index;
+}
+
 void lat_hdf5_layout(lat_hdf5_set *s, lat_hdf5_reader *r)
 {
     const unsigned char *b = take(r, 2);
     const int version = b ? b[0] : 0, class = b ? b[1] : 0;
-    if (version < 3 || version > 4 || class > 3) {
+    if (version < 3 || version > 5 || class > 3) {
         refuse(s, "its layout is of a version that is not read");
     } else if (class == 3) {
         refuse(s, "it is virtual: its numbers are in other files");
-    } else if (class == 2 && version == 4) {
-        refuse(s, "its chunks have an index of version 4, which is not read (write it without "
-                  "libver='latest')");
     } else if (class == 2) {
-        const int rank = (b = take(r, 9)) ? b[0] - 1 : 0;
         s->layout = LAT_HDF5_CHUNKS;
-        s->address = b ? number(b + 1, 8) : 0;
-        s->chunk_rank = rank;
-        for (int i = 0; i < rank && i < 8 && (b = take(r, 4)); i++)
-            s->chunk[i] = number(b, 4);
-        s->chunk_element = b && (b = take(r, 4)) ? number(b, 4) : 0;
-        if (!b || rank < 1 || rank > 8)
-            refuse(s, "its chunks are not described as expected");
+        if (version == 3)
+            take_chunks(s, r);
+        else
+            take_indexed_chunks(s, r);
     } else if ((b = take(r, class ? 16 : 2))) {
         s->layout = class ? LAT_HDF5_PIECE : LAT_HDF5_INSIDE;
         s->address = class ? number(b, 8) : 0;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/error.h"
 #include "formats/file_reader.h"
+#include "formats/hdf5_bytes.h"
 #include "formats/quarks.h"
 #include "../check/check.h"
 #include "feed.h"
@@ -32,6 +33,13 @@ static bool of_links[32]; /* not of spinors */
 static int samples;
 
 static uint64_t state;
+
+/* In place of that of the library, at which damage would end. */
+bool lat_hdf5_sum_right(const unsigned char *b, size_t n)
+{
+    (void)b;
+    return n >= 4;
+}
 
 static uint64_t draw(uint64_t below)
 {

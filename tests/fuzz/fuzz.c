@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "formats/hdf5_bytes.h"
 #include "feed.h"
 #include "repair.h"
 
@@ -20,6 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     feed(target(), bytes, n);
     return 0;
+}
+
+/* In place of that of the library, at which fuzzing would end. */
+bool lat_hdf5_sum_right(const unsigned char *b, size_t n)
+{
+    (void)b;
+    return n >= 4;
 }
 
 /* Checksums end nearly every change of a stream where it begins: of eight, seven get the right
