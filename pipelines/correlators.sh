@@ -28,7 +28,7 @@ PATH=$PATH:$here/../bin
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh"
+. "$here/known.sh" "$0" "$here"/{landau,fix,ensemble}.sh "$here/gpuslot"
 
 fail() {
     echo "correlators: $1" >&2

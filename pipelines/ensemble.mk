@@ -33,11 +33,15 @@ quote = '$(subst ','\'',$(1))'
 ifeq ($(wildcard $(one)),)
 $(error expected ensemble.sh beside ensemble.mk, in a folder without blanks in its name)
 endif
-# A misspelt variable would be ignored: those that GAUGE.sh and what it runs have are lines `: "${NAME:=..}"`.
-variables := RAW GAUGE OUT PART OMP_NUM_THREADS SLOTS $(shell cd $(call quote,$(here)) && sed -n 's/^: "[$$]{\([A-Z_]*\):*=.*/\1/p' $(call quote,$(GAUGE)).sh fix.sh ensemble.sh 2>/dev/null)
+# A misspelt variable would be ignored.
+given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
+variables := $(shell LAT_GIVEN=$(call quote,$(given)) $(here)known.sh $(here)ensemble.mk $(call quote,$(here)$(GAUGE).sh) $(here)fix.sh $(one) $(here)gpuslot) OMP_NUM_THREADS
+ifneq ($(.SHELLSTATUS),0)
+$(error nothing done)
+endif
+export LAT_KNOWN := 1
 # (A make that runs this one hands on all of its own.)
 ifeq ($(MAKELEVEL),0)
-given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
 ifneq ($(filter-out $(variables),$(given)),)
 $(error expected variables of $(GAUGE).sh ($(variables)), found '$(filter-out $(variables),$(given))')
 endif

@@ -25,7 +25,7 @@ if [ "${1-}" = --condition ]; then
     exit
 fi
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "${BASH_SOURCE[0]%/*}/known.sh"
+. "${BASH_SOURCE[0]%/*}/known.sh" "$0" "${BASH_SOURCE[0]}"
 [ $# -eq 2 ] || { echo "${0##*/}: expected CONFIG OUT.lat, found $# arguments" >&2; exit 2; }
 config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option

@@ -24,7 +24,7 @@ PATH=$PATH:$here/../bin
 : "${CONVERT:=}"            # see fix.sh
 
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh"
+. "$here/known.sh" "$0"
 
 [ $# -eq 2 ] || { echo "gribov.sh: expected CONFIG FOLDER, found $# arguments" >&2; exit 2; }
 config=$1 folder=$2

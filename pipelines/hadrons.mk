@@ -22,14 +22,18 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules --keep-going
 here := $(dir $(lastword $(MAKEFILE_LIST)))
 quote = '$(subst ','\'',$(1))'
-variables := KAPPA CSW BOUNDARY SOURCE SOURCES SINK CHANNELS MOMENTA RESIDUAL SOLVER KEEP CONVERT
-export $(variables)
-
-# A misspelt variable would be ignored. (A make that runs this one hands on all of its own.)
-ifeq ($(MAKELEVEL),0)
+# A misspelt variable would be ignored.
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
-ifneq ($(filter-out RAW OUT OMP_NUM_THREADS $(variables),$(given)),)
-$(error expected variables of hadrons.mk (RAW OUT $(variables)), found '$(filter-out RAW OUT OMP_NUM_THREADS $(variables),$(given))')
+variables := $(shell LAT_GIVEN=$(call quote,$(given)) $(here)known.sh $(here)hadrons.mk $(here)hadrons.sh)
+ifneq ($(.SHELLSTATUS),0)
+$(error nothing done)
+endif
+export LAT_KNOWN := 1
+export $(variables)
+# (A make that runs this one hands on all of its own.)
+ifeq ($(MAKELEVEL),0)
+ifneq ($(filter-out OMP_NUM_THREADS $(variables),$(given)),)
+$(error expected variables of hadrons.mk ($(variables)), found '$(filter-out OMP_NUM_THREADS $(variables),$(given))')
 endif
 endif
 ifneq ($(words $(RAW)) $(words $(OUT)),1 1)

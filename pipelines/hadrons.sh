@@ -23,7 +23,7 @@ PATH=$PATH:$here/../bin
 : "${CONVERT:=}"                     # options of lat-convert, where a file does not say what it holds
 
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh"
+. "$here/known.sh" "$0"
 
 [ $# -eq 2 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv, found $# arguments" >&2; exit 2; }
 config=$1 out=$2

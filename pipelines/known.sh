@@ -1,22 +1,52 @@
-# shellcheck shell=bash
-# Refuses a variable of the environment that is one letter away from a parameter of the script: misspelt, it would leave a default in
-# place in silence. Sourced by fix.sh, hadrons.sh and others after their parameters, which are the lines : "${NAME:=..}" of the script
-# and of what sources this.
-compgen -e | awk -v script="${0##*/}" '
-    FILENAME != "-" {
-        if (match($0, /^: "[$]{[A-Z_]+:?=/)) { name = substr($0, 6, RLENGTH - 6); sub(/:$/, "", name); known[name] }
-        next
-    }
-    $0 in known { next }
-    {
-        for (name in known) {
-            if (length(name) < 5 || substr(name, 1, 1) != substr($0, 1, 1)) continue
-            i = 1
-            while (i <= length(name) && substr(name, i, 1) == substr($0, i, 1)) i++
-            if (substr(name, i + 1) == substr($0, i + 1) || substr(name, i) == substr($0, i + 1) || substr(name, i + 1) == substr($0, i) ||
-                (substr(name, i, 1) substr(name, i + 1, 1) == substr($0, i + 1, 1) substr($0, i, 1) && substr(name, i + 2) == substr($0, i + 2))) {
+#!/bin/bash
+# What of the environment would not be used, though it looks so:   known.sh SCRIPT FILE...
+# Refuses a variable that is a parameter of SCRIPT but for one letter, or but for capitals: misspelt, it would leave a default in place
+# in silence. A line says which variables are parameters of other pipelines alone. Parameters are the lines : "${NAME:=..}" and
+# NAME ?= .. of SCRIPT and of the FILEs that it runs. Scripts source this after theirs; ensemble.mk and hadrons.mk run it, and get the
+# names. LAT_GIVEN: more variables that are set. What a pipeline runs in turn is not asked again (LAT_KNOWN).
+known_parameters() {
+    cat -- "$@" 2>/dev/null | awk '
+        /^[A-Z_]+ [?]= / { print $1 }
+        /^: "[$]/ {
+            while (match($0, /"[$][{][A-Z_]+:?=/)) {
+                name = substr($0, RSTART + 3, RLENGTH - 4)
+                sub(/:$/, "", name)
+                if (!seen[name]++) print name
+                $0 = substr($0, RSTART + RLENGTH)
+            }
+        }' | paste -sd ' '
+}
+
+known_own=$(known_parameters "$@")
+if [ -z "${LAT_KNOWN-}" ]; then
+    # shellcheck disable=SC2086 # several words
+    { compgen -e; printf '%s\n' ${LAT_GIVEN-}; } | awk -v script="${1##*/}" -v parameters="$known_own" \
+        -v others="$(known_parameters "${BASH_SOURCE[0]%/*}"/{*.sh,*.mk,gpuslot})" '
+        # One letter more, less, another one, or two that have changed places.
+        function near(name, found, i) {
+            if (length(name) < 5 || substr(name, 1, 1) != substr(found, 1, 1)) return 0
+            for (i = 1; i <= length(name) && substr(name, i, 1) == substr(found, i, 1);) i++
+            return substr(name, i + 1) == substr(found, i + 1) || substr(name, i) == substr(found, i + 1) || \
+                substr(name, i + 1) == substr(found, i) || (substr(name, i + 2) == substr(found, i + 2) && \
+                substr(name, i, 1) substr(name, i + 1, 1) == substr(found, i + 1, 1) substr(found, i, 1))
+        }
+        BEGIN {
+            n = split(parameters, list, " ")
+            for (i = 1; i <= n; i++) own[list[i]]
+            n = split(others, list, " ")
+            for (i = 1; i <= n; i++) other[list[i]]
+        }
+        $0 in own || !length { next }
+        $0 in other { foreign[++found] = $0; next }
+        {
+            for (name in own) if (near(name, toupper($0))) {
                 print script ": expected the variable " name ", found " $0 ", which is not used" >"/dev/stderr"
+                wrong = 1
                 exit 2
             }
         }
-    }' "$0" "${BASH_SOURCE[1]}" - || exit 2
+        END { for (i = 1; i <= found && !wrong; i++) print script ": " foreign[i] " is a variable of other pipelines, and is not used" >"/dev/stderr" }
+        ' || exit 2
+    export LAT_KNOWN=1
+fi
+[ "${BASH_SOURCE[0]}" != "$0" ] || echo "$known_own"

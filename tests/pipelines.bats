@@ -1026,13 +1026,26 @@ pions_of() {
 @test "variables that no pipeline reads are refused, in the place of a default" {
     raw 1
     local try script wrong right
-    refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" KAPPPA=.15
+    refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" MASS=.15
     refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau SINK=3
+    refuses 2 "figure8.sh: expected the variable EXTENT, found EXTEND, which is not used" env EXTEND=8 "$P/paper/figure8.sh" out
     for try in "hadrons.sh KAPPPA KAPPA" "hadrons.sh SOLVE SOLVER" "gribov.sh COPEIS COPIES" "landau.sh THETTA THETA" "landau.sh MICR MICRO" \
-        "correlators.sh CYLINDRE CYLINDER"; do
+        "correlators.sh CYLINDRE CYLINDER" "correlators.sh THETTA THETA" "slurm/gpus.sh theta THETA" "slurm/gpus.sh GUAGE GAUGE"; do
         read -r script wrong right <<<"$try"
-        refuses 2 "$script: expected the variable $right, found $wrong, which is not used" env "$wrong=1" "$P/$script" raw/cfg.1 out
+        refuses 2 "${script##*/}: expected the variable $right, found $wrong, which is not used" env "$wrong=1" "$P/$script" raw/cfg.1 out
     done
+    # from the environment of make, too, and from a make that runs this one
+    for try in "hadrons KAPPPA KAPPA" "hadrons kappa KAPPA" "hadrons SUORCE SOURCE" "ensemble GUAGE GAUGE" "ensemble THETTA THETA" "ensemble steps STEPS" "ensemble COPIE COPIES"; do
+        read -r script wrong right <<<"$try"
+        refuses 2 "$script.mk: expected the variable $right, found $wrong, which is not used" env "$wrong=1" make -n -s -f "$P/$script.mk"
+        refuses 2 "$script.mk: expected the variable $right, found $wrong, which is not used" env MAKELEVEL=1 make -n -s -f "$P/$script.mk" "$wrong=1"
+    done
+    # what another pipeline has is said, once, and nothing of what is used
+    run -0 --separate-stderr env -u STEPS -u EVERY COPIES=8 KAPPA=.1 make -n -s -f "$P/hadrons.mk"
+    [ "$stderr" = "hadrons.mk: COPIES is a variable of other pipelines, and is not used" ]
+    run -0 --separate-stderr env COPIES=8 KAPPA=.1 GHOSTS=1 MICRO=0 make -n -s -f "$P/ensemble.mk"
+    [ "$(sort <<<"$stderr")" = "ensemble.mk: GHOSTS is a variable of other pipelines, and is not used
+ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
     make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=1e-3 T_FIRST=1 CONVERT= TOLERANCE=1 >/dev/null
 }
 

@@ -4,6 +4,8 @@
 # has the results. With a GPU the lattice is the paper's, 32^4, without one 12^4. You may set every variable for one run.
 set -euo pipefail
 [ $# -eq 1 ] || { echo "${0##*/}: expected FOLDER, found $# arguments" >&2; exit 2; }
+# shellcheck source=../known.sh source-path=SCRIPTDIR
+. "${BASH_SOURCE[0]%/*}/../known.sh" "$0" "${BASH_SOURCE[0]}"
 # Helper files have fixed names: where everybody may make files they would be written through links of others.
 mkdir -p -- "$1"
 [ -z "$(find -H "$(realpath "$1")" -maxdepth 0 -perm /002)" ] || { echo "${0##*/}: $1: expected a folder in which not everybody may make files" >&2; exit 1; }

@@ -14,11 +14,20 @@
 #SBATCH --output=%x.%j.out
 set -euo pipefail
 
-GAUGE=${GAUGE:-landau}
-THETA=${THETA:-1e-14}        # see landau.sh, coulomb.sh, mag.sh
-PRECISION=${PRECISION:-mixed}
-EVERY=${EVERY:-600}          # seconds between two checkpoints
-CONVERT=${CONVERT:-}         # see fix.sh
+: "${GAUGE:=landau}"
+: "${THETA:=1e-14}"        # see landau.sh, coulomb.sh, mag.sh
+: "${PRECISION:=mixed}"
+: "${EVERY:=600}"          # seconds between two checkpoints
+: "${CONVERT:=}"           # see fix.sh
+: "${PIPELINES:=pipelines}" # a copy of this folder; Slurm runs a copy of this script from elsewhere
+
+[ -e "$PIPELINES/known.sh" ] || PIPELINES=$(dirname "$(realpath "$0")")/..
+if [ -e "$PIPELINES/known.sh" ]; then
+    # shellcheck source=../known.sh source-path=SCRIPTDIR
+    . "$PIPELINES/known.sh" "$0"
+else
+    echo "gpus.sh: pipelines/known.sh is not there: without PIPELINES a misspelt variable is not noticed" >&2
+fi
 
 [ $# -eq 2 ] || { echo "gpus.sh: expected CONFIG OUT.lat, found $# arguments" >&2; exit 2; }
 config=$1 out=$2
