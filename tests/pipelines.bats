@@ -74,7 +74,7 @@ cut_off() {
     for gauge in nonsense gribov quickstart ensemble fix ../pipelines/landau "q'q" '$(touch pwned)' ''; do
         for goal in all verify; do
             run -2 --separate-stderr ensemble GAUGE="${gauge//\$/\$\$}" OUT=x $goal
-            [[ $stderr == "ensemble: GAUGE: expected landau, coulomb, mag, or the NAME of a copy NAME.sh beside them, found '$gauge'"* ]]
+            [[ $stderr == *"ensemble: GAUGE: expected landau, coulomb, mag, or the NAME of a copy NAME.sh beside them, found '$gauge'"* ]]
         done
     done
     run -2 env GAUGE=nonsense "$P/slurm/gpus.sh" raw/cfg.1 x/a.lat

@@ -591,6 +591,23 @@ END
     done
 }
 
+@test "what the header states and a format does not hold is said; Chroma's XML and HDF5 hold the CRC of the links, too" {
+    lat-start weak --dims 4,4,2,4 -o u.lat
+    lat-smear stout:.1,2 u.lat -o f.lat
+    lat-solve -q --kappa .11 --source point:0,1,0,2 u.lat -o p.lat
+    for format in chroma-prop hdf5-prop; do
+        run -0 --separate-stderr lat-convert --to $format p.lat -o kept
+        [ -z "$stderr" ]
+        lat-convert kept -o back.lat
+        diff <(lat-info p.lat | grep -E '^(links|operator|source) ') <(lat-info back.lat | grep -E '^(links|operator|source) ')
+    done
+    lat-convert --to npy-prop p.lat 2>&1 >p.npy | grep -qx 'lat-convert: p.lat: npy-prop files do not hold the operator with its boundary, the source, the CRC of the links, which its header states: keep that too'
+    lat-solve -q --kappa .11 --twist .1 --source wall:2 u.lat -o twisted.lat
+    lat-convert --to hdf5-prop twisted.lat 2>&1 >t.h5 | grep -qx 'lat-convert: twisted.lat: hdf5-prop files do not hold the operator, the source, which its header states: keep that too'
+    lat-solve -q --kappa .11 --smear-links stout:.1,2 --source point:0,1,0,2 u.lat -o smeared.lat
+    lat-convert --to milc-prop --precision single smeared.lat 2>&1 >s.milc | grep -q ', the smearing, which its header states'
+}
+
 @test "PyQUDA's attribute Lattice has to be the shape" {
     hdf5 pyquda s4.lat file.h5
     sed -i 's/3 4 2 5/5 2 4 3/' file.h5

@@ -14,6 +14,7 @@
 #include "xml.h"
 
 #define XML LAT_LIME_XML
+#define LINKS "links_crc"
 #define SMEAR_TEXT 80
 #define SOURCE_TEXT 160
 
@@ -178,7 +179,10 @@ static int take_source(const char *xml, lat_header *head)
 int lat_chroma_fermion(const char *xml, lat_header *head)
 {
     lat_fermion bounded;
-    char smear[SMEAR_TEXT] = "", *action = element(xml, "FermionAction");
+    char crc[16], smear[SMEAR_TEXT] = "", *action = element(xml, "FermionAction");
+    if (text_element(xml, LINKS, crc, sizeof crc) && strspn(crc, "0123456789abcdef") == 8
+        && !crc[8])
+        strcpy(head->quark.links, crc);
     lat_fermion_init(&bounded);
     bounded.bounded = signs_element(action ? action : xml, bounded.boundary);
     lat_fermion f = bounded;
@@ -223,7 +227,7 @@ char *lat_chroma_record(const lat_header *h)
 {
     const lat_fermion *f = &h->quark.fermion;
     const char *text = lat_info_get(h, LAT_SMEARED_LINKS);
-    char action[160] = "", state[160] = "", source[480];
+    char action[160] = "", state[160] = "", source[480], links[64] = "";
     lat_smear s = {.kind = LAT_SMEAR_STOUT};
     int sign[4];
     bool bounded = lat_fermion_bounded(f);
@@ -237,8 +241,10 @@ char *lat_chroma_record(const lat_header *h)
                        && f->csw == f->csw_t && (!text || smeared);
     lat_error_clear();
     print_source(h->quark.source, source);
+    if (*h->quark.links)
+        snprintf(links, sizeof links, "<" LINKS ">%s</" LINKS ">", h->quark.links);
     if (!bounded)
-        return lat_text_new(XML "<Propagator><lat>%s</lat></Propagator>", LAT_VERSION);
+        return lat_text_new(XML "<Propagator><lat>%s</lat>%s</Propagator>", LAT_VERSION, links);
     if (known)
         snprintf(action, sizeof action,
                  "<FermAct>%s</FermAct><Mass>%.17g</Mass><clovCoeff>%.17g</clovCoeff>",
@@ -251,7 +257,15 @@ char *lat_chroma_record(const lat_header *h)
     return lat_text_new(
         XML "<Propagator><ForwardProp><FermionAction>%s%s<FermionBC><FermBC>SIMPLE_FERMBC</FermBC>"
             "<boundary>%d %d %d %d</boundary></FermionBC>%s</FermionAction></ForwardProp>%s"
-            "<lat>%s</lat></Propagator>",
+            "<lat>%s</lat>%s</Propagator>",
         action, state, sign[0], sign[1], sign[2], sign[3], *state ? "</FermState>" : "", source,
-        LAT_VERSION);
+        LAT_VERSION, links);
+}
+
+int lat_chroma_keeps(const lat_header *head, lat_header *kept)
+{
+    char *xml = lat_chroma_record(head);
+    const int rc = xml ? lat_chroma_fermion(xml, kept) : -1;
+    free(xml);
+    return rc;
 }

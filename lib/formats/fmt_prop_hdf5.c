@@ -248,4 +248,5 @@ const lat_format lat_format_hdf5_prop = {
     .proven = true,
     .read = read_hdf5,
     .write = write_hdf5,
+    .keeps = lat_chroma_keeps,
 };

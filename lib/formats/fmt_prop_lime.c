@@ -400,6 +400,7 @@ const lat_format lat_format_chroma_prop = {
     .quarks = LAT_HOLDS_PROPAGATORS,
     .read = read_lime,
     .write = write_chroma,
+    .keeps = lat_chroma_keeps,
 };
 
 const lat_format lat_format_usqcd_prop = {

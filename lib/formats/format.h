@@ -123,6 +123,9 @@ typedef struct lat_format {
      * NULL: nothing follows. */
     int (*end)(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r);
 
+    /* Of spinors: what of `head` a file that is written states, in `kept`. NULL: nothing. */
+    int (*keeps)(const lat_header *head, lat_header *kept);
+
     /* Can it hold the field: even extents, 16-bit counters, ..? 0 or -1. NULL: all that is within
      * the limits above. */
     int (*admit)(const char *name, const lat_header *head);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "formats/milc_info.h"
+#include "smear/smear.h"
 #include "stream/stream.h"
 #include "run/common/conversion.h"
 #include "run/common/tool.h"
@@ -35,6 +36,34 @@ static int read_field(const lat_convert_quarks *c, lat_input *in, lat_field *f,
     return -1;
 }
 
+/* Says what the header states and the file does not. */
+static int say_lost(const char *name, const lat_header *head, const lat_format *to)
+{
+    const lat_quark *q = &head->quark;
+    char lost[100] = "";
+    lat_header kept;
+    lat_header_init(&kept);
+    const int rc = to->keeps ? to->keeps(head, &kept) : 0;
+    const lat_quark *k = &kept.quark;
+    const char *smeared = lat_info_get(head, LAT_SMEARED_LINKS),
+               *still = lat_info_get(&kept, LAT_SMEARED_LINKS);
+    if (lat_fermion_bounded(&q->fermion) && !lat_fermion_same(&q->fermion, &k->fermion))
+        strcat(lost, !lat_fermion_known(&q->fermion)    ? ", the boundary"
+                     : lat_fermion_bounded(&k->fermion) ? ", the operator"
+                                                        : ", the operator with its boundary");
+    if (q->source && (!k->source || strcmp(q->source, k->source)))
+        strcat(lost, ", the source");
+    if (*q->links && strcmp(q->links, k->links))
+        strcat(lost, ", the CRC of the links");
+    if (smeared && (!still || strcmp(smeared, still)))
+        strcat(lost, ", the smearing");
+    if (rc == 0 && *lost)
+        lat_warn("%s: %s files do not hold %s, which its header states: keep that too", name,
+                 to->name, lost + 2);
+    lat_header_free(&kept);
+    return rc;
+}
+
 static int write_field(const lat_convert_quarks *c, const char *name, lat_output *out, lat_field *f,
                        const lat_format *format)
 {
@@ -43,7 +72,9 @@ static int write_field(const lat_convert_quarks *c, const char *name, lat_output
     if (lat_provenance(&f->head, "from %s to %s", what ? what : format->name, target->name) < 0)
         return -1;
     if (target->quarks)
-        return lat_quarks_write(name, out, f, target, &c->hints, c->real);
+        return lat_quarks_write(name, out, f, target, &c->hints, c->real) < 0
+                   ? -1
+                   : say_lost(name, &f->head, target);
     return target->stream ? lat_stream_write(out, f, lat_opts.store)
                           : lat_fail("%s: holds %s, and %s files hold gauge fields", name,
                                      lat_kind_text(f->head.kind), target->name);
