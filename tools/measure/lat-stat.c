@@ -29,7 +29,7 @@ static const lat_option options[] = {
      "ratio of the exponential to the integrated autocorrelation time, for the window of the "
      "Gamma method"},
     {LAT_OPT_INT, "bootstrap", 0, "N", &opts.bootstrap, 2, 1e6,
-     "print errors of N bootstrap samples in place of the jackknife"},
+     "print errors of N bootstrap samples (default: of the jackknife)"},
     {LAT_OPT_SEED, "seed", 0, "SEED", &opts.seed, 0, 0, "seed of --bootstrap"},
     LAT_HEADING("What is averaged"),
     {LAT_OPT_FLAG, "apart", 0, NULL, &apart, 0, 0, "keep equivalent momenta and directions apart"},
