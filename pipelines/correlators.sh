@@ -24,6 +24,7 @@ PATH=$PATH:$here/../bin
 : "${BOUNDARY:=p,p,p,a}"      # of quarks; with a of time momenta have nt + 1/2
 : "${RESIDUAL:=1e-10}"        # |b - M x|/|b| of each column
 : "${SOLVER:=auto}"           # see lat-solve
+: "${BINSIZE:=1}"             # configurations of a bin of the jackknife (not of quarks); lat-stat warns where that is too small
 : "${PICTURES=png pdf}"       # forms of the pictures; empty: none
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
@@ -153,14 +154,14 @@ of() {
     files=()
     for name in "${names[@]}"; do
         name=$out/each/$name/$1
-        [[ $name == /* ]] || name=./$name # a=b is a file, not a variable of awk
+        [[ $name == /* ]] || name=./$name # a name, not an option
         files+=("$name")
     done
 }
 
-# table NAME AWK...: OUT/NAME.tsv from tables.
+# table NAME ARGUMENT...: OUT/NAME.tsv from tables.
 table() {
-    "$here/replace.sh" "$out/$1.tsv" awk -f "$here/plots/jackknife.awk" -f "$here/plots/$1.awk" "${@:2}"
+    "$here/replace.sh" "$out/$1.tsv" lat-stat --bin "$BINSIZE" "${@:2}"
 }
 
 # picture NAME TABLE...: OUT/NAME.png and the like.
@@ -185,7 +186,7 @@ if [ -n "$GHOSTS" ]; then
     of ghost.tsv
     table ghost "${files[@]}"
     picture ghost "$out/ghost.tsv"
-    table alpha "${gluons[@]}" "${files[@]}"
+    table alpha --alpha "${gluons[@]}" "${files[@]}"
     picture alpha "$out/alpha.tsv"
 fi
 if [ -n "$QUARKS" ]; then

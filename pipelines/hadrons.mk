@@ -3,14 +3,16 @@
 #
 #   RAW    folder of configurations, one a file, in any format that lat-convert reads
 #   OUT    folder of results (default: hadrons). RAW/NAME becomes OUT/NAME.tsv
+#   BINSIZE    configurations of a bin of the jackknife (default: 1; lat-stat warns where that is too small)
 #   and every variable of hadrons.sh beside this file, such as CHANNELS=pion,rho
 #
-# OUT/masses.tsv has mean, jackknife error and effective mass of each correlator, of the configurations that are in RAW now;
-# OUT/masses.png and .pdf are the picture, if there is gnuplot. What is there is not made again: other parameters, or other
+# OUT/masses.tsv has mean, jackknife error and effective mass of each correlator, of the configurations that are in RAW now,
+# by lat-stat; equivalent momenta and directions are averaged. OUT/masses.png and .pdf are the picture, if there is gnuplot. What is there is not made again: other parameters, or other
 # configurations of the same names, want another OUT, and are refused in the same one.
 
 RAW ?= raw
 OUT ?= hadrons
+BINSIZE ?= 1
 override RAW := $(patsubst -%,./-%,$(RAW))
 override OUT := $(patsubst -%,./-%,$(OUT))
 
@@ -47,7 +49,7 @@ ifneq ($(filter masses %.lat-solve,$(configs)),)
 $(error $(RAW): expected names other than $(filter masses %.lat-solve,$(configs)): OUT/masses.tsv has the means, OUT/NAME.lat-solve.tsv is a log)
 endif
 comma := ,
-# The mean PCAC mass is a ratio of means, whose denominator is the pion at rest (plots/masses.awk).
+# The mean PCAC mass is a ratio of means, whose denominator is the pion at rest.
 channels := $(subst $(comma), ,$(CHANNELS))
 ifneq ($(filter pcac,$(channels)),)
 ifeq ($(filter pion mesons all,$(channels)),)
@@ -61,15 +63,14 @@ default = $(shell sed -n 's/^: "[$$]{$(1):=\([^}]*\)}".*/\1/p' $(here)hadrons.sh
 defaults := $(foreach v,$(decisive),-e 's/\b$(v)=\( \|$$\)/$(v)=$(call default,$(v))\1/')
 parameters := $(shell echo $(call quote,$(foreach v,$(decisive),$(v)=$($(v)))) | sed $(defaults))
 
-# Correlators of quarks that do not go around in time are not symmetric.
-open := $(if $(filter %$(comma)d %$(comma)o,$(BOUNDARY)),1,0)
-
 jobs = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 threads = $(or $(OMP_NUM_THREADS),$(shell echo $$((($$(nproc) + $(jobs) - 1) / $(jobs)))))
 
+configurations = awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($$i == "configurations") c = i } END { print $$c }'
+
 .PHONY: all
 all: $(OUT)/masses.tsv
-	@n=$$(awk -F'\t' 'END { print $$NF }' $<); [ "$$n" -gt 1 ] || { echo "1 configuration: $<, without errors and without a picture"; exit 0; }; \
+	@n=$$($(configurations) $<); [ "$$n" -gt 1 ] || { echo "1 configuration: $<, without errors and without a picture"; exit 0; }; \
 	! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $<; done; \
 	echo "$$n configurations: $<"
 
@@ -99,4 +100,4 @@ $(results): $(OUT)/%.tsv: always | same
 # Each time: configurations may have come or gone.
 $(OUT)/masses.tsv: $(results) always
 	@awk -v as='they count as one' -f $(here)plots/twice.awk $(configs:%=$(OUT)/links/%); \
-	$(here)replace.sh $@ awk -v open=$(open) -f $(here)plots/jackknife.awk -f $(here)plots/masses.awk $(results)
+	PATH=$$PATH:$(here)../bin $(here)replace.sh $@ lat-stat --bin $(call quote,$(BINSIZE)) $(results)

@@ -13,7 +13,7 @@ PATH=$PATH:$here/../bin
 : "${CSW:=0}"                        # clover coefficient; 1.769 at beta = 6.0
 : "${BOUNDARY:=p,p,p,a}"             # of quarks; p periodic, a antiperiodic, d Dirichlet
 : "${SOURCE:=gauss:4,30,0,0,0,0}"    # see lat-source; smeared, so that excited states die out sooner
-: "${SOURCES:=}"                     # several sources, with blanks between, in place of SOURCE: masses.awk takes their mean
+: "${SOURCES:=}"                     # several sources, with blanks between, in place of SOURCE: lat-stat takes their mean
 : "${SINK:=}"                        # steps at the sink, such as gauss:4,30; empty: local
 : "${CHANNELS:=pion,rho,nucleon,pcac}" # see lat-corr
 : "${MOMENTA:=0}"                    # all momenta with n^2 up to this

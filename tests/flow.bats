@@ -161,27 +161,26 @@ EOF
 }
 
 @test "t0 and w0 of an ensemble: of one configuration as lat-flow has them, of two with the jackknife error" {
-    local P=$ROOT/pipelines/plots
     LAT_LANES=base lat-heatbath --dims 4,4,4,4 --beta 5.5 --thermalise 20 --count 2 --seed 5 -o u.lat
     lat-flow --tsv --until 3 u.lat > two
     lat-flow --tsv --scales --until 3 u.lat > scales
     awk -F'\t' '$1 != 1' two > one
-    awk -f "$P/jackknife.awk" -f "$P/scales.awk" one > found
+    lat-stat --scales one > found
     near "$(field found value 1)" "$(field scales t0_clover)" 1e-9
     near "$(field found value 2)" "$(field scales w0_clover)" 1e-9
-    awk -f "$P/jackknife.awk" -v E=E_plaquette -f "$P/scales.awk" one > found
+    lat-stat --scales --density E_plaquette one > found
     near "$(field found value 1)" "$(field scales t0_plaquette)" 1e-9
     # Without one of two there is the other: half of their difference.
-    awk -f "$P/jackknife.awk" -f "$P/scales.awk" two > found
+    lat-stat --scales two > found
     [ "$(field found configurations 1)" -eq 2 ]
     near "$(field found error 1)" "$(awk -v a="$(field scales t0_clover 1)" -v b="$(field scales t0_clover 2)" \
         'BEGIN { d = (a - b) / 2; printf "%.15g", (d < 0 ? -d : d) }')" 1e-9
-    run -1 --separate-stderr awk -f "$P/jackknife.awk" -f "$P/scales.awk" scales
-    [[ $stderr == "scales: expected a table of lat-flow --tsv" ]]
+    run -1 --separate-stderr lat-stat --scales scales
+    [[ $stderr == "lat-stat: scales: a table of lat-flow --scales: t0 and w0 are of the mean over configurations: give rows of all times"* ]]
     # Two actions have two t0.
     lat-flow --tsv --until 3 --action symanzik u.lat > other
-    run -1 --separate-stderr awk -f "$P/jackknife.awk" -f "$P/scales.awk" two other
-    [ "$stderr" = "other: expected flow by action wilson on 4,4,4,4 SU(3), found flow by action symanzik on 4,4,4,4 SU(3)" ]
+    run -1 --separate-stderr lat-stat --scales other two
+    [ "$stderr" = "lat-stat: two: row 2: expected action symanzik as before, found wilson" ]
     [ -z "$output" ]
 }
 

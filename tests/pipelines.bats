@@ -739,7 +739,7 @@ END
         printf '0\t1\t0\t0\t0\t2\t%s\t1e-9\tlandau\t1e-20\t4,4,4,4\tSU(3)\t0\n' "$i"
         printf '0\t1\t1\t0\t0\t4\t%s\t1e-9\tlandau\t1e-20\t4,4,4,4\tSU(3)\t0\n' "$((i * i))"
     done | split -l 3 - table.
-    ghosts() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/ghost.awk" "$@"; }
+    ghosts() { lat-stat "$@"; }
     ghosts table.?? >mean.tsv
     # 1, 2, 3: mean 2, error sqrt(2/3/2); 1, 4, 9: mean 14/3, error sqrt(((11/3)^2 + (2/3)^2 + (13/3)^2) / 6)
     near "$(field mean.tsv G 1)" 2 1e-9
@@ -748,17 +748,17 @@ END
     near "$(field mean.tsv G 2)" 4.666666667 1e-8
     near "$(field mean.tsv G_error 2)" 2.333333333 1e-8
     [ "$(field mean.tsv configurations 2)" = 3 ]
-    ghosts table.aa | grep -q $'1\tnan\t2\tnan\t1$'
+    ghosts table.aa | grep -q $'1\tnan\t2\tnan\t1\t1$'
     sed -i '$d' table.ab
     run -1 ghosts table.??
-    [[ $output == *"expected momentum 1	1	0	0 of 3 configurations, found 2"* ]]
+    [[ $output == *"expected as many rows of '1 1 0 0' as of '1 0 0 0' in each configuration, found 0 and 1 in number 2 "* ]]
     run -1 ghosts mean.tsv
     sed -i 's/SU(3)/SU(2)/' table.ac
     run -1 ghosts table.aa table.ac
-    [[ $output == *"expected 4,4,4,4 SU(3) in landau gauge, found 4,4,4,4 SU(2)"* ]]
+    [[ $output == *"expected group SU(3) as before, found SU(2)"* ]]
     sed -i 's/SU(2)/SU(3)/; s/\t4\t9\t/\t6\t9\t/' table.ac # a weight of 2 in y
     run -1 ghosts table.aa table.ac
-    [[ $output == "table.ac: expected k2 4 of momentum 1	1	0	0, found 6: other weights of the gauge?" ]]
+    [[ $output == "lat-stat: table.ac: row 3: expected k2 4 of '1 1 0 0' as before, found 6" ]]
     command -v gnuplot >/dev/null || skip "no gnuplot"
     gnuplot -c "$P/plots/ghost.gp" g.png mean.tsv table.aa
     gnuplot -c "$P/plots/ghost.gp" g.pdf mean.tsv
@@ -786,7 +786,7 @@ END
     hadrons
     LC_ALL=C hadrons OUT=point
     cmp hadrons/masses.tsv point/masses.tsv
-    refuses 1 'expected a locale with a decimal point, as LC_ALL=C' awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" hadrons/cfg.1.tsv
+    lat-stat hadrons/cfg.?.tsv | cmp - hadrons/masses.tsv
 }
 
 @test "hadrons: masses of a small ensemble with jackknife errors, only what is missing, other parameters are refused" {
@@ -797,7 +797,7 @@ END
     run -2 --separate-stderr hadrons KAPPA=nonsense
     [[ $stderr == *"failed: cfg.1: lat-solve: "*nonsense* ]]
     hadrons -j2
-    [ "$(tail -n +2 hadrons/masses.tsv | wc -l)" -eq $((2 * 7 * 8)) ]
+    [ "$(tail -n +2 hadrons/masses.tsv | cut -f 1-4 | uniq -c | tr -s ' \t' ' ' | tr '\n' ';')" = " 8 pion 0 0 0; 8 pion 1 0 0; 8 nucleon 0 0 0; 8 nucleon 1 0 0;" ]
     # By hand: mean and jackknife error of the pion at t = 2, and its mass from means.
     awk -F'\t' '$2 == "pion" && $3 $4 $5 == "000" { c[FILENAME, $6] = $7; f[FILENAME] }
         END {
@@ -851,8 +851,8 @@ END
     # An empty table is no configuration that may be left out.
     for found in /dev/null nothing; do
         head -n 1 hadrons/cfg.1.tsv >nothing
-        run -1 --separate-stderr awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" hadrons/cfg.1.tsv $found hadrons/cfg.2.tsv
-        [ "$stderr" = "$found: expected a table with rows, found none" ]
+        run -1 --separate-stderr lat-stat hadrons/cfg.1.tsv $found hadrons/cfg.2.tsv
+        [ "$stderr" = "lat-stat: $found: expected a table with rows, found none" ]
         [ -z "$output" ]
     done
     # Two runs do not share a checkpoint, under whatever of its names the table goes.
@@ -873,7 +873,7 @@ END
     hadrons OUT=both CHANNELS=pion -j2 &
     hadrons OUT=both CHANNELS=pion -j2
     wait $!
-    tail -n +2 both/masses.tsv | cut -f 1-5 | sort -u | wc -l | grep -qx 56
+    tail -n +2 both/masses.tsv | cut -f 1-5 | sort -u | wc -l | grep -qx 16
     # A smeared sink, and a file that is no configuration: the others are done.
     echo nothing >raw/cfg.4
     run -2 --separate-stderr hadrons OUT=smeared SINK=gauss:2,6
@@ -1015,7 +1015,7 @@ pions_of() {
                 lat-solve --kappa .12 --source point:$source -q | lat-corr --channels pion >one.$i.$source
         done
     done
-    awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" one.* | cmp - hadrons/masses.tsv
+    lat-stat one.* | cmp - hadrons/masses.tsv
     # by hand, at t = 0: the mean of both sources of each, then the jackknife error of two numbers, half their difference
     awk -F'\t' 'FNR == 2 { c[substr(FILENAME, 5, 1)] += $7 / 2 } END { d = c[1] - c[2]; printf "%.8g %.6g\n", (c[1] + c[2]) / 2, (d < 0 ? -d : d) / 2 }' \
         one.[12].[01],* >want
@@ -1026,7 +1026,7 @@ pions_of() {
 @test "variables that no pipeline reads are refused, in the place of a default" {
     raw 1
     local try script wrong right
-    refuses 2 "expected variables of hadrons.mk (RAW OUT KAPPA " make -s -f "$P/hadrons.mk" MASS=.15
+    refuses 2 "expected variables of hadrons.mk (RAW OUT BINSIZE KAPPA " make -s -f "$P/hadrons.mk" MASS=.15
     refuses 2 "expected variables of landau.sh (RAW GAUGE OUT PART " make -s -f "$P/ensemble.mk" GAUGE=landau SINK=3
     refuses 2 "figure8.sh: expected the variable EXTENT, found EXTEND, which is not used" env EXTEND=8 "$P/paper/figure8.sh" out
     for try in "hadrons.sh KAPPPA KAPPA" "hadrons.sh SOLVE SOLVER" "gribov.sh COPEIS COPIES" "landau.sh THETTA THETA" "landau.sh MICR MICRO" \
@@ -1107,7 +1107,7 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
 }
 
 @test "hadrons: tables of two operators, sources, sinks or lattices are not averaged; the place of a source is free" {
-    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    masses() { lat-stat --apart "$@"; }
     corr() { # OUT OPTION...: of lat-solve
         lat-solve --residual 1e-6 "${@:2}" cfg.lat | lat-corr --channels pion >"$1"
     }
@@ -1122,42 +1122,42 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
     corr gauss --kappa .12 --source gauss:1,4,0,0,0,0
     [ "$(head -n 1 a | cut -f 7-)" = "$(printf 're\tim\toperator\tsource\tsink\tdims\tgroup\tlinks\tensemble')" ]
     [ "$(sed -n 2p stout | cut -f 9-13)" = "$(printf 'kappa 0.12 (mass 0.1666666667), boundary p,p,p,a, links stout:.1,1\tpoint:0,0,0,0\tnone\t4,4,4,4\tSU(3)')" ]
-    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t1$' # one configuration
+    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t1\t1$' # one configuration
     for other in 1 2; do corr noise.$other --kappa .12 --source noise:z2,t=$other,dilute=spin-colour,config=$other; done
-    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t1$' # one configuration
+    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t1\t1$' # one configuration
     for other in kappa csw stout twist; do
         run -1 --separate-stderr masses a $other
-        [[ $stderr == "$other: expected operator kappa 0.12 (mass 0.1666666667), boundary p,p,p,a as before, found "* ]]
+        [[ $stderr == "lat-stat: $other: row 2: expected operator kappa 0.12 (mass 0.1666666667), boundary p,p,p,a as before, found "* ]]
         [ -z "$output" ]
     done
     for other in wall gauss; do
         run -1 --separate-stderr masses a b $other
-        [[ $stderr == "$other: expected source point as before, found $other"* || $stderr == *"found point/gauss:1,4" ]]
+        [[ $stderr == "lat-stat: $other: row 2: expected source point as before, found $other"* || $stderr == *"found point/gauss:1,4" ]]
     done
     lat-solve --kappa .12 --residual 1e-6 --source point:0,0,0,0 cfg.lat -o prop.lat
     lat-corr --channels pion --sink gauss:1,4 -U cfg.lat prop.lat >sink
     run -1 --separate-stderr masses a sink
-    [ "$stderr" = "sink: expected sink none as before, found gauss:1,4" ]
+    [ "$stderr" = "lat-stat: sink: row 2: expected sink none as before, found gauss:1,4" ]
     rough cfg.lat --dims 4,4,6,4
     corr large --kappa .12 --source point:0,0,0,0
     run -1 --separate-stderr masses a large
-    [ "$stderr" = "large: expected lattice 4,4,4,4 SU(3) as before, found 4,4,6,4 SU(3)" ]
+    [ "$stderr" = "lat-stat: large: row 2: expected dims 4,4,4,4 as before, found 4,4,6,4" ]
     # Several masses of a stream, too; two quarks are two operators.
     lat-solve --kappas .12,.13 --residual 1e-6 --source point:0,0,0,0 cfg.lat -o two.lat
     lat-corr --channels pion two.lat >two
     run -1 --separate-stderr masses two
-    [[ $stderr == "two: expected operator kappa 0.12 "*"found kappa 0.13 "* ]]
+    [[ $stderr == "lat-stat: two: row "*": expected operator kappa 0.12 "*"found kappa 0.13 "* ]]
     lat-corr --channels pion --second two.lat two.lat | cut -f 9 | sort -u | grep -qx 'kappa 0.13 .*p,p,p,a | kappa 0.13 .*p,p,p,a'
     # Dirichlet time is known by the operator, so that C(T-t) is no image of C(t).
     corr walls --kappa .12 --boundary p,p,p,d --source point:0,0,0,0
-    masses walls | cmp - <(awk -v open=1 -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" walls)
+    masses walls | cmp - <(masses --no-fold walls)
     masses walls | cut -f 8 | grep -vq nan
 }
 
 @test "hadrons: the PCAC mass of an ensemble is the ratio of means, with its jackknife error, and wants the pion" {
     # C_A(t+1) - C_A(t-1) = 4 m C_P: numerators 2, 3, 10 and pions 4, 8, 12 at t = 1.
     local i m=(.5 .375 .833333333333333) c=(4 8 12)
-    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    masses() { lat-stat --apart "$@"; }
     for i in 0 1 2; do
         printf 'configuration\tchannel\tpx\tpy\tpz\tt\tre\tim\n'
         printf '0\t%s\t0\t0\t0\t%s\t%s\t0\n' pcac 0 .1 pcac 1 "${m[i]}" pcac 2 .1 pcac 3 .1 pion 0 9 pion 1 "${c[i]}" pion 2 2 pion 3 4
@@ -1166,18 +1166,18 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
     # 15/24; without a configuration 13/20, 12/16, 5/12. The mean of ratios were .5694.
     awk 'BEGIN { a = 13 / 20; b = 12 / 16; c = 5 / 12; m = (a + b + c) / 3
         printf "pcac nan nan %.8g %.8g 3\n", 15 / 24, sqrt(2 / 3 * ((a - m)^2 + (b - m)^2 + (c - m)^2)) }' >want
-    awk -F'\t' '$1 == "pcac" && $5 == 1 { printf "%s %s %s %.8g %.8g %s\n", $1, $6, $7, $8, $9, $10 }' found | cmp - want
-    masses table.aa | grep -q $'^pcac\t0\t0\t0\t1\tnan\tnan\t0.5\tnan\t1$'
+    awk -F'\t' '$1 == "pcac" && $5 == 1 { printf "%s %s %s %.8g %.8g %s\n", $1, $6, $7, $8, $9, $12 }' found | cmp - want
+    masses table.aa | grep -q $'^pcac\t0\t0\t0\t1\tnan\tnan\t0.5\tnan\tnan\tnan\t1\t1$'
     sed -i '/pion/d' table.??
     run -1 --separate-stderr masses table.??
-    [ "$stderr" = "expected the pion of momentum 0 beside pcac, whose denominator it is" ]
+    [ "$stderr" = "lat-stat: expected the pion of momentum 0 beside pcac, whose denominator it is" ]
     raw 1
     refuses 2 "CHANNELS: expected pion beside pcac, whose denominator it is, found 'rho,pcac'" make --no-print-directory -f "$P/hadrons.mk" CHANNELS=rho,pcac
 }
 
 @test "tables: a mean is of one ensemble, of numbers, in the order of numbers; mesons of two boundaries are not folded" {
     local beta b
-    masses() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" "$@"; }
+    masses() { lat-stat --apart "$@"; }
     for beta in 6 5.5; do lat-heatbath --dims 4,4,4,8 --beta $beta --thermalise 5 --seed 3 -q -o $beta.lat; done
     lat-smear stout:.1,1 6.lat -o smeared.lat
     for b in 6 5.5 smeared; do
@@ -1185,9 +1185,9 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
         lat-flow --tsv --until .1 $b.lat >$b.flow
     done
     [ "$(sed -n 2p smeared.tsv | cut -f 15)" = "beta 6, xi 1, smearing stout:.1,1" ]
-    refuses 1 "5.5.tsv: expected ensemble beta 6, xi 1 as before, found beta 5.5, xi 1" masses 6.tsv 5.5.tsv
-    refuses 1 "smeared.tsv: expected ensemble beta 6, xi 1 as before, found beta 6, xi 1, smearing stout:.1,1" masses 6.tsv smeared.tsv
-    refuses 1 "smeared.flow: expected ensemble beta 6, xi 1 as before" awk -f "$P/plots/jackknife.awk" -f "$P/plots/scales.awk" 6.flow smeared.flow
+    refuses 1 "6.tsv: row 2: expected ensemble beta 5.5, xi 1 as before, found beta 6, xi 1" masses 6.tsv 5.5.tsv
+    refuses 1 "smeared.tsv: row 2: expected ensemble beta 6, xi 1 as before, found beta 6, xi 1, smearing stout:.1,1" masses 6.tsv smeared.tsv
+    refuses 1 "smeared.flow: row 2: expected ensemble beta 6, xi 1 as before" lat-stat --scales 6.flow smeared.flow
     if [ -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ]; then
         run -1 --separate-stderr lat-gluon --require-theta 1e9 --gauge landau --mean 6.lat 5.5.lat
         [[ $stderr == *"5.5.lat: --mean: expected links of one ensemble, beta 6, xi 1, found beta 5.5, xi 1 (--force takes them)" ]]
@@ -1202,11 +1202,11 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
     for b in a p; do lat-solve --kappa .13 --residual 1e-6 --boundary p,p,p,$b --source point:0,0,0,0 6.lat -q -o p$b.lat; done
     lat-corr --channels pion --second pp.lat pa.lat >mix.tsv
     masses mix.tsv | tail -n +2 | cut -f 6 | diff - <(tail -n +2 mix.tsv | awk -F'\t' '{ printf "%.10g\n", $7 }')
-    run ! cmp <(masses 6.tsv) <(awk -v open=1 -f "$P/plots/jackknife.awk" -f "$P/plots/masses.awk" 6.tsv)
+    run ! cmp <(masses 6.tsv) <(masses --no-fold 6.tsv)
     # Errors take configurations as independent, which is said; 2 comes before 10.
     sed 's/6.lat/x/; s/\t[0-9a-f]\{8\}\t/\t00000001\t/' 6.tsv >again.tsv
     run -0 --separate-stderr masses 6.tsv again.tsv
-    [ "$stderr" = "warning: errors are those of 2 independent configurations: autocorrelation is not measured" ]
+    [ "$stderr" = "lat-stat: warning: errors are those of 2 independent configurations: of so few autocorrelation cannot be measured" ]
     mkdir raw
     for b in 1 2 10; do cp 6.lat raw/cfg.$b; done
     "$P/ensemble.sh" names raw out | paste -sd ' ' | grep -qx 'cfg.1 cfg.2 cfg.10'
@@ -1218,9 +1218,8 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
     for i in 1 2 3; do rough $i.lat --dims 4,4,2,6 --seed $i; done
     for i in 1 2 3; do lat-gluon --force --tsv $i.lat 2>/dev/null >table.$i; done
     lat-gluon --force --tsv 1.lat 2.lat 3.lat 2>/dev/null >all # a column more
-    gluons() { awk -v force=1 -f "$P/plots/jackknife.awk" -f "$P/plots/gluon.awk" "$@"; }
-    refuses 1 "table.1: row 2: expected forced = 0, found 1: links that are not in the gauge (-v force=1 takes them)" \
-        awk -f "$P/plots/jackknife.awk" -f "$P/plots/gluon.awk" table.1
+    gluons() { lat-stat --force "$@"; }
+    refuses 1 "table.1: row 2: expected forced = 0, found 1: links that are not in the gauge (--force takes them)" lat-stat table.1
     gluons table.? >mean.tsv
     gluons all | cmp - mean.tsv
     lat-gluon --force --mean --tsv 1.lat 2.lat 3.lat 2>/dev/null >want
@@ -1229,23 +1228,23 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
         function far(a, b) { return !((a - b)^2 <= (1e-8 * b)^2) }
         FNR == 1 { next }
         FNR == NR { d[$2] = $5; e[$2] = $6; phat2[$2] = $4; n++; next }
-        { seen++; if ($12 != 3 || far($4, d[$1]) || far($5, e[$1]) || far($6, $3 * $4) || $3 != phat2[$1]) { print; bad++ } }
+        { seen++; if ($13 != 3 || far($7, d[$1]) || far($8, e[$1]) || far($9, $3 * $7) || $3 != phat2[$1]) { print; bad++ } }
         END { exit bad || seen != n || n < 10 }' want mean.tsv
-    gluons table.1 | awk -F'\t' 'NR > 1 && ($5 != "nan" || $7 != "nan") { exit 1 }'
+    gluons table.1 | awk -F'\t' 'NR > 1 && ($8 != "nan" || $10 != "nan") { exit 1 }'
     sed -i '$d' table.2
     run -1 gluons table.?
-    [[ $output == *"of 3 configurations, found 2"* ]]
+    [[ $output == *"in each configuration, found 0 and 1 in number 2 "* ]]
     run -1 gluons want
-    [[ $output == *"expected a table of lat-gluon without --mean"* ]]
+    [[ $output == *"want: expected a table of a measuring tool (--tsv), one configuration after the other"* ]]
 }
 
 @test "alpha(p): g0^2 / 4 pi of a weak field, jackknife errors, and tables that do not belong together are refused" {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
-    alpha() { awk -f "$P/plots/jackknife.awk" -f "$P/plots/alpha.awk" "$@"; }
+    alpha() { lat-stat --alpha "$@"; }
     # Z = 1, 2, 3 and J = 2, 2, 4 of three configurations.
     local i g=(0 1 2 3) j=(0 2 2 4)
     for i in 1 2 3; do
-        printf 'config\tmomentum\tphat2\tD\tgauge\ttheta\tdims\tgroup\n0\t1,0,0,0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${g[i]}e-0" $i >gluon.$i
+        printf 'config\tmomentum\tphat2\tD\tlongitudinal\tgauge\ttheta\tdims\tgroup\n0\t1,0,0,0\t2\t%s\t0\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${g[i]}e-0" $i >gluon.$i
         printf 'configuration\tkx\tky\tkz\tkt\tk2\tG\tgauge\ttheta\tdims\tgroup\n0\t1\t0\t0\t0\t2\t%s\tlandau\t1e-1%s\t4,4,4,4\tSU(3)\n' "${j[i]}" $i >ghost.$i
     done
     alpha gluon.? ghost.? >a.tsv
@@ -1257,12 +1256,13 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
             printf "%.8g %.8g\n", m, sqrt(v) }' >want
     awk -F'\t' 'NR == 2 { printf "%.8g %.8g\n", $6, $7 }' a.tsv | cmp - want
     [ "$(cut -f8,10,12 a.tsv | tail -n 1)" = "$(printf '4\t5.333333333\t3')" ]
-    run -1 alpha gluon.1 gluon.3 gluon.2 ghost.?
+    cp gluon.3 gluon.1a
+    run -1 alpha gluon.1 gluon.1a gluon.2 ghost.?
     [[ $output == *"of the same configurations in the same order, found theta 1e-13 and 1e-12 of number 2"* ]]
     run -1 alpha gluon.1 gluon.2 ghost.?
     [[ $output == *"found 2 and 3"* ]]
     run -1 alpha gluon.? a.tsv
-    [[ $output == *"a.tsv: expected a table of lat-gluon"* ]]
+    [[ $output == *"a.tsv: expected a table of a measuring tool"* ]]
     sed -i 's/landau/coulomb/' gluon.? ghost.?
     run -1 alpha gluon.? ghost.?
     [[ $output == *"expected Landau gauge, found coulomb"* ]]
@@ -1300,9 +1300,9 @@ ensemble.mk: KAPPA is a variable of other pipelines, and is not used" ]
         { for (i = 1; i <= NF; i++) if (FNR == 1 || $i == "nan" ? $i != w[FNR, i] : i > 2 ? !(($i - w[FNR, i])^2 <= (1e-7 * w[FNR, i])^2) : $i != w[FNR, i]) { print i, $0; bad++ } }
         END { exit bad || FNR != n || n < 4 }' want -
     lat-ghost --tsv --momenta 1 out/landau/*.lat >ghosts
-    awk -f "$P/plots/jackknife.awk" -f "$P/plots/ghost.awk" ghosts | cmp - out/ghost.tsv
+    lat-stat ghosts | cmp - out/ghost.tsv
     lat-gluon --tsv --cylinder 1 out/landau/*.lat >gluons
-    awk -f "$P/plots/jackknife.awk" -f "$P/plots/alpha.awk" gluons ghosts | cmp - out/alpha.tsv
+    lat-stat --alpha gluons ghosts | cmp - out/alpha.tsv
     for n in 1,0,0,.5 1,1,1,1.5; do
         for i in 1 2; do lat-solve --kappa .12 --source momentum:$n out/landau/cfg.$i.lat; done
     done >props

@@ -285,9 +285,9 @@ assert k == 1'
     random e.lat 3
     cat a.lat e.lat b.lat | lat-corr --channels pion >e
     [ "$(cut -f 1 e | uniq -c | tr -s ' ' | tr '\n' ';')" = " 1 configuration; 10 0; 5 1;" ]
-    awk -f "$ROOT/pipelines/plots/jackknife.awk" -f "$ROOT/pipelines/plots/masses.awk" e >found
+    lat-stat e >found
     awk -F'\t' '$2 == "pion" && $6 == 0 { c[$1] += $7; n[$1]++ } END { printf "%.8g 2\n", (c[0] / n[0] + c[1] / n[1]) / 2 }' e >want
-    awk -F'\t' '$1 == "pion" && $5 == 0 { printf "%.8g %d\n", $6, $10 }' found | cmp - want
+    awk -F'\t' '$1 == "pion" && $5 == 0 { printf "%.8g %d\n", $6, $12 }' found | cmp - want
 }
 
 @test "propagators through pipes give the numbers of files; what is damaged gives the sentence of the file" {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The coupling of ghosts and gluons against the momentum, from tables of alpha.awk:
+# The coupling of ghosts and gluons against the momentum, from tables of lat-stat --alpha:
 #   gnuplot -c alpha.gp OUT.png|OUT.pdf TABLE...
 # A table is named by its file. alpha is g0^2 / 4 pi at all momenta for a weak field.
 if (ARGC < 2) { print 'alpha.gp: expected OUT.png|OUT.pdf TABLE...'; exit status 2 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The dressing function of the ghost, k^2 G against k, from tables of ghost.awk, or of lat-ghost --tsv:
+# The dressing function of the ghost, k^2 G against k, from tables of lat-stat, or of lat-ghost --tsv:
 #   gnuplot -c ghost.gp OUT.png|OUT.pdf TABLE...
 # A table is named by its file. k^2 G is 1 at all momenta for links 1; it grows towards small momenta.
 if (ARGC < 2) { print 'ghost.gp: expected OUT.png|OUT.pdf TABLE...'; exit status 2 }

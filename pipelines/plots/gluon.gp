@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The gluon propagator, as phat^2 D against phat, from tables of lat-gluon --tsv:
+# The gluon propagator, as phat^2 D against phat, from tables of lat-stat, or of lat-gluon --tsv:
 #   gnuplot -c gluon.gp OUT.png|OUT.pdf TABLE...
 # A table is named by its file. With --mean it has errors over configurations; without, its configurations lie above each other.
 # phat^2 D is 1 at all momenta for a free field; it has a maximum near 1 GeV, and falls to 0 with the momentum.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Correlators and effective masses of an ensemble, from the table of masses.awk (hadrons.mk):
+# Correlators and effective masses of an ensemble, from the table of lat-stat (hadrons.mk):
 #   gnuplot -c hadrons.gp OUT.png|OUT.pdf masses.tsv
 # Channels of momentum 0. Points without an error, or with one above a quarter of the mass, are left out.
 if (ARGC < 2) { print 'hadrons.gp: expected OUT.png|OUT.pdf masses.tsv'; exit status 2 }
@@ -11,12 +11,12 @@ set datafile columnheaders
 set datafile missing NaN
 table = ARG2
 
-# Directions of rho, a1 and b1 are equal but for noise: the first of them is drawn.
+# (lat-stat --apart leaves the directions of rho, a1 and b1 apart: the first of them is drawn.)
 channels = system("LC_ALL=C awk -F'\\t' 'NR > 1 && $2 == 0 && $3 == 0 && $4 == 0 && $1 !~ /_[yz]$|backward|axial_t|pcac/ && !($1 in s) { s[$1]; print $1 }' '".table."'")
 T = int(system("LC_ALL=C awk -F'\\t' 'NR > 1 && $5 >= T { T = $5 + 1 } END { print T }' '".table."'"))
-n = int(system("LC_ALL=C awk -F'\\t' 'END { print $10 }' '".table."'"))
+n = int(system("LC_ALL=C awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"configurations\") c = i } END { print $c }' '".table."'"))
 at_rest(c) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 || ($1 == \"%s\" && $2 == 0 && $3 == 0 && $4 == 0)' '%s'", c, table)
-title_of(c) = c eq 'pion' ? '{/Symbol p}' : c eq 'rho_x' ? '{/Symbol r}' : c eq 'nucleon' ? 'N' : c eq 'delta' ? '{/Symbol D}' \
+title_of(c) = c eq 'pion' ? '{/Symbol p}' : c eq 'rho' || c eq 'rho_x' ? '{/Symbol r}' : c eq 'nucleon' ? 'N' : c eq 'delta' ? '{/Symbol D}' \
     : c eq 'lambda' ? '{/Symbol L}' : c eq 'sigma' ? '{/Symbol S}' : c eq 'xi' ? '{/Symbol X}' : c
 
 array colour[8] = ['#0060ad', '#d7301f', '#238b45', '#6a3d9a', '#e08214', '#1b9e9e', '#a6761d', '#525252']

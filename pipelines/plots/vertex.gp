@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The coupling of the three-gluon vertex against the momentum, from a table of vertex.awk, or of lat-gluon --vertex --mean --tsv:
+# The coupling of the three-gluon vertex against the momentum, from a table of lat-stat, or of lat-gluon --vertex --mean --tsv:
 #   gnuplot -c vertex.gp OUT.png|OUT.pdf TABLE
 # g is g0 at all momenta for a weak field.
 if (ARGC != 2) { print 'vertex.gp: expected OUT.png|OUT.pdf TABLE'; exit status 2 }

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-stat: means, errors and autocorrelation times of tables. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/io.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "run/common/tool.h"
+#include "stat.h"
+#include "stat/autocorrelation.h"
+
+static stat_options opts = {.seed = 1, .s = LAT_AUTOCORRELATION_S};
+static lat_roles roles;
+static const char *output, *density = "E_clover";
+static bool force, apart, no_fold, scales, alpha;
+
+static const lat_option options[] = {
+    LAT_HEADING("Errors"),
+    {LAT_OPT_INT, "bin", 0, "N", &opts.bin, 1, 1e6,
+     "configurations of a bin (default: 1, or as many as --most makes necessary)"},
+    {LAT_OPT_FLAG, "tau", 0, NULL, &opts.tau, 0, 0,
+     "print the integrated autocorrelation time of each number, with its error"},
+    {LAT_OPT_FLAG, "gamma", 0, NULL, &opts.gamma, 0, 0,
+     "print errors by the Gamma method in place of the jackknife"},
+    {LAT_OPT_REAL, "gamma-s", 0, "S", &opts.s, .1, 10,
+     "ratio of the exponential to the integrated autocorrelation time, for the window of the "
+     "Gamma method"},
+    {LAT_OPT_INT, "bootstrap", 0, "N", &opts.bootstrap, 2, 1e6,
+     "print errors of N bootstrap samples (default: of the jackknife)"},
+    {LAT_OPT_SEED, "seed", 0, "SEED", &opts.seed, 0, 0, "seed of --bootstrap"},
+    LAT_HEADING("What is averaged"),
+    {LAT_OPT_FLAG, "apart", 0, NULL, &apart, 0, 0, "keep equivalent momenta and directions apart"},
+    {LAT_OPT_FLAG, "no-fold", 0, NULL, &no_fold, 0, 0,
+     "keep C(t) and C(T - t) of mesons apart, and take ln C(t)/C(t+1) as their mass"},
+    {LAT_OPT_FLAG, "scales", 0, NULL, &scales, 0, 0,
+     "measure t0 and w0 of the mean over configurations, from tables of lat-flow"},
+    {LAT_OPT_TEXT, "density", 0, "COLUMN", &density, 0, 0,
+     "action density of --scales, E_clover or E_plaquette"},
+    {LAT_OPT_FLAG, "alpha", 0, NULL, &alpha, 0, 0,
+     "measure the coupling of ghosts and gluons, from tables of lat-gluon and of lat-ghost"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "force", 0, NULL, &force, 0, 0,
+     "accept rows with forced = 1, of links that are not in the gauge"},
+    LAT_HEADING("Other tables"),
+    {LAT_OPT_TEXT, "value", 0, "COLUMNS", &roles.value, 0, 0,
+     "columns that are averaged, with commas between"},
+    {LAT_OPT_TEXT, "key", 0, "COLUMNS", &roles.key, 0, 0,
+     "columns that name an observable: each has a row of results"},
+    {LAT_OPT_TEXT, "sample", 0, "COLUMNS", &roles.sample, 0, 0,
+     "columns that name a configuration"},
+    {LAT_OPT_TEXT, "ignore", 0, "COLUMNS", &roles.ignored, 0, 0, "columns that are passed over"},
+    LAT_HEADING("Output"),
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &output, 0, 0,
+     "write to FILE (default: stdout)"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "samples", 0, "FILE", &opts.samples, 0, 0,
+     "write the samples of the jackknife, or of --bootstrap, to FILE, for lat-fit and others"},
+    {LAT_OPT_INT, "most", 0, "N", &opts.most, 2, 1e7,
+     "configurations, or units of merged neighbours, that are kept in memory (default: what 256 "
+     "MiB take, 256 at least)"},
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-stat",
+    .args = "[FILE...]",
+    .summary = "Averages tables over configurations, with errors and autocorrelation times.",
+    .example = "lat-stat hadrons/cfg.*.tsv > masses.tsv\n"
+               "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 1000 | lat-plaq --tsv | lat-stat "
+               "--tau\n"
+               "lat-stat --bin 10 --samples samples.tsv corr.tsv > means.tsv",
+    .options = options,
+    .max_files = 1 << 20,
+    .common = LAT_HAS_INPUT,
+};
+
+/* The tables of the run: of one kind, or gluons and ghosts for alpha. */
+static lat_chain chain[STAT_CHAINS];
+static int chains;
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+static bool has_marks(const lat_table *t, const char *marks)
+{
+    char word[LAT_KEY_TEXT];
+    for (int i = 0; lat_list_word(marks, i, word); i++)
+        if (lat_table_column(t, word) < 0)
+            return false;
+    return true;
+}
+
+/* A list without the words of another one, and with those of a list with commas behind. */
+static char *list_with(const char *list, const char *without, const char *more)
+{
+    char word[LAT_KEY_TEXT], *commas = lat_text_new("%s", without ? without : "");
+    char *text = lat_alloc(strlen(list) + (more ? strlen(more) : 0) + 2, 1, "names of columns");
+    for (char *c = commas; c && (c = strchr(c, ','));)
+        *c = ' ';
+    if (text)
+        *text = '\0';
+    for (int i = 0; text && commas && lat_list_word(list, i, word); i++)
+        if (!lat_names_word(commas, word))
+            strcat(strcat(text, *text ? " " : ""), word);
+    if (text && more)
+        strcat(strcat(text, *text ? " " : ""), more);
+    for (char *c = text; c && (c = strchr(c, ','));)
+        *c = ' ';
+    free(commas);
+    return text;
+}
+
+/* What the user has said of columns; a column has one role. */
+static int take_roles(lat_chain *c)
+{
+    lat_table_kind *k = &c->kind;
+    const char **const list[] = {&k->sample, &k->key, &k->value, &k->ignored, &k->fixed, &k->same};
+    const char *const more[] = {roles.sample, roles.key, roles.value, roles.ignored, NULL, NULL};
+    char *all = lat_text_new("%s,%s,%s,%s", more[0] ? more[0] : "", more[1] ? more[1] : "",
+                             more[2] ? more[2] : "", more[3] ? more[3] : "");
+    for (int i = 0; all && i < 6; i++)
+        if (!(c->lists[i] = list_with(*list[i], all, more[i])))
+            break;
+    const bool done = all && c->lists[5];
+    free(all);
+    for (int i = 0; done && i < 6; i++)
+        *list[i] = c->lists[i];
+    return lat_rc(!done);
+}
+
+static lat_chain *new_chain(const lat_table_kind *kind)
+{
+    lat_chain *c = &chain[chains++];
+    *c = (lat_chain){.kind = *kind, .config = -1, .force = force, .apart = apart};
+    c->numbers = (lat_samples){.most = opts.most, .bin = opts.bin};
+    return take_roles(c) ? NULL : c;
+}
+
+/* The chain that the tables of this heading belong to. */
+static lat_chain *chain_of(const lat_table *t)
+{
+    const lat_table_kind *kind = stat_kinds;
+    while (kind->tool && !has_marks(t, kind->marks))
+        kind++;
+    if (kind->tool && kind->refused && !roles.value)
+        return lat_fail_null("%s: a table of %s: %s", t->name, kind->tool, kind->refused);
+    if (!kind->tool || kind->refused)
+        kind = &stat_other;
+    if (kind == &stat_other && !roles.value)
+        return lat_fail_null("%s: expected a table of a measuring tool (--tsv), one configuration "
+                             "after the other, or --value COLUMNS, found columns '%s'",
+                             t->name, t->heading);
+    for (int i = 0; i < chains; i++)
+        if (!strcmp(chain[i].kind.tool, kind->tool))
+            return &chain[i];
+    const bool both = alpha && chains < STAT_CHAINS
+                      && (!strcmp(kind->tool, "lat-gluon") || !strcmp(kind->tool, "lat-ghost"));
+    if (alpha && !both)
+        return lat_fail_null("%s: --alpha: expected a table of lat-gluon, or of the propagator of "
+                             "lat-ghost, found one of %s",
+                             t->name, kind->tool);
+    if (chains && !both)
+        return lat_fail_null("%s: expected a table of %s as before, found one of %s", t->name,
+                             chain[0].kind.tool, kind->tool);
+    return new_chain(kind);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static int read_table(const char *path, int input)
+{
+    lat_table t;
+    lat_chain *c = NULL;
+    int rc = lat_table_open(&t, path), line = LAT_TABLE_END;
+    while (rc == 0 && (line = lat_table_next(&t)) > LAT_TABLE_END) {
+        if (line == LAT_TABLE_NAMES)
+            rc = lat_rc(!(c = chain_of(&t)) || lat_chain_columns(c, &t));
+        else
+            rc = lat_chain_row(c, &t, input);
+    }
+    lat_table_close(&t);
+    return lat_rc(rc || line < 0);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_tables(void)
+{
+    if (lat_opts.nfiles > 1)
+        qsort(lat_opts.files, (size_t)lat_opts.nfiles, sizeof *lat_opts.files, by_number);
+    for (int i = 0; i < (lat_opts.nfiles > 1 ? lat_opts.nfiles : 1); i++)
+        if (read_table(lat_opts.nfiles > 1 ? lat_opts.files[i] : lat_opts.input, i))
+            return -1;
+    for (int i = 0; i < chains; i++)
+        if (lat_chain_end(&chain[i]))
+            return -1;
+    return 0;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static int make_report(stat_report *r)
+{
+    r->fold = !no_fold;
+    if (!alpha)
+        return scales ? stat_report_scales(r, &chain[0], density) : stat_report_make(r, &chain[0]);
+    const bool gluons = !strcmp(chain[0].kind.tool, "lat-gluon");
+    if (chains < 2)
+        return lat_fail(
+            "--alpha: expected tables of lat-gluon and of lat-ghost, found tables of %s "
+            "alone",
+            chain[0].kind.tool);
+    return stat_report_alpha(r, &chain[gluons ? 0 : 1], &chain[gluons ? 1 : 0]);
+}
+
+static int run(FILE *text, FILE *samples)
+{
+    stat_report r = {.quantities = 0};
+    const int rc = read_tables() || make_report(&r) || stat_print(&r, &opts, text, samples);
+    stat_report_free(&r);
+    for (int i = 0; i < chains; i++)
+        lat_chain_free(&chain[i]);
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    lat_options_parse(&tool, argc, argv);
+    lat_usage_for("seed", opts.bootstrap, "--bootstrap");
+    lat_usage_for("density", scales, "--scales");
+    if (opts.gamma && opts.bootstrap)
+        lat_usage("--gamma and --bootstrap exclude each other");
+    if (scales && alpha)
+        lat_usage("--scales and --alpha exclude each other");
+    lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
+    lat_output *other = out && opts.samples
+                            ? lat_output_open(opts.samples, LAT_OUTPUT_TEXT, lat_opts.comm)
+                            : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL, *samples = other ? lat_text_open(other) : NULL;
+    int code = text && (samples || !opts.samples) ? run(text, samples) : LAT_FAILED;
+    if (other)
+        code = lat_output_end(other, samples, code);
+    code = lat_output_end(out, text, code);
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
