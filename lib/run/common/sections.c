@@ -215,13 +215,14 @@ int lat_sections_forget(lat_sections *k)
     return 0;
 }
 
-lat_output *lat_sections_cut(const lat_sections *k, lat_output *out)
+lat_output *lat_sections_cut(lat_sections *k, lat_output *out)
 {
     if (out && k->output.file && k->output.done) {
         lat_output_back(out, k->output.bytes);
         return out;
     }
     lat_output_abort(out);
+    k->output.file = NULL;
     return NULL;
 }
 

@@ -78,8 +78,8 @@ int lat_sections_input(lat_sections *k, const char *name, bool *written);
 int lat_sections_forget(lat_sections *k);
 
 /* What the output of a run that failed has beyond that goes; if there is nothing else, the output,
- * too: NULL. */
-lat_output *lat_sections_cut(const lat_sections *k, lat_output *out);
+ * too: NULL, as where it has gone already. */
+lat_output *lat_sections_cut(lat_sections *k, lat_output *out);
 
 /* There is no other input: fails if results of more are written. */
 int lat_sections_complete(const lat_sections *k);
