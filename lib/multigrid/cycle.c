@@ -71,63 +71,131 @@ int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield
 
 /* ---- the smoother's coefficients ------------------------------------------------------------- */
 
-/* Solves g c = b by elimination; g is Hermitian and positive. */
-static bool solve_small(double complex g[DEGREE][DEGREE + 1], double complex *c)
+enum { MOST = LAT_MULTIGRID_SEARCH };
+
+/* Solves g c = b, b the last column, by elimination; g is Hermitian and positive. Directions that
+ * rounding has left nothing of get nothing. */
+static bool solve_small(int n, double complex g[MOST][MOST + 1], double complex *c)
 {
-    for (int i = 0; i < DEGREE; i++) {
+    for (int i = 0; i < n; i++) {
         if (!(creal(g[i][i]) > 0))
             return false;
-        for (int k = i + 1; k < DEGREE; k++) {
+        for (int k = i + 1; k < n; k++) {
             const double complex f = g[k][i] / g[i][i];
-            for (int j = i; j <= DEGREE; j++)
+            for (int j = i; j <= n; j++)
                 g[k][j] -= f * g[i][j];
         }
     }
-    for (int i = DEGREE - 1; i >= 0; i--) {
-        c[i] = g[i][DEGREE];
-        for (int j = i + 1; j < DEGREE; j++)
+    for (int i = n - 1; i >= 0; i--) {
+        c[i] = g[i][n];
+        for (int j = i + 1; j < n; j++)
             c[i] -= g[i][j] * c[j];
         c[i] /= g[i][i];
     }
     return true;
 }
 
-/* |q - sum_i c_i S^(i+1) q| is least where sum_j <S^i q, S^j q> c_j = <S^i q, q>. */
+/* The size of S, by which powers are scaled in small systems. */
+static double scale_of(const lat_multigrid *m)
+{
+    const lat_fermion *f = &m->d->fermion;
+    return 1 + 3 * f->nu / f->xi + f->mass;
+}
+
+/* dot[i][j] = <S^(i+1) q, S^(j+1) q>, and <S^(i+1) q, q> for j = n, from power[i] = S^i q. */
+static int gram(const lat_multigrid *m, const lat_part *p, int n, lat_dfield *const *power,
+                lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS])
+{
+    for (int j = 0; j <= n; j++) {
+        lat_scalar *to[MOST];
+        const lat_dfield *of[MOST];
+        for (int i = 0; i < n; i++) {
+            of[i] = power[i + 1];
+            to[i] = dot[i][j];
+        }
+        if (m->system.space->ops->dots(m->system.space, p, n, of, power[j < n ? j + 1 : 0], to,
+                                       NULL))
+            return -1;
+    }
+    return 0;
+}
+
+/* Column k: c[i] of S^i, for which |q - sum_i c_i S^(i+1) q| is least. */
+static bool coefficients(int n, double scale, lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS],
+                         int k, double complex *c)
+{
+    double complex g[MOST][MOST + 1];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= n; j++)
+            g[i][j] = (dot[i][j][k].re + dot[i][j][k].im * I)
+                      * pow(scale, -(i + 1) - (j < n ? j + 1 : 0));
+    if (!solve_small(n, g, c))
+        return false;
+    for (int i = 0; i < n; i++)
+        c[i] *= pow(scale, -(i + 1));
+    return true;
+}
+
 int lat_multigrid_fit(lat_multigrid *m)
 {
     lat_space *space = m->system.space;
     const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
-    const lat_fermion *f = &m->d->fermion;
-    const double scale = 1 + 3 * f->nu / f->xi + f->mass;
-    lat_scalar dot[DEGREE][DEGREE + 1][LAT_VECTOR_COLUMNS];
+    lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS];
     double sum[DEGREE] = {0};
     int fitted = 0;
     if (space->ops->random(space, &p, UINT64_MAX, m->x[0]) || correct(m, &p, m->x[1], m->x[0])
-        || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0]))
+        || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0]) || gram(m, &p, DEGREE, m->power, dot))
         return -1;
-    for (int j = 0; j <= DEGREE; j++) {
-        lat_scalar *to[DEGREE];
-        const lat_dfield *of[DEGREE];
-        for (int i = 0; i < DEGREE; i++) {
-            of[i] = m->power[i + 1];
-            to[i] = dot[i][j];
-        }
-        if (space->ops->dots(space, &p, DEGREE, of, m->power[j < DEGREE ? j + 1 : 0], to, NULL))
-            return -1;
-    }
     for (int k = 0; k < p.columns; k++) {
-        double complex g[DEGREE][DEGREE + 1], c[DEGREE];
-        for (int i = 0; i < DEGREE; i++)
-            for (int j = 0; j <= DEGREE; j++)
-                g[i][j] = (dot[i][j][k].re + dot[i][j][k].im * I)
-                          * pow(scale, -(i + 1) - (j < DEGREE ? j + 1 : 0));
-        if (!solve_small(g, c))
+        double complex c[MOST];
+        if (!coefficients(DEGREE, scale_of(m), dot, k, c))
             continue;
         for (int i = 0; i < DEGREE; i++)
             sum[i] += creal(c[i]);
         fitted++;
     }
     for (int i = 0; i < DEGREE; i++)
-        m->smoother[i] = fitted ? sum[i] / fitted * pow(scale, -(i + 1)) : 0;
+        m->smoother[i] = fitted ? sum[i] / fitted : 0;
     return 0;
+}
+
+static int least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b, lat_dfield *const *power)
+{
+    lat_space *space = m->system.space;
+    const lat_part p = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS], number[MOST][LAT_VECTOR_COLUMNS] = {{{0}}};
+    const lat_scalar *by[MOST];
+    const lat_dfield *of[MOST];
+    if (space->ops->copy(space, &p, b, power[0]))
+        return -1;
+    for (int i = 0; i < MOST; i++)
+        if (apply(m, &p, power[i + 1], power[i]))
+            return -1;
+    if (gram(m, &p, MOST, power, dot))
+        return -1;
+    for (int k = 0; k < p.columns; k++) {
+        double complex c[MOST];
+        if (coefficients(MOST, scale_of(m), dot, k, c))
+            for (int i = 0; i < MOST; i++)
+                number[i][k] = (lat_scalar){creal(c[i]), cimag(c[i])};
+    }
+    for (int i = 0; i < MOST; i++) {
+        by[i] = number[i];
+        of[i] = power[i];
+    }
+    return space->ops->zero(space, &p, x) || space->ops->axpys(space, &p, MOST, by, of, x, NULL)
+               ? -1
+               : 0;
+}
+
+int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b)
+{
+    lat_dfield *power[MOST + 1] = {NULL};
+    int rc = 0;
+    for (int i = 0; i <= MOST && rc == 0; i++)
+        rc = (power[i] = m->system.vector(m->system.with, "powers")) ? 0 : -1;
+    rc = rc || least(m, x, b, power) ? -1 : 0;
+    for (int i = 0; i <= MOST; i++)
+        m->system.release(m->system.with, power[i]);
+    return rc;
 }

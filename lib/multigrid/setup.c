@@ -14,13 +14,10 @@ static int asked(void *with, LAT_UNUSED long iterations, LAT_UNUSED int active,
     return o->asked ? o->asked(o->with) : 0;
 }
 
-/* x <- M^-1 x, about, on all sites: so many iterations of GCR on S. b: to work with. */
-static int invert(lat_multigrid *m, lat_dfield *x, lat_dfield *b, const lat_method *method,
-                  int iterations)
+/* x = S^-1 m->rhs, about, by a few cycles. */
+static int cycles(lat_multigrid *m, lat_dfield *x)
 {
-    lat_space *s = m->system.space;
-    const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers},
-                   odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    const lat_part odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
     double none[LAT_VECTOR_COLUMNS] = {0};
     lat_solve_report report[LAT_VECTOR_COLUMNS] = {{0}};
     const lat_equation q = {.outer = &m->system,
@@ -29,14 +26,27 @@ static int invert(lat_multigrid *m, lat_dfield *x, lat_dfield *b, const lat_meth
                             .x = x,
                             .from_zero = true,
                             .target = none,
-                            .max_iterations = iterations,
-                            .preconditioner = method,
+                            .max_iterations = LAT_MULTIGRID_CYCLES,
+                            .preconditioner = &m->method,
                             .estimate = true,
                             .progress = asked,
                             .with = &m->options};
+    return m->system.space->ops->zero(m->system.space, &odd, x)
+                   || lat_solve(&q, LAT_SOLVER_GCR, odd.columns, lat_column_numbers, report)
+               ? -1
+               : 0;
+}
+
+/* x <- M^-1 x, about, on all sites: by cycles, or, before there are any, by a polynomial. */
+static int invert(lat_multigrid *m, bool by_cycles, lat_dfield *x)
+{
+    lat_space *s = m->system.space;
+    lat_dfield *const b = m->x[1];
+    const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers},
+                   odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
     if (s->ops->copy(s, &both, x, b) || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
-        || s->ops->copy(s, &odd, b, m->rhs) || s->ops->zero(s, &odd, x)
-        || lat_solve(&q, LAT_SOLVER_GCR, odd.columns, lat_column_numbers, report))
+        || s->ops->copy(s, &odd, b, m->rhs)
+        || (by_cycles ? cycles(m, x) : lat_multigrid_least(m, x, m->rhs)))
         return -1;
     return m->d->ops->reconstruct(m->d, &odd, x, b);
 }
@@ -46,7 +56,7 @@ static int improve(lat_multigrid *m)
 {
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
         lat_mg_fine_give(&m->fine, k, LAT_EIGHT, m->x[0]);
-        if (invert(m, m->x[0], m->x[1], &m->method, LAT_MULTIGRID_CYCLES))
+        if (invert(m, true, m->x[0]))
             return -1;
         lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
     }
@@ -58,12 +68,11 @@ static int search(lat_multigrid *m)
     lat_space *s = m->system.space;
     const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
-        if (s->ops->random(s, &both, (uint64_t)k, m->x[0]))
+        if (s->ops->random(s, &both, (uint64_t)k, m->x[0]) || asked(&m->options, 0, 0, 0))
             return -1;
         for (int i = 0; i < LAT_MULTIGRID_SEARCHES; i++)
-            if (invert(m, m->x[0], m->x[1], NULL, LAT_MULTIGRID_SEARCH))
+            if (invert(m, false, m->x[0]))
                 return -1;
-        m->applied += LAT_EIGHT * LAT_MULTIGRID_SEARCHES * LAT_MULTIGRID_SEARCH;
         lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
     }
     return 0;

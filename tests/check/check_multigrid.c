@@ -397,9 +397,9 @@ static void check_moved(void)
 
 /* ---- what is known exactly ------------------------------------------------------------------- */
 
-/* Free quarks: test vectors that are constant, six with numbers in both chiralities, so that row (c,
- * j) of the coarse operator is a spin and a colour. Then, with blocks of b^4 sites, M_c of mass m
- * is 1/b times the Wilson operator of the coarse lattice with mass b m. */
+/* Free quarks: test vectors that are constant, six with numbers in both chiralities, so that row
+ * (c, j) of the coarse operator is a spin and a colour. Then, with blocks of b^4 sites, M_c of mass
+ * m is 1/b times the Wilson operator of the coarse lattice with mass b m. */
 static lat_field constants(const lat_field *u)
 {
     lat_field v;
@@ -428,8 +428,7 @@ static void exchange_spinors(const lat_coarse *c, lat_eight *z, lat_field *f, bo
                 else if (out) {
                     to[0] = at->re[k];
                     to[1] = at->im[k];
-                }
-                else {
+                } else {
                     at->re[k] = (float)to[0];
                     at->im[k] = (float)to[1];
                 }
@@ -504,8 +503,8 @@ static double find_modes(const lat_field *u, const lat_fermion *f, lat_field *v)
              && lat_field_spinors(v, u, LAT_MODES, LAT_EIGHT) == 0,
          "modes");
     for (int k = 0; k < LAT_EIGHT; k++)
-        need(!space->ops->copy(space, &odd, m.vector[k], x)
-                 && !d->ops->reconstruct(d, &odd, x, b) && !lat_spinor_get(space, x, 0, v, k),
+        need(!space->ops->copy(space, &odd, m.vector[k], x) && !d->ops->reconstruct(d, &odd, x, b)
+                 && !lat_spinor_get(space, x, 0, v, k),
              "a mode");
     const double least = fabs(m.value[0]);
     lat_modes_free(&m);
@@ -536,7 +535,8 @@ static void check_exact(void)
     need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x[0], &v, lat_column_numbers)
              && !s.space->ops->copy(s.space, &odd, s.m->x[0], r)
              && !s.space->ops->gamma5(s.space, &odd, r)
-             && !lat_multigrid_cycle(s.m, &odd, e, image, r) /* power[0] = r - S e before it smooths */
+             && !lat_multigrid_cycle(s.m, &odd, e, image,
+                                     r) /* power[0] = r - S e before it smooths */
              && !s.space->ops->dots(s.space, &odd, 0, NULL, r, NULL, before)
              && !s.space->ops->dots(s.space, &odd, 0, NULL, s.m->power[0], NULL, after),
          "a cycle");
