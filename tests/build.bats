@@ -261,3 +261,21 @@ sass() {
     bad "1 LDGSTS.E.BYPASS.128" _Z7half_d3v 'LDGSTS.E.BYPASS.128 [R4], [R2.64]' 'ACQBULK' 'EXIT'
     run -2 python3 "$ROOT/tests/early_loads.py" --sass /dev/null
 }
+
+@test "setup/deps says what it installs, and where apt-get's own words are; the last of them when that fails" {
+    local log
+    mkdir -p fake tmp
+    printf '#!/bin/sh\nexit 1\n' >fake/gcc # nothing is there
+    printf '#!/bin/sh\nexec "$@"\n' >fake/sudo
+    printf '#!/bin/sh\necho "Reading package lists $*"\n[ ! -e broken ] || { echo "E: no such mirror" >&2; exit 100; }\n' >fake/apt-get
+    chmod +x fake/*
+    run -0 --separate-stderr env TMPDIR="$PWD/tmp" PATH="$PWD/fake:$PATH" "$ROOT/setup/deps" build
+    log=$(ls tmp/*)
+    [[ $output == "setup/deps: installing"*" zlib1g-dev "*" (apt-get's own words: $PWD/$log)" && -z $stderr ]]
+    grep -q 'Reading package lists install .* zlib1g-dev' "$log"
+    touch broken
+    rm "$log"
+    run -1 --separate-stderr env TMPDIR="$PWD/tmp" PATH="$PWD/fake:$PATH" "$ROOT/setup/deps" build
+    [[ $stderr == *"E: no such mirror
+setup/deps: apt-get failed: $PWD/$(ls tmp/*) has the rest" ]]
+}
