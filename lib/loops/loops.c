@@ -63,7 +63,7 @@ static bool known(int list[][LAT_MAX_DIMS], int count, const int *v)
 }
 
 /* Permutation number p of `axes` axes, and the signs of the bits of s. */
-static void turned(const int *vector, int axes, int p, int s, int v[LAT_MAX_DIMS])
+static void permuted(const int *vector, int axes, int p, int s, int v[LAT_MAX_DIMS])
 {
     int left[LAT_MAX_DIMS] = {0, 1, 2, 3};
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
@@ -84,7 +84,7 @@ int lat_loops_directions(const int *vector, int axes, int list[][LAT_MAX_DIMS])
     for (int p = 0; p < permutations; p++)
         for (int s = 0; s < 1 << axes; s++) {
             int v[LAT_MAX_DIMS], first = 0;
-            turned(vector, axes, p, s, v);
+            permuted(vector, axes, p, s, v);
             while (v[first] == 0)
                 first++;
             if (v[first] < 0 || known(list, count, v))

@@ -6,6 +6,9 @@
 #include "lattice/iterate.h"
 #include "loops_internal.h"
 
+/* Elements of matrices of one direction, from which on threads pay. */
+#define LEAST ((size_t)1 << 14)
+
 /* The place of the reals of time t at site x. */
 static double *place(const lat_timewise *w, lat_simd8 *f, size_t x, int t)
 {
@@ -31,7 +34,7 @@ static void go_through(const lat_loops_frame *f, const lat_field *u)
 {
     const int n = f->n;
     const size_t reals = 2 * (size_t)(n * n), nd = (size_t)f->axes + 1;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->wide)
     for (size_t x = 0; x < f->sites; x++) {
         double *here = f->around + x * reals, link[LAT_SUN_REALS], next[LAT_SUN_REALS];
         for (int t = 0; t < f->slab.count; t++) {
@@ -90,6 +93,7 @@ int lat_loops_frame_open(lat_loops_frame *f, const lat_field *u, const lat_loops
                            .axes = geom->nd - 1,
                            .slab = lat_field_slab(u),
                            .slices = lat_slices(&u->head)};
+    f->wide = f->sites * (size_t)(f->slices * f->n * f->n) >= LEAST;
     f->space.nd = f->axes;
     f->space.dims[f->axes] = 1;
     f->own = (lat_timewise){&f->space, f->n, (f->slab.count + LAT_SIMD8 - 1) / LAT_SIMD8};
@@ -118,7 +122,7 @@ static void take(const lat_loops_frame *f, const lat_field *u, const lat_loops_h
     const size_t nd = (size_t)f->axes + 1;
     int by[LAT_MAX_DIMS] = {0};
     by[axis] = 1;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (f->wide)
     for (int chunk = 0; chunk < c.count; chunk++) {
         const size_t from = lat_loops_begin(&c, chunk), to = lat_loops_begin(&c, chunk + 1);
         for (size_t x = from; x < to; x++)
@@ -130,7 +134,7 @@ static void take(const lat_loops_frame *f, const lat_field *u, const lat_loops_h
                 lat_load(u, (x + (size_t)t * f->sites) * nd + (size_t)axis, f->n, m);
                 put(&f->own, place(&f->own, links, x, t), m);
             }
-        lanes->turn(&f->own, from, to, links, f->g, by);
+        lanes->transform(&f->own, from, to, links, f->g, by);
     }
 }
 
@@ -177,11 +181,11 @@ static size_t part(const lat_loops_frame *f, const lat_loops_chunks *c, int from
 
 /* Between a field and a buffer of `slab` slices of sites from `first` on, whose times in the field
  * begin at `begin`. */
-static void copy(const lat_timewise *w, double *field, double *buffer, size_t reals, int count,
-                 int begin, bool in)
+static void copy(bool wide, const lat_timewise *w, double *field, double *buffer, size_t reals,
+                 int count, int begin, bool in)
 {
     const size_t rows = reals / (size_t)count, row = LAT_SIMD8 * (size_t)w->groups;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (wide)
     for (size_t i = 0; i < rows; i++) {
         double *there = field + i * row + (size_t)begin, *here = buffer + i * (size_t)count;
         memcpy(in ? there : here, in ? here : there, (size_t)count * sizeof *here);
@@ -208,19 +212,20 @@ int lat_loops_gather(const lat_loops_frame *f, const lat_loops_chunks *c, const 
     /* Pairs of ranks in one order, in which none waits for a later one. */
     for (int a = 0; a < comm->size && rc == 0; a++)
         for (int b = a; b < comm->size && rc == 0; b++)
-            for (int turn = 0; turn < 2 && rc == 0 && (a == me || b == me); turn++) {
-                const int from = turn ? b : a, to = turn ? a : b;
+            for (int back = 0; back < 2 && rc == 0 && (a == me || b == me); back++) {
+                const int from = back ? b : a, to = back ? a : b;
                 mine = part(f, c, from, to, &first);
                 if (from == me)
-                    copy(&f->own, (double *)(own + first * lat_timewise_vectors(&f->own)), buffer,
-                         mine, f->slab.count, 0, false);
+                    copy(f->wide, &f->own, (double *)(own + first * lat_timewise_vectors(&f->own)),
+                         buffer, mine, f->slab.count, 0, false);
                 if (a != b && from == me)
                     rc = comm->send(comm, to, buffer, mine * sizeof *buffer);
                 if (a != b && to == me)
                     rc = comm->receive(comm, from, buffer, mine * sizeof *buffer);
                 const lat_slab slab = lat_slab_of(comm, from, f->slices);
                 if (rc == 0 && to == me)
-                    copy(&f->all, (double *)all, buffer, mine, slab.count, slab.first, true);
+                    copy(f->wide, &f->all, (double *)all, buffer, mine, slab.count, slab.first,
+                         true);
             }
     free(buffer);
     return rc;

@@ -14,6 +14,7 @@ typedef struct lat_loops_frame {
     int n, axes; /* spatial ones */
     lat_slab slab;
     int slices;
+    bool wide;             /* enough work for several threads, which wait for each other often */
     lat_timewise own, all; /* of this rank's slices; of all slices */
     lat_simd8 *g;          /* of this rank's slices */
     double *around;        /* [sites][2 N N] */

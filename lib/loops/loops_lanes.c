@@ -44,8 +44,8 @@ LAT_INLINE void product(int n, bool dag, vec *c, const vec *a, const vec *b)
         }
 }
 
-LAT_INLINE void turn(const lat_timewise *w, size_t from, size_t to, int n, vec *u, const vec *g,
-                     const int *by)
+LAT_INLINE void transform(const lat_timewise *w, size_t from, size_t to, int n, vec *u,
+                          const vec *g, const int *by)
 {
     LAT_SIMD8_MATRIX(a);
     LAT_SIMD8_MATRIX(b);
@@ -147,7 +147,7 @@ LAT_INLINE void scalar_product(int n, bool dag, vec *c, const double *a, const v
         }
 }
 
-/* The line at site x, and behind it what it is after another turn around the lattice:
+/* The line at site x, and behind it what it is one time around the lattice later:
  * P(x) S P(x + R)^+. */
 LAT_INLINE void extend(const lat_timewise *w, const lat_loops_lines *l, int n, size_t x,
                        const vec *line, double *to)
@@ -216,8 +216,8 @@ LAT_INLINE void gram(const lat_timewise *w, size_t from, size_t to, int n, const
     default: call(w->n); \
     }
 
-#define CALL(n) turn(w, from, to, n, u, g, by)
-LAT_ISA_CLONES(turn, LAT_FMA,
+#define CALL(n) transform(w, from, to, n, u, g, by)
+LAT_ISA_CLONES(transform, LAT_FMA,
                (const lat_timewise *w, size_t from, size_t to, vec *u, const vec *g, const int *by),
                FOR_N(CALL))
 #undef CALL
@@ -242,7 +242,7 @@ LAT_ISA_CLONES(gram, LAT_FMA,
 
 #define LANES(isa) \
     { \
-        turn_##isa, multiply_##isa, paths_##isa, gram_##isa \
+        transform_##isa, multiply_##isa, paths_##isa, gram_##isa \
     }
 
 const lat_loops_lanes *lat_loops_lanes_here(void)

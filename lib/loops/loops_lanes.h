@@ -49,8 +49,8 @@ static inline size_t lat_loops_extended(int slices, int time)
 
 typedef struct lat_loops_lanes {
     /* u(x) <- g(x) u(x) g(x + by)^+ */
-    void (*turn)(const lat_timewise *w, size_t from, size_t to, lat_simd8 *u, const lat_simd8 *g,
-                 const int *by);
+    void (*transform)(const lat_timewise *w, size_t from, size_t to, lat_simd8 *u,
+                      const lat_simd8 *g, const int *by);
     /* c(x) = a(x) b(x + by); c may be a */
     void (*multiply)(const lat_timewise *w, size_t from, size_t to, lat_simd8 *c,
                      const lat_simd8 *a, const lat_simd8 *b, const int *by);

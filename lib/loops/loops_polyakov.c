@@ -47,7 +47,7 @@ int lat_loops_polyakov(lat_field *u, const lat_loops_how *how, double loop[2], d
         loop[i] /= (double)f.sites * f.n;
     if (rc == 0)
         lat_loops_separations(how, list);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (f.wide)
     for (int i = 0; i < (rc == 0 ? count : 0); i++)
         c[i] = correlator(&f, p, how, &list[i]);
     LAT_FREE(list, p);

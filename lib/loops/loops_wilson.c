@@ -36,7 +36,7 @@ static void make_steps(wilson *s, const int *d)
         s->step[level] = p.length == 1 ? links[p.step[0][0] - 1] : to;
         if (p.length == 1)
             continue;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (s->frame.wide)
         for (int c = 0; c < s->chunks.count; c++)
             lanes->paths(&s->frame.own, lat_loops_begin(&s->chunks, c),
                          lat_loops_begin(&s->chunks, c + 1), to, (const lat_simd8 *const *)links,
@@ -99,7 +99,7 @@ static int loops_of(wilson *s, const int *d, int n)
         l.by[mu] = n * d[mu];
     for (int level = 0; level < levels; level++)
         l.line[level] = alone ? line_of(s, level, n) : s->all[level];
-#pragma omp parallel for schedule(static) if (!alone)
+#pragma omp parallel for schedule(static) if (f->wide && !alone)
     for (int c = 0; c < (alone ? 0 : s->chunks.count); c++)
         lengthen(s, d, n, c);
     for (int level = 0; level < levels && !alone; level++)
@@ -108,7 +108,7 @@ static int loops_of(wilson *s, const int *d, int n)
     const size_t scratch_reals = (size_t)levels * 2 * (size_t)(f->n * f->n) * l.extended;
     const size_t vectors = (size_t)(lat_loops_pairs(s->how) * lat_loops_four(s->how->time));
     int bad = 0;
-#pragma omp parallel reduction(| : bad)
+#pragma omp parallel reduction(| : bad) if (f->wide)
     {
         double *scratch = lat_alloc_zero(scratch_reals, sizeof *scratch, "loops");
         lat_simd8 *sums = lat_alloc(vectors, sizeof *sums, "loops");
