@@ -22,7 +22,7 @@ PATH=$PATH:$here/../bin
 : "${R_MAX:=1000000}"         # change V
 : "${PICTURES=png pdf}"       # forms of the picture; empty: none
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh"
+. "$here/known.sh" "$0"
 
 [ $# -ge 2 ] || { echo "potential.sh: expected FOLDER CONFIG..., found $# arguments" >&2; exit 2; }
 folder=$1
@@ -36,7 +36,7 @@ loops=(--tsv --smear "$SMEAR" --levels "$LEVELS" ${OFF_AXIS:+--off-axis "$OFF_AX
 [ -e "$folder/loops.tsv" ] || lat-loops "${loops[@]}" -o "$folder/loops.tsv" -- "$@"
 
 cd "$folder"
-awk -v t="$T_POTENTIAL" -v rmin="$R_MIN" -v rmax="$R_MAX" -v results=results.part -f "$here/plots/jackknife.awk" \
+awk -v t="$T_POTENTIAL" -v rmin="$R_MIN" -v rmax="$R_MAX" -v results=results.part \
     -f "$here/plots/potential.awk" loops.tsv >potential.part
 mv potential.part potential.tsv
 mv results.part results.tsv

@@ -223,7 +223,7 @@ known() {
 
 @test "potential.awk: the ground state of two, V0, alpha, sigma and r0 of a known potential" {
     known 20 > known.tsv
-    awk -v t=3 -v results=results.tsv -f "$ROOT/pipelines/plots/jackknife.awk" -f "$ROOT/pipelines/plots/potential.awk" known.tsv > potential.tsv
+    awk -v t=3 -v results=results.tsv -f "$ROOT/pipelines/plots/potential.awk" known.tsv > potential.tsv
     local name value
     while read -r name value; do
         awk -F'\t' -v name="$name" -v value="$value" '
@@ -235,11 +235,9 @@ sigma .05
 r0 $(awk 'BEGIN { print sqrt(1.4 / .05) }')"
     # A configuration that is cut off, and loops of another smearing.
     sed '$d' known.tsv > cut.tsv
-    refuses 1 "expected each loop once in each of 20 configurations" awk -v t=3 -f "$ROOT/pipelines/plots/jackknife.awk" \
-        -f "$ROOT/pipelines/plots/potential.awk" cut.tsv
+    refuses 1 "expected each loop once in each of 20 configurations" awk -v t=3 -f "$ROOT/pipelines/plots/potential.awk" cut.tsv
     sed '$s/ape:0.5/ape:0.4/' known.tsv > other.tsv
-    refuses 1 "expected loops smearing ape:0.5" awk -v t=3 -f "$ROOT/pipelines/plots/jackknife.awk" \
-        -f "$ROOT/pipelines/plots/potential.awk" other.tsv
+    refuses 1 "expected loops smearing ape:0.5" awk -v t=3 -f "$ROOT/pipelines/plots/potential.awk" other.tsv
 }
 
 @test "potential.sh: loops, potential, r0 and a picture of a few configurations" {

@@ -1,11 +1,56 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The static potential of an ensemble, with jackknife errors: awk -v t=3 -f jackknife.awk -f potential.awk TABLE...  (tables of lat-loops
+# The static potential of an ensemble, with jackknife errors: awk -v t=3 -f potential.awk TABLE...  (tables of lat-loops
 # --tsv of one lattice and smearing: others are refused)
 #
 # For each separation the vector v of levels has the largest lambda of W(t0 + 1) v = lambda W(t0) v, W being the mean over configurations
 # and t0 = 1 (-v t0=). V(R, T) = ln [v W(R, T) v / v W(R, T + 1) v]; v is the same in all jackknife samples. The potential is V(R, t).
 # V(R) = V0 - alpha / R + sigma R is fitted to separations from rmin (2) to rmax (all), those being correlated: the fit takes errors alone,
 # its own errors are those of jackknife. r0 = sqrt((1.65 - alpha) / sigma). What is not positive is nan.
+BEGIN {
+    FS = OFS = "\t"
+    if ("1.5" + 0 != 1.5 || 1.5 "" != "1.5") stop("awk: expected a locale with a decimal point, as LC_ALL=C")
+}
+FNR == 1 {
+    split("", column)
+    for (i = 1; i <= NF; i++) column[$i] = i
+    width = NF
+}
+FNR > 1 {
+    filled[FILENAME]
+    if (NF != width) stop(FILENAME ": row " FNR ": expected " width " cells as in the first row, found " NF)
+    if ("ensemble" in column) same("ensemble", $column["ensemble"])
+}
+# A table without rows is a configuration that would be missing in silence.
+END {
+    if (failed) exit 1
+    for (i = 1; i < ARGC && !failed; i++)
+        if (ARGV[i] != "" && ARGV[i] != "-" && ARGV[i] !~ /^[A-Za-z_][A-Za-z_0-9]*=/ && !(ARGV[i] in filled))
+            stop(ARGV[i] ": expected a table with rows, found none")
+}
+
+function stop(text) { if (!failed) print text >"/dev/stderr"; failed = 1; exit 1 }
+# A cell, a number with all its digits: awk takes a word or an empty cell as 0.
+function cell(name) {
+    if ($column[name] !~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/)
+        stop(FILENAME ": row " FNR ": expected a number in column " name ", found '" $column[name] "'")
+    return $column[name]
+}
+# One of all tables; those of before have no such column.
+function same(what, text) {
+    if (text == "") return
+    if (!(what in is)) is[what] = text
+    if (text != is[what]) stop(FILENAME ": expected " what " " is[what] " as before, found " text)
+}
+# The configuration of a row, `number` in its file.
+function configuration(number) { return FILENAME " " (("file" in column) ? $column["file"] : "") " " number }
+
+function spread(    k, average, square) {
+    if (!said++) print "warning: errors are those of " n " independent configurations: autocorrelation is not measured" >"/dev/stderr"
+    for (k = 1; k <= n; k++) { if (each[k] == "nan") return "nan"; average += each[k] / n }
+    for (k = 1; k <= n; k++) square += (each[k] - average) ^ 2
+    return sqrt((n - 1) / n * square)
+}
+
 BEGIN { OFMT = CONVFMT = "%.12g"; if (!t0) t0 = 1; if (!rmin) rmin = 2; if (!rmax) rmax = 1e9; if (!t) stop("potential.awk: expected -v t=T") }
 FNR == 1 {
     if (!("separation" in column) || !("level_j" in column)) stop(FILENAME ": expected a table of lat-loops --tsv with Wilson loops")

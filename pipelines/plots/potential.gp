@@ -17,7 +17,7 @@ rows(which) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 || (%s)' '%s'", which, ta
 on_axis = "$1 !~ /^[0-9]+,.*[1-9]/"
 array colour[8] = ['#0060ad', '#d7301f', '#238b45', '#6a3d9a', '#e08214', '#1b9e9e', '#a6761d', '#525252']
 array shape[8] = [7, 5, 9, 13, 11, 6, 4, 8]
-axes = int(system("LC_ALL=C awk -F'\\t' '".on_axis." { split($1, d, \",\"); if (d[1] > m) m = d[1] } END { print (m < 8 ? m : 8) }' '".table."'"))
+axes = int(system("LC_ALL=C awk -F'\\t' 'NR > 1 && ".on_axis." { split($1, d, \",\"); if (d[1] > m) m = d[1] } END { print (m < 8 ? m : 8) }' '".table."'"))
 
 set multiplot layout 1, 2 margins 0.07, 0.985, 0.13, 0.92 spacing 0.085
 set style line 100 lc rgb '#d0d0d0' lw 0.7
