@@ -7,6 +7,7 @@
 #                     of lat-convert beside cat (DIMS=64,64,64,128 FOLDER=/scratch);
 #                     make bench-heatbath: of lat-heatbath; make bench-dirac: of Dirac operators on one core;
 #                     make bench-flow: of the gradient flow; make bench-ghost: of the Faddeev-Popov operator;
+#                     make bench-loops: of Wilson loops;
 #                     make bench-overlap: of the sign function, on a GPU too where one is;
 #                     make bench-solve: of lat-solve from file to file on one core, in memory (/dev/shm);
 #                     make bench-multigrid: of multigrid for light quarks on one core (LINKS=file for yours)

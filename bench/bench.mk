@@ -18,14 +18,15 @@ benches: $(benches)
 where: $(if $(NAME),$(B)/bench/$(NAME))
 	@echo '$<'
 
-.PHONY: bench bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-overlap
+.PHONY: bench bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-loops bench-overlap
 bench: $(call bench_program,sweep)
 bench-stream: $(call bench_program,stream)
 bench-heatbath: $(call bench_program,heatbath)
 bench-dirac: $(call bench_program,dirac)
 bench-flow: $(call bench_program,flow)
 bench-ghost: $(call bench_program,ghost)
-bench bench-stream bench-heatbath bench-dirac bench-flow bench-ghost:
+bench-loops: $(call bench_program,loops)
+bench bench-stream bench-heatbath bench-dirac bench-flow bench-ghost bench-loops:
 	@$<
 
 bench-overlap: $(call bench_program,overlap)

@@ -20,7 +20,7 @@ $(liblat): $(lib_obj) $(B)/found $(lib_folders)
 lib_objects = $(1:%=$(B)/lib/%.o)
 
 # Products of small matrices, several sites in a vector: unrolled, they stay in registers.
-unrolled := measure/measure_plaquette quark/contract_baryons quark/gauss certify/plain \
+unrolled := measure/measure_plaquette loops/loops_lanes quark/contract_baryons quark/gauss certify/plain \
   vector/cpu/host_lanes dirac/cpu/host_links stream/stream_blocks stream/stream_reduced lattice/reals lattice/rotate ghost/kernels \
   ghost/single
 $(call lib_objects,$(unrolled)): cflags += $(call optimise,-O3,$(SAN))

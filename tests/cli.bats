@@ -109,7 +109,7 @@ need_terminal() {
 
 @test "the tools of this version are there" {
     local t
-    for t in abelian anneal convert corr diff dirac flow gauge heatbath info orelax plaq quark reorder reunit smear solve source start stat theta; do # lat-gluon, lat-ghost: with FFTW
+    for t in abelian anneal convert corr diff dirac flow gauge heatbath info loops orelax plaq quark reorder reunit smear solve source start stat theta; do # lat-gluon, lat-ghost: with FFTW
         tools | grep -qx "lat-$t" || fail "no lat-$t"
     done
     [ "$(filters | wc -l)" -ge 4 ]

@@ -710,7 +710,7 @@ END
 @test "tools of links refuse anything else, and name the file" {
     lat-start weak --dims 2,2,2,2 | lat-source point:0,0,0,0 -o b.lat
     local tool
-    for tool in lat-theta lat-plaq lat-abelian lat-flow lat-gluon lat-ghost "lat-overlap --gw --m0 1.4" "lat-source point:0,0,0,0"; do
+    for tool in lat-theta lat-plaq lat-abelian lat-flow lat-loops lat-gluon lat-ghost "lat-overlap --gw --m0 1.4" "lat-source point:0,0,0,0"; do
         [ -e "$LAT_BIN/${tool%% *}" ] || continue
         # shellcheck disable=SC2086  # words
         run -1 --separate-stderr $tool b.lat -o out
