@@ -6,7 +6,6 @@
  * added in the order of the chunks. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "lattice/boundary.h"
 #include "lattice/simd8.h"
 #include "base/threads.h"

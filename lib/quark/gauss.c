@@ -4,7 +4,6 @@
 #include "gauss.h"
 
 #include <stdint.h>
-#include <string.h>
 #include "base/isa.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"

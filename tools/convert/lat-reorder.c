@@ -6,7 +6,6 @@
  * (docs/conventions.md, "Symmetries of the lattice"). */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "common/options.h"
 #include "lattice/boundary.h"
