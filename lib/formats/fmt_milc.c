@@ -58,13 +58,9 @@ static int read_order(lat_input *in, size_t volume, bool big, uint32_t **order)
 {
     const char *name = lat_input_name(in);
     uint32_t *list = lat_alloc(volume, sizeof *list, "a list of sites");
-    unsigned char *seen = calloc(volume, 1);
+    unsigned char *seen = lat_alloc_zero(volume, 1, "a list of sites");
     *order = list;
-    if (!list || !seen) {
-        free(seen);
-        return list ? lat_fail("out of memory: a list of %zu sites", volume) : -1;
-    }
-    int bad = lat_input_read(in, list, volume * sizeof *list);
+    int bad = list && seen ? lat_input_read(in, list, volume * sizeof *list) : -1;
     for (size_t i = 0; i < volume && !bad; i++) {
         list[i] = lat_load_u32((unsigned char *)&list[i], big);
         if (list[i] >= volume || seen[list[i]]++)
