@@ -41,8 +41,7 @@ static int open_foreign(lat_file_reader *s, bool whole)
         && lat_expect_bytes(s->in, s->p.read_reals ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
                             (uint64_t)lat_slice_bytes(&s->f.head)
                                 * ((uint64_t)lat_slices(&s->f.head) + 2),
-                            "a configuration of that size")
-               < 0)
+                            "a configuration of that size"))
         return -1;
     s->at = lat_input_offset(s->in);
     s->whole = whole || lat_input_size(s->in) < 0 || !lat_payload_sliced(&s->p, &s->f.head);
