@@ -4,21 +4,14 @@
  * CUDA: most of these are never called. */
 #include "base/build.h"
 #include "base/error.h"
-#include "certify/plain_gpu.h"
 #include "comm/comm_internal.h"
 #include "dirac/dirac.h"
-#include "dirac/gauss_gpu.h"
-#include "vector/mirror.h"
-#include "vector/temporal.h"
 #include "fix/fix_internal.h"
 #include "flow/flow_internal.h"
 #include "fourier/fourier.h"
 #include "fourier/laplace.h"
-#include "fourier/laplace_gpu.h"
 #include "fourier/laplace_single.h"
 #include "generate/generate_internal.h"
-#include "ghost/ghost_gpu.h"
-#include "ghost/ghost_gpu.h"
 #include "grid/bandwidth.h"
 #include "grid/grid_internal.h"
 #include "grid/memory.h"
@@ -92,81 +85,34 @@ double lat_gpu_free_bytes(void) { return -1; }
 int lat_gpu_check_memory(double bytes, const char *what) { return -1; }
 double lat_gpu_copy_bandwidth(size_t bytes) { return -1; }
 
-/* fix, generate, flow, dirac */
 const lat_fix_device lat_fix_gpu = {.open = NULL};
 const lat_generate_device lat_generate_gpu = {.open = NULL};
 const lat_flow_device lat_flow_gpu = {.open = NULL};
 const lat_vector_ops lat_vector_gpu = {.open = NULL};
 const lat_dirac_ops lat_dirac_gpu = {.open = NULL};
 
-int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev) { return -1; }
-int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *lattice,
-                        const double *there)
-{
-    return -1;
-}
-void lat_temporal_gpu_close(lat_temporal *t) {}
+/* What only those who have opened a GPU call: each name stands for one of these two. */
+static int refused(void) { return lat_fail(NO_GPU); }
+static void *nothing(void) { return NULL; } /* false, too */
+#define REFUSED(name) int name(void) __attribute__((alias("refused")));
+#define NOTHING(name) void *name(void) __attribute__((alias("nothing")));
 
-lat_gauss_gpu *lat_gauss_gpu_open(lat_device *dev) { return NULL; }
-void lat_gauss_gpu_close(lat_gauss_gpu *g) {}
-int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double width, int steps,
-                        int columns, double *psi)
-{
-    return -1;
-}
+/* clang-format off */
+REFUSED(lat_temporal_to_gpu) REFUSED(lat_temporal_on_gpu) NOTHING(lat_temporal_gpu_close)
 
-bool lat_mirror_takes(const lat_device *dev, const lat_header *head) { return false; }
-lat_mirror *lat_mirror_open(lat_device *dev, const lat_header *head) { return NULL; }
-void lat_mirror_close(lat_mirror *m) {}
-bool lat_mirror_fits(const lat_mirror *m, const lat_header *head) { return false; }
-int lat_mirror_take(lat_mirror *m, lat_space *s, const lat_part *p, const lat_dfield *x,
-                    const int *object)
-{
-    return -1;
-}
-int lat_mirror_lend(lat_mirror *m, lat_async *reader) { return -1; }
-int lat_mirror_begin(lat_mirror *m, size_t held) { return -1; }
-const void *lat_mirror_bytes(void *mirror, size_t from, size_t n, size_t done) { return NULL; }
-int lat_mirror_get(lat_mirror *m, lat_field *host) { return -1; }
-const double *lat_mirror_data(const lat_mirror *m) { return NULL; }
+NOTHING(lat_gauss_gpu_open) NOTHING(lat_gauss_gpu_close) REFUSED(lat_gauss_gpu_slice)
 
-lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const lat_fermion *action)
-{
-    return NULL;
-}
-void lat_plain_gpu_free(lat_plain_gpu *m) {}
-const double *lat_plain_gpu_links(const lat_plain_gpu *m) { return NULL; }
-int lat_plain_gpu_residual(lat_plain_gpu *m, const double *x, const lat_field *b, int columns,
-                           const int *column, double *residual)
-{
-    return -1;
-}
+NOTHING(lat_mirror_takes) NOTHING(lat_mirror_open) NOTHING(lat_mirror_close)
+NOTHING(lat_mirror_fits) REFUSED(lat_mirror_take) REFUSED(lat_mirror_lend)
+REFUSED(lat_mirror_begin) NOTHING(lat_mirror_bytes) REFUSED(lat_mirror_get)
+NOTHING(lat_mirror_data)
 
-/* fourier */
-int lat_laplace_gpu_check(const lat_geometry *geom, bool single) { return lat_fail(NO_GPU); }
+NOTHING(lat_plain_gpu_new) NOTHING(lat_plain_gpu_free) NOTHING(lat_plain_gpu_links)
+REFUSED(lat_plain_gpu_residual) REFUSED(lat_laplace_gpu_check)
 
-/* ghost, newton */
-lat_ghost_gpu *lat_ghost_gpu_new(lat_device *dev, const lat_ghost_sites *s, const double *links)
-{
-    REFUSE(NO_GPU);
-}
-void lat_ghost_gpu_free(lat_ghost_gpu *g) {}
-void *lat_ghost_gpu_alloc(size_t bytes, const char *what) { return NULL; }
-void lat_ghost_gpu_release(void *v) {}
-int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes) { return -1; }
-int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes) { return -1; }
-int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes) { return -1; }
-int lat_ghost_gpu_take(const lat_dfield *sweeps, int copy, double *g) { return -1; }
-double *lat_ghost_gpu_upload(lat_ghost_gpu *g, const lat_field *u) { return NULL; }
-int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_ghost_call *c,
-                       int numbers, double *sums)
-{
-    return -1;
-}
-int lat_ghost_gpu_invert(lat_ghost_gpu *g, double *v, const bool *idle) { return -1; }
-int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c,
-                         const double *wave)
-{
-    return -1;
-}
+NOTHING(lat_ghost_gpu_new) NOTHING(lat_ghost_gpu_free) NOTHING(lat_ghost_gpu_alloc)
+NOTHING(lat_ghost_gpu_release) REFUSED(lat_ghost_gpu_copy) REFUSED(lat_ghost_gpu_zero)
+REFUSED(lat_ghost_gpu_fetch) REFUSED(lat_ghost_gpu_take) NOTHING(lat_ghost_gpu_upload)
+REFUSED(lat_ghost_gpu_over) REFUSED(lat_ghost_gpu_invert) REFUSED(lat_ghost_gpu_source)
+/* clang-format on */
 #endif

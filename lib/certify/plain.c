@@ -390,12 +390,10 @@ LAT_INLINE void run_any(const task *t, size_t from, size_t to, double *norms)
     }
 }
 
-typedef void run_fn(const task *t, size_t from, size_t to, double *norms);
-
 LAT_ISA_CLONES(run, "", (const task *t, size_t from, size_t to, double *norms),
                run_any(t, from, to, norms))
 
-static run_fn *const runs[] = LAT_ISA_EACH(run_, );
+static __typeof__(&run_base) const runs[] = LAT_ISA_EACH(run_, );
 
 /* Is it a field that the operator can be applied to? */
 static int check(const lat_plain *m, const lat_field *f)
@@ -415,7 +413,7 @@ int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, 
     const task t = {
         .m = m, .dagger = dagger, .x = x, .out = out, .columns = columns, .column = column};
     const size_t sites = lat_field_sites(x), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
-    run_fn *const run = runs[lat_isa_widest()];
+    const __typeof__(&run_base) run = runs[lat_isa_widest()];
     if (check(m, x) || check(m, out) || make_clover(m))
         return -1;
     out->zeros = (struct lat_zero_slices){0};
@@ -433,15 +431,13 @@ int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int
     const size_t sites = lat_slice_sites(&x->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
     const size_t own = (size_t)lat_field_slab(x).count, slices = (size_t)lat_slices(&x->head);
     const size_t numbers = 2 * (size_t)columns;
-    run_fn *const run = runs[lat_isa_widest()];
+    const __typeof__(&run_base) run = runs[lat_isa_widest()];
     if (check(m, x) || check(m, b) || make_clover(m))
         return -1;
-    double *part = lat_alloc(own * chunks, numbers * sizeof(double), "a residual");
-    double *slice = lat_alloc(own + slices, numbers * sizeof(double), "a residual");
+    double *part = lat_alloc_zero(own * chunks, numbers * sizeof(double), "a residual");
+    double *slice = lat_alloc_zero(own + slices, numbers * sizeof(double), "a residual");
     int rc = part && slice ? 0 : -1;
     if (rc == 0) {
-        memset(part, 0, own * chunks * numbers * sizeof(double));
-        memset(slice, 0, own * numbers * sizeof(double));
 #pragma omp parallel for schedule(static)
         for (size_t c = 0; c < own * chunks; c++) {
             const size_t start = c / chunks * sites, at = c % chunks * LAT_CHUNK;

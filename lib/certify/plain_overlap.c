@@ -5,7 +5,6 @@
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "plain.h"

@@ -37,7 +37,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/error.h"
-#include "report.h"
 #include "base/program.h"
 #include "run_folder.h"
 

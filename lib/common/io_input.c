@@ -66,13 +66,11 @@ lat_input *lat_input_open(const char *path, const lat_comm *comm)
         .comm = comm, .fd = -1, .end_fd = -1, .standard = lat_io_is_standard(path), .size = -1};
     if (!lat_io_elsewhere(comm) && (in->fd = input_descriptor(path, in->standard)) < 0)
         goto fail;
-    in->name = strdup(in->standard ? "<stdin>" : path);
+    in->name = lat_text_new("%s", in->standard ? "<stdin>" : path);
     in->buf = lat_alloc(BUFFER, 1, "an input buffer");
     in->capacity = BUFFER;
-    if (!in->name || !in->buf) {
-        lat_fail("out of memory: the name of an input");
+    if (!in->name || !in->buf)
         goto fail;
-    }
     if (lat_io_elsewhere(comm) || input_examine(in) == 0)
         return in;
 fail:

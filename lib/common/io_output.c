@@ -143,10 +143,8 @@ static int output_new(lat_output *out, const char *path)
         return lat_fail("%s: expected a file, found the name of a directory", path);
     if (lstat(path, &st) == 0)
         return lat_fail("%s: is a symbolic link to nothing", path);
-    out->target = strdup(path);
-    if (!out->target)
-        return lat_fail("out of memory: the name of an output");
-    return output_create(out);
+    out->target = lat_text_new("%s", path);
+    return out->target ? output_create(out) : -1;
 }
 
 static int output_file(lat_output *out, const char *path)
@@ -174,10 +172,10 @@ static int output_file(lat_output *out, const char *path)
 /* Allocates, then opens: the reader of a FIFO is not to wait for memory that there is not. */
 static int output_prepare(lat_output *out, const char *path, unsigned flags)
 {
-    out->name = strdup(out->standard ? "<stdout>" : path);
+    out->name = lat_text_new("%s", out->standard ? "<stdout>" : path);
     out->buf = lat_alloc(BUFFER, 1, "an output buffer");
     if (!out->name || !out->buf)
-        return lat_fail("out of memory: the name of an output");
+        return -1;
     if (lat_io_elsewhere(out->comm))
         return 0;
     if ((out->standard ? output_standard(out) : output_file(out, path)) < 0)

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comm/comm.h"
 #include "base/error.h"
 
 #define TEMPORARIES 16

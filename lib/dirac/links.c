@@ -19,8 +19,6 @@ static double turns(double complex z)
     return w < 1 ? w : 0;
 }
 
-static double complex turned(double v) { return cexp(2 * M_PI * I * v); }
-
 static void to_angles(const double *m, double *angle)
 {
     const double complex *u = (const double complex *)(const void *)m;
@@ -45,7 +43,7 @@ static void of_angles(const double *angle, double *m)
         s[i] = sin(2 * M_PI * angle[i]);
     }
     for (int i = 0; i < 5; i++)
-        f[i] = turned(angle[3 + i]);
+        f[i] = cexp(2 * M_PI * I * angle[3 + i]);
     u[0] = c[0] * c[1] * f[0];
     u[1] = s[0] * f[2];
     u[2] = c[0] * s[1] * f[3];

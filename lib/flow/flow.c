@@ -21,13 +21,6 @@ int lat_flow_prepare(lat_field *u)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The largest eigenvalue that Z can have: P of a sum of unitary matrices, of weights c. */
-static double bound_of(const lat_field *u, double c1)
-{
-    const double weights = 2 * (u->head.geom.nd - 1) * (fabs(1 - 8 * c1) + 3 * fabs(c1));
-    return 2 * weights * (u->head.nc - 1) / u->head.nc;
-}
-
 double lat_flow_longest(const lat_geometry *geom, double c1)
 {
     return 2.5 / (4 * geom->nd * (1 + 8 * fabs(c1)));
@@ -95,7 +88,9 @@ lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how 
     f->how = *how;
     f->longest = lat_flow_longest(&u->head.geom, how->c1);
     f->next = fmin(.02, f->longest);
-    f->bound = bound_of(u, how->c1);
+    /* The largest eigenvalue that Z can have: P of a sum of unitary matrices, of weights c. */
+    const double weights = 2 * (u->head.geom.nd - 1) * (fabs(1 - 8 * how->c1) + 3 * fabs(how->c1));
+    f->bound = 2 * weights * (u->head.nc - 1) / u->head.nc;
     if (open_fields(f, dev, u) == 0)
         return f;
     lat_flow_close(f);

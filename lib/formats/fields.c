@@ -90,12 +90,12 @@ static int next_slices(void *context, void *slices, int count)
 }
 
 /* The field of rank 0, which has all slices, to all ranks. rc: of rank 0. */
-static int share(const lat_comm *comm, lat_field *f, int rc, lat_next_slices *next, void *from)
+static int share(const lat_comm *comm, lat_field *f, int rc, lat_file_reader *s)
 {
     rc = lat_agree(comm, rc);
     if (rc == 0 && (rc = lat_stream_share_head(comm, &f->head)) == 0)
         rc = lat_field_alloc(f, comm);
-    return rc == 0 ? lat_stream_share_slices(f, next, from) : -1;
+    return rc == 0 ? lat_stream_share_slices(f, next_slices, &(position){.s = s}) : -1;
 }
 
 static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
@@ -108,27 +108,13 @@ static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
         return -1; /* the reader, if there is one, has closed itself */
     if (reads && lat_header_copy(&f->head, &s.f.head))
         rc = -1;
-    rc = share(comm, f, rc, next_slices, &(position){.s = &s});
+    rc = share(comm, f, rc, &s);
     if (reads)
         lat_file_reader_close(&s);
     return rc;
 }
 
 /* ---- spinors and propagators ----------------------------------------------------------------- */
-
-typedef struct in_memory {
-    lat_field f;
-    int next;
-} in_memory;
-
-static int next_in_memory(void *context, void *slices, int count)
-{
-    in_memory *m = context;
-    const size_t slice = lat_slice_bytes(&m->f.head);
-    lat_memcpy(slices, (const char *)m->f.data + (size_t)m->next * slice, (size_t)count * slice);
-    m->next += count;
-    return 0;
-}
 
 static int read_quarks(lat_input *in, const lat_format *format, lat_field *f,
                        const lat_quark_hints *hints)
@@ -137,12 +123,12 @@ static int read_quarks(lat_input *in, const lat_format *format, lat_field *f,
     const lat_comm *comm = lat_input_comm(in);
     if (comm->size == 1)
         return lat_quarks_read(in, f, format, hints ? hints : &none, 0);
-    in_memory whole = {.next = 0};
-    int rc = comm->rank == 0 ? lat_quarks_read(in, &whole.f, format, hints ? hints : &none, 0) : 0;
-    if (rc == 0 && comm->rank == 0 && lat_header_copy(&f->head, &whole.f.head))
+    lat_file_reader s = {.whole = true};
+    int rc = comm->rank == 0 ? lat_quarks_read(in, &s.f, format, hints ? hints : &none, 0) : 0;
+    if (rc == 0 && comm->rank == 0 && lat_header_copy(&f->head, &s.f.head))
         rc = -1;
-    rc = share(comm, f, rc, next_in_memory, &whole);
-    lat_field_free(&whole.f);
+    rc = share(comm, f, rc, &s);
+    lat_field_free(&s.f);
     return rc;
 }
 

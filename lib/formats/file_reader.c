@@ -41,8 +41,7 @@ static int open_foreign(lat_file_reader *s, bool whole)
         && lat_expect_bytes(s->in, s->p.read_reals ? 1 : lat_payload_bytes(&s->f.head, s->p.rows),
                             (uint64_t)lat_slice_bytes(&s->f.head)
                                 * ((uint64_t)lat_slices(&s->f.head) + 2),
-                            "a configuration of that size")
-               < 0)
+                            "a configuration of that size"))
         return -1;
     s->at = lat_input_offset(s->in);
     s->whole = whole || lat_input_size(s->in) < 0 || !lat_payload_sliced(&s->p, &s->f.head);
@@ -123,51 +122,41 @@ static int each_of_memory(const lat_file_reader *s, int n, lat_slices_fn *fn, vo
     return rc;
 }
 
-/* The buffer for slices from t on, n at a time. There are two: the slices before stay in memory. */
-static char *buffer_for(const lat_file_reader *s, char *buffers, int t, int n)
+/* The next slices, of our stream (`r`) or of a foreign file. */
+static int next_slices(lat_file_reader *s, lat_stream_reader *r, void *slices, int first, int count)
 {
-    return buffers + (size_t)(t / n % 2) * (size_t)n * lat_slice_bytes(&s->f.head);
+    if (r)
+        return lat_stream_get(r, slices, count) < 0 ? -1 : 0;
+    if (lat_payload_read(s->in, &s->f.head, &s->p, slices, first, count))
+        return -1;
+    lat_flip_signs(&s->f.head, s->signs, slices, first, count);
+    return 0;
 }
 
-/* Blocks of our stream are verified each time; the plaquette is, by lat_file_reader_first. */
-static int each_of_stream(lat_file_reader *s, int n, char *buffers, lat_slices_fn *fn,
-                          void *context)
-{
-    const int all = lat_slices(&s->f.head);
-    lat_stream_reader *r = lat_stream_begin(s->in, &s->f.head);
-    int rc = r ? 0 : -1;
-    for (int t = 0; t < all && rc == 0; t += n) {
-        const int count = all - t < n ? all - t : n;
-        void *slices = buffer_for(s, buffers, t, n);
-        rc = lat_stream_get(r, slices, count) < 0 ? -1 : fn(context, &s->f.head, slices, t, count);
-    }
-    if (rc == 0)
-        s->r.largest = lat_stream_largest(r);
-    return lat_stream_end(r, rc == 0 ? &s->f.head : NULL) < 0 ? -1 : rc;
-}
-
-/* Checksums are computed in the first pass only; then rewinding makes sure that the file has not
- * changed. */
+/* Blocks of our stream are verified each time; the plaquette is, by lat_file_reader_first. Of a
+ * foreign file checksums are computed in the first pass only; then rewinding makes sure that the
+ * file has not changed. */
 static int each_of_file(lat_file_reader *s, int n, char *buffers, lat_slices_fn *fn, void *context)
 {
     const int all = lat_slices(&s->f.head);
     lat_digest *const digest = s->p.digest;
-    int rc = 0;
+    lat_stream_reader *r = s->format->stream ? lat_stream_begin(s->in, &s->f.head) : NULL;
+    int rc = r || !s->format->stream ? 0 : -1;
     if (!s->fresh)
         s->p.digest = NULL;
     for (int t = 0; t < all && rc == 0; t += n) {
         const int count = all - t < n ? all - t : n;
-        void *slices = buffer_for(s, buffers, t, n);
-        rc = lat_payload_read(s->in, &s->f.head, &s->p, slices, t, count);
-        if (rc == 0) {
-            lat_flip_signs(&s->f.head, s->signs, slices, t, count);
-            rc = fn(context, &s->f.head, slices, t, count);
-        }
+        /* There are two buffers: the slices before stay in memory. */
+        char *slices = buffers + (size_t)(t / n % 2) * (size_t)n * lat_slice_bytes(&s->f.head);
+        rc = next_slices(s, r, slices, t, count) ? -1 : fn(context, &s->f.head, slices, t, count);
     }
     s->p.digest = digest;
-    if (rc == 0 && !s->fresh)
-        rc = lat_input_rewind(s->in, s->at); /* is the file as it was when it was verified? */
-    return rc;
+    if (s->format->stream) {
+        if (rc == 0)
+            s->r.largest = lat_stream_largest(r);
+        return lat_stream_end(r, rc == 0 ? &s->f.head : NULL) < 0 ? -1 : rc;
+    }
+    return rc == 0 && !s->fresh ? lat_input_rewind(s->in, s->at) : rc;
 }
 
 int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, void *context)
@@ -184,8 +173,7 @@ int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, vo
     if (rc == 0 && !s->fresh)
         rc = lat_input_rewind(s->in, s->at);
     if (rc == 0)
-        rc = s->format->stream ? each_of_stream(s, n, buffers, fn, context)
-                               : each_of_file(s, n, buffers, fn, context);
+        rc = each_of_file(s, n, buffers, fn, context);
     s->fresh = false;
     free(buffers);
     return rc;
@@ -201,9 +189,8 @@ int lat_file_reader_get(lat_file_reader *s, void *slices, int first, int count)
     }
     s->p.digest = NULL;
     if ((first == 0 && lat_input_rewind(s->in, s->at) < 0)
-        || lat_payload_read(s->in, head, &s->p, slices, first, count) < 0)
+        || next_slices(s, NULL, slices, first, count))
         return -1;
-    lat_flip_signs(head, s->signs, slices, first, count);
     return first + count < lat_slices(head) ? 0 : lat_input_rewind(s->in, s->at);
 }
 

@@ -57,8 +57,8 @@ static int read_kyu(lat_input *in, const lat_header *head, LAT_UNUSED lat_payloa
 {
     for (size_t i = 0; i < 72; i++) {
         const size_t mu = i / 18, column = i / 6 % 3, row = i / 2 % 3;
-        if (read_plane(in, lat_volume(&head->geom), links, mu * 18 + 2 * (3 * row + column) + i % 2)
-            < 0)
+        if (read_plane(in, lat_volume(&head->geom), links,
+                       mu * 18 + 2 * (3 * row + column) + i % 2))
             return -1;
     }
     return 0;

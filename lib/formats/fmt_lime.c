@@ -380,7 +380,6 @@ static int write_before(lat_output *out, const lat_header *h)
     if (lat_lime_write_scidac_file(out, &h->geom) < 0
         || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
                                XML "<title>gauge configuration</title>")
-               < 0
         || lat_lime_write_scidac_record(out, h, type, 2 * (size_t)h->nc * (size_t)h->nc, 4) < 0)
         return -1;
     return lat_lime_write_ours(out, h);
@@ -397,8 +396,7 @@ static int write_ildg_records(lat_output *out, const lat_header *h)
                                 "<version>1.0</version><field>su%dgauge</field>"
                                 "<precision>%d</precision><lx>%d</lx><ly>%d</ly><lz>%d</lz>"
                                 "<lt>%d</lt></ildgFormat>",
-                            h->nc, 8 * (int)h->real, d[0], d[1], d[2], d[3])
-        < 0)
+                            h->nc, 8 * (int)h->real, d[0], d[1], d[2], d[3]))
         return -1;
     return lat_lime_write_text(out, 0, "ildg-data-lfn", "%s", lfn ? lfn : "lfn://unknown");
 }

@@ -36,7 +36,7 @@ static int read_head(lat_input *in, lat_header *h, bool *big, bool *listed)
     const char *name = lat_input_name(in);
     unsigned char b[HEAD];
     char stamp[STAMP + 1];
-    if (lat_input_read(in, b, sizeof b) < 0)
+    if (lat_input_read(in, b, sizeof b))
         return -1;
     const bool glu = lat_begins_number(b, 4, GLU);
     *big = lat_load_u32(b, true) == (glu ? GLU : MAGIC);
@@ -48,7 +48,7 @@ static int read_head(lat_input *in, lat_header *h, bool *big, bool *listed)
     *listed = lat_load_u32(b + HEAD - 4, *big) != 0;
     memcpy(stamp, b + 20, STAMP);
     stamp[STAMP] = 0;
-    if (lat_header_check(h, name) < 0)
+    if (lat_header_check(h, name))
         return -1;
     return stamp[0] ? lat_info_set(h, "time_stamp", stamp) : 0;
 }
@@ -58,13 +58,9 @@ static int read_order(lat_input *in, size_t volume, bool big, uint32_t **order)
 {
     const char *name = lat_input_name(in);
     uint32_t *list = lat_alloc(volume, sizeof *list, "a list of sites");
-    unsigned char *seen = calloc(volume, 1);
+    unsigned char *seen = lat_alloc_zero(volume, 1, "a list of sites");
     *order = list;
-    if (!list || !seen) {
-        free(seen);
-        return list ? lat_fail("out of memory: a list of %zu sites", volume) : -1;
-    }
-    int bad = lat_input_read(in, list, volume * sizeof *list);
+    int bad = list && seen ? lat_input_read(in, list, volume * sizeof *list) : -1;
     for (size_t i = 0; i < volume && !bad; i++) {
         list[i] = lat_load_u32((unsigned char *)&list[i], big);
         if (list[i] >= volume || seen[list[i]]++)
@@ -121,9 +117,7 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
         p->digest = big ? lat_glu_digest_big : lat_glu_digest_little;
     if (lat_expect_bytes(in, 8 + 4 * sites + lat_payload_bytes(h, h->nc), 5 * sites,
                          "a configuration of that size")
-            < 0
-        || (listed && read_order(in, sites, big, &p->sites) < 0)
-        || lat_input_read(in, b, sizeof b) < 0)
+        || (listed && read_order(in, sites, big, &p->sites) < 0) || lat_input_read(in, b, sizeof b))
         return -1;
     *s = (stated){lat_load_u32(b, big), lat_load_u32(b + 4, big)};
     return set_source(h, big, s);
@@ -140,8 +134,7 @@ static int end(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
                         "%s: checksums %08lx %08lx are stated, %08lx %08lx found in the data "
                         "(damaged copy?)",
                         lat_input_name(in), (unsigned long)s->sum29, (unsigned long)s->sum31,
-                        (unsigned long)found.sum29, (unsigned long)found.sum31)
-               < 0)
+                        (unsigned long)found.sum29, (unsigned long)found.sum31))
         return -1;
     return set_source(&f->head, p->big, &found);
 }
@@ -187,14 +180,14 @@ static int begin_old(lat_input *in, lat_header *head, lat_payload *p,
                      LAT_UNUSED lat_read_context *r)
 {
     unsigned char b[OLD_HEAD];
-    return lat_input_read(in, b, sizeof b) < 0 ? -1 : take_plain(in, head, p, b, OLD, 4, "MILC v1");
+    return lat_input_read(in, b, sizeof b) ? -1 : take_plain(in, head, p, b, OLD, 4, "MILC v1");
 }
 
 static int begin_fnal(lat_input *in, lat_header *head, lat_payload *p,
                       LAT_UNUSED lat_read_context *r)
 {
     unsigned char b[FNAL_HEAD];
-    if (lat_input_read(in, b, sizeof b) < 0)
+    if (lat_input_read(in, b, sizeof b))
         return -1;
     const bool big = lat_load_u32(b, true) == FNAL;
     const uint32_t real = lat_load_u32(b + 8, big), each = lat_load_u32(b + 12, big),
@@ -214,9 +207,9 @@ static int begin_1996(lat_input *in, lat_header *head, lat_payload *p,
                       LAT_UNUSED lat_read_context *r)
 {
     unsigned char b[HEAD_1996];
-    if (lat_need_size(in) < 0 || lat_input_read(in, b, sizeof b) < 0
+    if (lat_need_size(in) || lat_input_read(in, b, sizeof b)
         || take_plain(in, head, p, b, OF_1996, 4, "MILC of 1996") < 0
-        || lat_header_check(head, lat_input_name(in)) < 0)
+        || lat_header_check(head, lat_input_name(in)))
         return -1;
     if (lat_load_u32(b + 24, p->big))
         return lat_fail("%s: expected sites in order 0 in a MILC file of 1996, found order %lu",

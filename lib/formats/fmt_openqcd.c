@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "format.h"
 
 #define HEAD 24
@@ -103,9 +104,9 @@ static int rearrange(lat_field *f, program from, program to)
         exchange_x_z(geom);
     const size_t links = lat_field_matrices(f);
     double(*u)[18] = f->data, moving[18], next_link[18];
-    unsigned char *done = calloc(links, 1);
+    unsigned char *done = lat_alloc_zero(links, 1, "marks for links");
     if (!done)
-        return lat_fail("out of memory: marks for %zu links", links);
+        return -1;
     for (size_t start = 0; start < links; start++) {
         size_t at = start;
         memcpy(moving, u[start], sizeof moving);

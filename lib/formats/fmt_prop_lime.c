@@ -312,7 +312,6 @@ static int write_chroma(lat_output *out, const lat_field *f)
     if (lat_lime_write_scidac_file(out, &h->geom) < 0
         || lat_lime_write_text(out, LAT_LIME_ENDS, "scidac-file-xml",
                                XML "<propagator><id>0</id></propagator>")
-               < 0
         || lat_lime_write_scidac_record(out, h, "3_DiracPropagator", PROPAGATOR_REALS, 1) < 0
         || write_record(out, h) < 0)
         return -1;
@@ -329,7 +328,6 @@ static int write_zeros(lat_output *out, const lat_header *h)
         || lat_lime_write_text(out, 0, "scidac-record-xml",
                                XML "<usqcdSourceInfo><version>1.0</version><info>not known: zeros"
                                    "</info></usqcdSourceInfo>")
-               < 0
         || lat_lime_write_head(out, 0, "scidac-binary-data", bytes) < 0)
         return -1;
     const size_t site = 2 * (size_t)h->real, each = sizeof zeros / site;
@@ -352,7 +350,6 @@ static int write_usqcd(lat_output *out, const lat_field *f)
                                    "USQCD_DiracFermion_ScalarSource_TwelveSink</type><info>lat %s"
                                    "</info></usqcdPropFile>",
                                LAT_VERSION)
-               < 0
         || write_zeros(out, h) < 0)
         return -1;
     for (size_t column = 0; column < 12; column++)
@@ -361,7 +358,6 @@ static int write_usqcd(lat_output *out, const lat_field *f)
                                    XML "<usqcdPropInfo><version>1.0</version><spin>%zu</spin>"
                                        "<color>%zu</color><info></info></usqcdPropInfo>",
                                    column / 3, column % 3)
-                   < 0
             || write_data(out, f, "tzyxsci", column, SPINOR_REALS) < 0)
             return -1;
     return 0;
@@ -374,8 +370,7 @@ static int write_etmc(lat_output *out, const lat_field *f)
     const int *d = h->geom.dims;
     const size_t columns = lat_header_objects(h);
     if (lat_lime_write_text(out, LAT_LIME_BEGINS | LAT_LIME_ENDS, "propagator-type",
-                            "DiracFermion_Sink")
-        < 0)
+                            "DiracFermion_Sink"))
         return -1;
     for (size_t column = 0; column < columns; column++)
         if (lat_lime_write_text(out, LAT_LIME_BEGINS, "etmc-propagator-format",
@@ -383,7 +378,6 @@ static int write_etmc(lat_output *out, const lat_field *f)
                                     "</precision><flavours>1</flavours><lx>%d</lx><ly>%d</ly>"
                                     "<lz>%d</lz><lt>%d</lt></etmcFormat>",
                                 8 * (int)h->real, d[0], d[1], d[2], d[3])
-                < 0
             || write_data(out, f, "tzyxsci", column, SPINOR_REALS) < 0)
             return -1;
     return 0;

@@ -99,8 +99,7 @@ static int read_milc(lat_input *in, lat_field *f, lat_quark_hints *h)
                         load(b, 22, big));
     if (lat_geometry_check(&f->head.geom, name) < 0
         || lat_quark_alloc(in, f, LAT_PROPAGATOR,
-                           COLUMNS * (COLUMN_HEAD + SITE_BYTES * lat_volume(&f->head.geom)))
-               < 0)
+                           COLUMNS * (COLUMN_HEAD + SITE_BYTES * lat_volume(&f->head.geom))))
         return -1;
     for (int column = 0; column < COLUMNS; column++)
         if (read_milc_column(in, f, column, big, h) < 0)

@@ -10,7 +10,6 @@
  * are unitary.
  */
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "format.h"

@@ -5,7 +5,6 @@
  * writer; then sites with t slowest and z fastest, directions t, x, y, z. Nothing is summed.
  * Written little endian. */
 #include <stdint.h>
-#include "base/bytes.h"
 #include "base/error.h"
 #include "format.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "format.h"
 #include "lime.h"
 #include "payload.h"
@@ -275,9 +276,7 @@ int lat_skip_to_links(lat_input *in, const lat_header *head, int rows)
 
 void *lat_format_state(lat_read_context *r, size_t size)
 {
-    if (!r->state && !(r->state = calloc(1, size)))
-        lat_fail("out of memory: %zu bytes", size);
-    return r->state;
+    return r->state = r->state ? r->state : lat_alloc_zero(1, size, "a file");
 }
 
 int lat_set_source(lat_header *head, const char *format, ...)

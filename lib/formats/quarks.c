@@ -190,7 +190,6 @@ int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_q
     return lat_rc(
         lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
         || lat_quark_alloc(in, f, kind, reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
-               < 0
         || lat_quark_array_read(in, f, a) < 0);
 }
 
@@ -232,12 +231,6 @@ static void change_site(const void *with, const lat_field *f, LAT_UNUSED size_t 
         s[k] *= n->scale;
 }
 
-static void change_numbers(lat_field *f, const lat_basis *b, bool back, double scale)
-{
-    if (strcmp(b->name, LAT_BASIS) || scale != 1)
-        each_site(f, change_site, &(numbers){b, back, scale});
-}
-
 static void change_source(const void *with, const lat_field *f, LAT_UNUSED size_t x, double *s)
 {
     lat_basis_source(with, false, f->head.nc, s);
@@ -247,13 +240,6 @@ void lat_quarks_source_basis(lat_field *f, const lat_basis *b)
 {
     if (strcmp(b->name, LAT_BASIS))
         each_site(f, change_source, b);
-}
-
-/* NaN where the header states none. */
-static double stated_kappa(const lat_header *head)
-{
-    const lat_fermion *fermion = &head->quark.fermion;
-    return !strcmp(fermion->name, "wilson") ? lat_kappa_of_mass(fermion->mass) : NAN;
 }
 
 lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h)
@@ -266,7 +252,10 @@ lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h)
 static double file_scale(const char *name, const lat_format *format, const lat_header *head,
                          const lat_quark_hints *h)
 {
-    const double stated = stated_kappa(head), kappa = isnan(h->kappa) ? stated : h->kappa;
+    const lat_fermion *fermion = &head->quark.fermion;
+    /* NaN where the header states none. */
+    const double stated = !strcmp(fermion->name, "wilson") ? lat_kappa_of_mass(fermion->mass) : NAN,
+                 kappa = isnan(h->kappa) ? stated : h->kappa;
     if (lat_quarks_norm(format, h) != LAT_NORM_KAPPA)
         return 1;
     if (fabs(kappa - stated) > 1e-6 * fabs(stated)
@@ -292,7 +281,8 @@ static int change(const char *name, lat_field *f, const lat_format *format,
                                   : lat_basis_find(format->basis ? format->basis : LAT_BASIS);
     if (isnan(scale) || !b)
         return -1;
-    change_numbers(f, b, back, back ? 1 / scale : scale);
+    if (strcmp(b->name, LAT_BASIS) || scale != 1)
+        each_site(f, change_site, &(numbers){b, back, back ? 1 / scale : scale});
     return 0;
 }
 
@@ -406,8 +396,7 @@ static int read_stated(lat_input *in, lat_field *f, const lat_format *from, lat_
         if (lat_take_dims(in, &f->head.geom, &h->dims) < 0
             || lat_quark_read_whole(in, f,
                                     from->quarks & LAT_HOLDS_SPINORS ? LAT_SPINOR : LAT_PROPAGATOR,
-                                    &from->array)
-                   < 0)
+                                    &from->array))
             return -1;
     }
     return from->source ? lat_set_source(&f->head, "%s", from->source) : 0;

@@ -103,9 +103,8 @@ static int make_orbits(lat_gluon_momenta *m, key *list)
     m->orbits = 0;
     for (size_t i = 0; i < m->half; i++)
         m->orbits += i == 0 || compare(&list[i - 1], &list[i]);
-    if (!(m->orbit = lat_alloc(m->orbits, sizeof *m->orbit, "orbits of momenta")))
+    if (!(m->orbit = lat_alloc_zero(m->orbits, sizeof *m->orbit, "orbits of momenta")))
         return -1;
-    memset(m->orbit, 0, m->orbits * sizeof *m->orbit);
     lat_gluon_orbit *o = m->orbit - 1;
     for (size_t i = 0; i < m->half; i++) {
         int n[LAT_MAX_DIMS] = {0};

@@ -57,14 +57,12 @@ static int work_new(work *w, const lat_gluon_momenta *m, lat_device_choice devic
     *w = (work){.a = fftw_malloc(m->sites * sizeof *w->a),
                 .f = fftw_malloc(m->half * sizeof *w->f)};
     w->s = lat_alloc(m->half, sizeof *w->s, "a divergence");
-    w->all = lat_alloc(m->half, sizeof *w->all, "a propagator");
-    w->along = lat_alloc(m->half, sizeof *w->along, "a propagator");
+    w->all = lat_alloc_zero(m->half, sizeof *w->all, "a propagator");
+    w->along = lat_alloc_zero(m->half, sizeof *w->along, "a propagator");
     if (!w->a || !w->f)
         lat_fail("out of memory: a Fourier transform of %zu sites", m->sites);
     if (!w->a || !w->f || !w->s || !w->all || !w->along || choose_fourier(w, m, n, device))
         return work_free(w), -1;
-    memset(w->all, 0, m->half * sizeof *w->all);
-    memset(w->along, 0, m->half * sizeof *w->along);
     return 0;
 }
 

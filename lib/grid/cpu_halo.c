@@ -12,8 +12,6 @@ struct lat_halo {
     char *send[LAT_FACES], *receive[LAT_FACES];
 };
 
-static bool checks(const lat_dfield *f) { return f->grid->dev->options.check; }
-
 static size_t site_bytes(const lat_dfield *f, int objects)
 {
     return (size_t)(objects * f->shape.reals) * lat_storage_bytes(f->grid->spec.storage);
@@ -127,7 +125,7 @@ static void wait(const task *t) { lat_barrier_wait(&t->team->barrier, lat_team_t
 /* On the checking device ghosts become NaN. */
 static void poison(const task *t)
 {
-    if (!checks(t->f))
+    if (!t->f->grid->dev->options.check)
         return;
     move_part(t->f, t->part, POISON);
     wait(t);

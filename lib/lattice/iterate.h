@@ -101,3 +101,19 @@ LAT_INLINE double lat_overlap(int n, const double *a, const double *b)
         s += a[i] * b[i];
     return s;
 }
+
+/* The statement, in which n is N of SU(N), and a constant for SU(2) and SU(3): the compiler unrolls
+ * its loops. */
+#define LAT_WITH_COLOURS(nc, ...) \
+    do { \
+        if ((nc) == 2) { \
+            const int n = 2; \
+            __VA_ARGS__; \
+        } else if ((nc) == 3) { \
+            const int n = 3; \
+            __VA_ARGS__; \
+        } else { \
+            const int n = (nc); \
+            __VA_ARGS__; \
+        } \
+    } while (0)

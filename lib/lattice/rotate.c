@@ -92,27 +92,16 @@ LAT_INLINE void chunk(lat_field *u, const lat_field *g, size_t from, size_t to, 
     }
 }
 
-LAT_INLINE void chunk_any(lat_field *u, const lat_field *g, size_t from, size_t to)
-{
-    switch (u->head.nc) {
-    case 2: chunk(u, g, from, to, 2); break;
-    case 3: chunk(u, g, from, to, 3); break;
-    default: chunk(u, g, from, to, u->head.nc);
-    }
-}
-
-typedef void chunk_fn(lat_field *u, const lat_field *g, size_t from, size_t to);
-
 LAT_ISA_CLONES(chunk, "", (lat_field * u, const lat_field *g, size_t from, size_t to),
-               chunk_any(u, g, from, to))
+               LAT_WITH_COLOURS(u->head.nc, chunk(u, g, from, to, n)))
 
-static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
+static __typeof__(&chunk_base) const chunks[] = LAT_ISA_EACH(chunk_, );
 
 void lat_transform_rotate(lat_field *u, const lat_field *g)
 {
-    chunk_fn *const run = chunks[lat_isa_widest()];
     const size_t sites = lat_field_sites(u);
+    const lat_isa isa = lat_isa_widest();
 #pragma omp parallel for schedule(static)
     for (size_t from = 0; from < sites; from += LAT_CHUNK)
-        run(u, g, from, from + LAT_CHUNK < sites ? from + LAT_CHUNK : sites);
+        chunks[isa](u, g, from, from + LAT_CHUNK < sites ? from + LAT_CHUNK : sites);
 }

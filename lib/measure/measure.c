@@ -30,12 +30,11 @@ int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const vo
 {
     const size_t own = (size_t)lat_field_slab(f).count, slices = (size_t)lat_slices(&f->head);
     const size_t chunks = (items + LAT_CHUNK - 1) / LAT_CHUNK;
-    lat_partial *part = lat_alloc(own * chunks, sizeof *part, "a measurement");
+    lat_partial *part = lat_alloc_zero(own * chunks, sizeof *part, "a measurement");
     lat_partial *slice = lat_alloc(own + slices, sizeof *slice, "a measurement"),
                 *all = slice + own;
     int rc = part && slice ? 0 : -1;
     if (rc == 0) {
-        memset(part, 0, own * chunks * sizeof *part);
 #pragma omp parallel for schedule(static)
         for (size_t c = 0; c < own * chunks; c++) {
             const size_t from = c / chunks * items, at = c % chunks * LAT_CHUNK,
@@ -132,12 +131,7 @@ LAT_INLINE void lines_chunk(const lat_field *f, size_t from, size_t to, int n, i
 
 static void lines_any(const lat_field *f, size_t from, size_t to, const void *arg, lat_partial *p)
 {
-    const int mu = *(const int *)arg;
-    switch (f->head.nc) {
-    case 2: lines_chunk(f, from, to, 2, mu, p); break;
-    case 3: lines_chunk(f, from, to, 3, mu, p); break;
-    default: lines_chunk(f, from, to, f->head.nc, mu, p);
-    }
+    LAT_WITH_COLOURS(f->head.nc, lines_chunk(f, from, to, n, *(const int *)arg, p));
 }
 
 /* Along the last axis: loops <- loops times the links of this rank; `begin`: this is the first
@@ -230,12 +224,7 @@ LAT_INLINE void deviation_chunk(const lat_field *f, size_t from, size_t to, int 
 static void deviation_any(const lat_field *f, size_t from, size_t to, const void *arg,
                           lat_partial *p)
 {
-    const unsigned open = *(const unsigned *)arg;
-    switch (f->head.nc) {
-    case 2: deviation_chunk(f, from, to, 2, open, p); break;
-    case 3: deviation_chunk(f, from, to, 3, open, p); break;
-    default: deviation_chunk(f, from, to, f->head.nc, open, p);
-    }
+    LAT_WITH_COLOURS(f->head.nc, deviation_chunk(f, from, to, n, *(const unsigned *)arg, p));
 }
 
 int lat_measure_deviation(const lat_field *f, lat_deviation *d)
@@ -366,11 +355,7 @@ LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double 
 
 static void gauge_any(const gauge_sums *g, size_t from, size_t to, double *p)
 {
-    switch (g->f->head.nc) {
-    case 2: gauge_chunk(g, from, to, p, 2); break;
-    case 3: gauge_chunk(g, from, to, p, 3); break;
-    default: gauge_chunk(g, from, to, p, g->f->head.nc);
-    }
+    LAT_WITH_COLOURS(g->f->head.nc, gauge_chunk(g, from, to, p, n));
 }
 
 /* to = the sum of n records. */

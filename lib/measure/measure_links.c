@@ -122,11 +122,7 @@ LAT_INLINE void clover_chunk(const lat_field *f, size_t from, size_t to, int n, 
 static void clover_any(const lat_field *f, size_t from, size_t to, LAT_UNUSED const void *arg,
                        lat_partial *p)
 {
-    switch (f->head.nc) {
-    case 2: clover_chunk(f, from, to, 2, p); break;
-    case 3: clover_chunk(f, from, to, 3, p); break;
-    default: clover_chunk(f, from, to, f->head.nc, p);
-    }
+    LAT_WITH_COLOURS(f->head.nc, clover_chunk(f, from, to, n, p));
 }
 
 int lat_measure_clover(const lat_field *f, lat_clover *c)
@@ -197,11 +193,7 @@ static void schwinger_dyson_any(const lat_field *f, size_t from, size_t to, cons
                                 lat_partial *p)
 {
     const double xi = *(const double *)arg;
-    switch (f->head.nc) {
-    case 2: schwinger_dyson_chunk(f, from, to, 2, xi, p); break;
-    case 3: schwinger_dyson_chunk(f, from, to, 3, xi, p); break;
-    default: schwinger_dyson_chunk(f, from, to, f->head.nc, xi, p);
-    }
+    LAT_WITH_COLOURS(f->head.nc, schwinger_dyson_chunk(f, from, to, n, xi, p));
 }
 
 int lat_measure_schwinger_dyson(const lat_field *f, double xi, lat_schwinger_dyson *m)

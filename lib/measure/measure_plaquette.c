@@ -6,7 +6,6 @@
  * added in the order of the chunks. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "lattice/boundary.h"
 #include "lattice/simd8.h"
 #include "base/threads.h"
@@ -231,27 +230,27 @@ LAT_INLINE void chunk(const slice_range *w, size_t t, size_t from, size_t to, in
                           sqrt(largest_lane(off))};
 }
 
-LAT_INLINE void chunk_any(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p)
-{
-    switch (w->head->nc) {
-    case 2: chunk(w, t, from, to, 2, p); break;
-    case 3: chunk(w, t, from, to, 3, p); break;
-    default: chunk(w, t, from, to, w->head->nc, p);
-    }
-}
-
-typedef void chunk_fn(const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p);
-
 LAT_ISA_CLONES(chunk, LAT_FMA,
                (const slice_range *w, size_t t, size_t from, size_t to, lat_slice_sums *p),
-               chunk_any(w, t, from, to, p))
+               LAT_WITH_COLOURS(w->head->nc, chunk(w, t, from, to, n, p)))
 
-static chunk_fn *const chunks[] = LAT_ISA_EACH(chunk_, );
+static __typeof__(&chunk_base) const chunks[] = LAT_ISA_EACH(chunk_, );
+
+static lat_slice_sums add_up(const lat_slice_sums *part, size_t n)
+{
+    lat_slice_sums all = {0};
+    for (size_t i = 0; i < n; i++) {
+        all.plaquette += part[i].plaquette;
+        all.temporal += part[i].temporal;
+        all.trace += part[i].trace;
+        all.distance = lat_worse(all.distance, part[i].distance);
+    }
+    return all;
+}
 
 int lat_measure_slices(const lat_header *head, const void *slices, int count, const void *after,
                        bool group, lat_slice_sums *sums)
 {
-    chunk_fn *const run = chunks[lat_isa_widest()];
     slice_range w = {.head = head,
                      .slice = {.head = {.geom = head->geom}},
                      .at = slices,
@@ -266,36 +265,23 @@ int lat_measure_slices(const lat_header *head, const void *slices, int count, co
     w.site_bytes = (size_t)head->geom.nd * w.matrix_bytes;
     const size_t each = (w.sites + LAT_CHUNK - 1) / LAT_CHUNK, all = (size_t)count * each;
     lat_slice_sums *part = lat_alloc(all, sizeof *part, "a measurement");
+    const lat_isa isa = lat_isa_widest();
     if (!part)
         return -1;
 #pragma omp parallel for schedule(static) if (all > 1)
     for (size_t i = 0; i < all; i++) {
         const size_t from = i % each * LAT_CHUNK, to = from + LAT_CHUNK;
-        run(&w, i / each, from, to < w.sites ? to : w.sites, &part[i]);
+        chunks[isa](&w, i / each, from, to < w.sites ? to : w.sites, &part[i]);
     }
-    for (size_t i = 0; i < all; i++) {
-        lat_slice_sums *s = &sums[i / each];
-        if (i % each == 0)
-            *s = (lat_slice_sums){0};
-        s->plaquette += part[i].plaquette;
-        s->temporal += part[i].temporal;
-        s->trace += part[i].trace;
-        s->distance = lat_worse(s->distance, part[i].distance);
-    }
+    for (size_t i = 0; i < all; i += each)
+        sums[i / each] = add_up(part + i, each);
     free(part);
     return 0;
 }
 
 lat_slice_sums lat_measure_total(const lat_header *head, const lat_slice_sums *sums)
 {
-    lat_slice_sums all = {0};
-    for (int t = 0; t < lat_slices(head); t++) {
-        all.plaquette += sums[t].plaquette;
-        all.temporal += sums[t].temporal;
-        all.trace += sums[t].trace;
-        all.distance = lat_worse(all.distance, sums[t].distance);
-    }
-    return all;
+    return add_up(sums, (size_t)lat_slices(head));
 }
 
 void lat_measure_means(const lat_header *head, const lat_slice_sums *all, double *plaquette,

@@ -111,17 +111,6 @@ static void take(const lat_search *w, int n, lat_modes *found)
     found->converged = true;
 }
 
-static void give_up(int n, lat_modes *found)
-{
-    lat_search_free(n, found->vector);
-    found->vector = NULL;
-}
-
-static double epsilon_of(const lat_space *s)
-{
-    return s->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53 : 0x1p-24;
-}
-
 lat_search lat_search_of(const lat_modes_job *job, const lat_hermitian *op)
 {
     return (lat_search){.job = job,
@@ -129,7 +118,8 @@ lat_search lat_search_of(const lat_modes_job *job, const lat_hermitian *op)
                         .s = op->space,
                         .p = {op->parity, 1, &column_0},
                         .dimension = dimension_of(op),
-                        .epsilon = epsilon_of(op->space),
+                        .epsilon = op->space->grid->spec.storage == LAT_STORAGE_DOUBLE ? 0x1p-53
+                                                                                       : 0x1p-24,
                         .want = job->high + 1,
                         .worst = INFINITY};
 }
@@ -250,10 +240,12 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
         rc = job->coarse ? run_both(&w, &coarse, found) : run(&w, found);
     found->norm = w.norm;
     found->applications = w.applications;
-    if (rc > 0)
+    if (rc > 0) {
         take(&w, n, found);
-    else
-        give_up(n, found);
+    } else {
+        lat_search_free(n, found->vector);
+        found->vector = NULL;
+    }
     return rc < 0 ? -1 : 0;
 }
 

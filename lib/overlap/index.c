@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "spectrum.h"
 

@@ -65,8 +65,6 @@ static real polynomial(const remez *r, real z)
     return up / down;
 }
 
-static real error_at(const remez *r, real z) { return 1 - sqrtl(y_of(r, z)) * polynomial(r, z); }
-
 /* The extremum near grid point i, by a parabola of the angle through it and its neighbours. */
 static real extremum(const remez *r, int i, int n)
 {
@@ -90,7 +88,8 @@ static real exchange(remez *r)
         const int k = i / FINE, e = i % FINE;
         const real from = acosl(r->z[k]), to = e ? acosl(r->z[k + 1]) : from;
         r->at[i] = from + (to - from) * e / FINE;
-        r->error[i] = error_at(r, e ? cosl(r->at[i]) : r->z[k]);
+        const real z = e ? cosl(r->at[i]) : r->z[k];
+        r->error[i] = 1 - sqrtl(y_of(r, z)) * polynomial(r, z);
     }
     /* The largest of each run of one sign. */
     int found = 0, best = 0;

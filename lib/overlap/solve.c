@@ -20,12 +20,18 @@ typedef struct state {
     lat_space *s;
     const lat_wilson_job *job;
     lat_solve_report *report;
-    lat_dfield *b, *x, *r, *y, *p, *q; /* r: of D x = b, then of one chirality; y: its solution */
-    lat_dfield *z, *last;              /* y since the last update, and the residual of that */
-    double norm[LAT_VECTOR_COLUMNS];   /* |b| */
-    double left[LAT_VECTOR_COLUMNS];   /* |b - D x| */
-    double size[LAT_VECTOR_COLUMNS];   /* |last|, of a chirality */
-    double work[LAT_VECTOR_COLUMNS];   /* iterations, for the costs */
+    union {
+        struct {
+            lat_dfield *b, *x, *r, *y, *p,
+                *q;               /* r: of D x = b, then of one chirality; y: its solution */
+            lat_dfield *z, *last; /* y since the last update, and the residual of that */
+        };
+        lat_dfield *f[FIELDS]; /* the same */
+    };
+    double norm[LAT_VECTOR_COLUMNS]; /* |b| */
+    double left[LAT_VECTOR_COLUMNS]; /* |b - D x| */
+    double size[LAT_VECTOR_COLUMNS]; /* |last|, of a chirality */
+    double work[LAT_VECTOR_COLUMNS]; /* iterations, for the costs */
 } state;
 
 static lat_part part_of(int columns, const int *column)
@@ -206,19 +212,14 @@ static int defect(state *w, const lat_part *p)
     return 0;
 }
 
-/* Is the square of the sign function near enough to 1 for the product of chirality? What is off
- * must be small against the lowest eigenvalue of D D^+, which is mu^2. */
-static bool splits(const state *w)
-{
-    return lat_sign_delta(w->o->sign, 0) <= .05 * fmax(w->o->mu * w->o->mu, 1e-8);
-}
-
 /* x += D^+ y, y = (D D^+)^-1 r. Columns without a part of this chirality are left out. */
 static int correct(state *w, const lat_part *p)
 {
     lat_dfield *all = w->q; /* of both chiralities, while it is not in use */
     int rc = w->s->ops->copy(w->s, p, w->r, w->last) || w->s->ops->zero(w->s, p, w->y) ? -1 : 0;
-    const bool split = splits(w);
+    /* Is the square of the sign function near enough to 1 for the product of chirality? What is off
+     * must be small against the lowest eigenvalue of D D^+, which is mu^2. */
+    const bool split = lat_sign_delta(w->o->sign, 0) <= .05 * fmax(w->o->mu * w->o->mu, 1e-8);
     for (int c = split; c >= -split && rc == 0; c -= 2) {
         int list[LAT_VECTOR_COLUMNS], n = 0;
         double rho[LAT_VECTOR_COLUMNS];
@@ -321,22 +322,13 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
                       lat_wilson_cost *cost)
 {
     state w = {.o = o, .s = o->space, .job = job, .report = report};
-    lat_dfield *f[FIELDS] = {NULL};
-    int rc = lat_vector_new_all(o->space, FIELDS, f, "a solution");
+    int rc = lat_vector_new_all(o->space, FIELDS, w.f, "a solution");
     const double start = lat_seconds();
     const long applied = lat_sign_applications(o->sign);
     const lat_part all = part_of(job->columns, lat_column_numbers);
-    w.b = f[0];
-    w.x = f[1];
-    w.r = f[2];
-    w.y = f[3];
-    w.p = f[4];
-    w.q = f[5];
-    w.z = f[6];
-    w.last = f[7];
     rc = rc || lat_overlap_deflation_check(o) || load(&w, &all) || iterate(&w, &all);
     if (rc == 0 && cost)
         add_costs(&w, lat_seconds() - start, lat_sign_applications(o->sign) - applied, cost);
-    lat_vector_free_all(FIELDS, f);
+    lat_vector_free_all(FIELDS, w.f);
     return rc ? -1 : 0;
 }

@@ -25,13 +25,10 @@ static const pair eps[3][2] = {
 #include "baryon_lanes.h"
 #endif
 
-typedef void sites_fn(const lat_channel *channel, int channels, const double *u, const double *s,
-                      int count, cplx *value);
-
 #define sites_base sites2
 #define sites_avx2 sites4
 #define sites_avx512 sites8
-static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
+static __typeof__(&sites_base) const kinds[] = LAT_ISA_EACH(sites_, );
 
 void lat_baryon_sites(const lat_channel *channel, int channels, const double *u, const double *s,
                       int count, cplx *value)

@@ -4,7 +4,6 @@
 #include "gauss.h"
 
 #include <stdint.h>
-#include <string.h>
 #include "base/isa.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
@@ -28,8 +27,6 @@ typedef struct job {
 #define AS(name) name##8
 #include "gauss_lanes.h"
 
-typedef void sites_fn(const job *j, size_t from, size_t to, int n);
-
 static void sites_base(const job *j, size_t from, size_t to, int n)
 {
     n == 3 ? sites2(j, from, to, 3) : n == 2 ? sites2(j, from, to, 2) : sites2(j, from, to, n);
@@ -50,7 +47,7 @@ LAT_TARGET_AVX512(LAT_FMA) static void sites_avx512(const job *j, size_t from, s
 }
 #endif
 
-static sites_fn *const kinds[] = LAT_ISA_EACH(sites_, );
+static __typeof__(&sites_base) const kinds[] = LAT_ISA_EACH(sites_, );
 
 /* What all spins of a slice share, and where some of them are while they are smeared. */
 typedef struct slice {

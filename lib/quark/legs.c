@@ -161,8 +161,6 @@ typedef struct tree {
     cd *px, *py, *pz; /* phases [x][coordinate], [pair][..], [triple][..] */
 } tree;
 
-static void tree_free(tree *t) { LAT_FREE(t->nx, t->parent, t->px); }
-
 static void tree_grow(tree *t, const lat_fourier *f)
 {
     for (int k = 0; k < f->count; k++) {
@@ -269,7 +267,7 @@ int lat_fourier_slice(const lat_fourier *f, const double *slice, double *out)
             transform_column(f, &t, slice, i, work + (size_t)i * size, out);
     }
     free(work);
-    tree_free(&t);
+    LAT_FREE(t.nx, t.parent, t.px);
     return rc;
 }
 

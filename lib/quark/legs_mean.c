@@ -45,9 +45,8 @@ static lat_legs_bin *find_bin(lat_legs_group *g, const char *links, size_t reals
         return NULL;
     g->bin = new;
     new += g->bins;
-    if (!(new->legs = lat_alloc(reals, sizeof *new->legs, "the propagators of an ensemble")))
+    if (!(new->legs = lat_alloc_zero(reals, sizeof *new->legs, "the propagators of an ensemble")))
         return NULL;
-    memset(new->legs, 0, reals * sizeof *new->legs);
     snprintf(new->links, sizeof new->links, "%s", links);
     g->bins++;
     return new;

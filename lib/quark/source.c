@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/options.h"
 
 /* ---- reading text ---------------------------------------------------------------------------- */
@@ -255,11 +256,8 @@ static int read_all(lat_source *s, bool sink)
 static lat_source *make(const char *text, const lat_header *head, bool sink)
 {
     char dims[64];
-    lat_source *s = calloc(1, sizeof *s);
-    if (s)
-        s->text = strdup(text);
-    if (!s || !s->text) {
-        lat_fail("out of memory: a source");
+    lat_source *s = lat_alloc_zero(1, sizeof *s, "a source");
+    if (!s || !(s->text = lat_text_new("%s", text))) {
         lat_source_free(s);
         return NULL;
     }
@@ -352,7 +350,7 @@ static int number_after(char *text, const char *before)
 
 lat_source *lat_source_named(const char *text, const lat_header *head, int *field, int *column)
 {
-    char *name = strdup(text);
+    char *name = lat_text_new("%s", text);
     lat_source *s = NULL;
     if (name) {
         *column = number_after(name, ", column ");
@@ -366,8 +364,7 @@ lat_source *lat_source_named(const char *text, const lat_header *head, int *fiel
             lat_source_free(s);
             s = NULL;
         }
-    } else
-        lat_fail("out of memory: a source");
+    }
     free(name);
     return s;
 }

@@ -361,11 +361,6 @@ void lat_run_end(lat_run *w)
  * in 16 bits of a matrix that is near singular. */
 enum { WINDOW = 1000 };
 
-static long window_of(lat_solver solver, const lat_system *inner)
-{
-    return solver == LAT_SOLVER_CG && !is_coarse(inner) ? 0 : WINDOW;
-}
-
 static int solve_by(const lat_equation *p, lat_solver solver, int columns, const int *column,
                     lat_solve_report *report)
 {
@@ -378,7 +373,9 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
         const lat_method *k = own.preconditioner;
         own.inner = k && k->precondition && k->system ? k->system : p->outer;
     }
-    int rc = lat_run_begin(&w, &own, solver, window_of(solver, own.inner), columns, column, report);
+    int rc = lat_run_begin(&w, &own, solver,
+                           solver == LAT_SOLVER_CG && !is_coarse(own.inner) ? 0 : WINDOW, columns,
+                           column, report);
     if (rc == 0 && w.active.columns > 0)
         switch (solver) {
         case LAT_SOLVER_AUTO: break;

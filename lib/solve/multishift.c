@@ -174,10 +174,9 @@ int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_d
 {
     const lat_system *s = p->outer;
     state *m = lat_alloc(1, sizeof *m, "conjugate gradients");
-    shifted *each = lat_alloc((size_t)shifts, sizeof *each, "conjugate gradients");
+    shifted *each = lat_alloc_zero((size_t)shifts, sizeof *each, "conjugate gradients");
     int rc = m && each ? 0 : -1;
     if (rc == 0) {
-        memset(each, 0, (size_t)shifts * sizeof *each);
         *m = (state){.p = p, .s = s, .shifts = shifts, .first = shift[0], .shift = each};
         memcpy(m->list, column, sizeof(int) * (size_t)columns);
         m->active = (lat_part){s->parity, columns, m->list};

@@ -8,7 +8,6 @@
  * are one ordinary zlib stream. */
 #include <math.h>
 #include <stdint.h>
-#include "base/bytes.h"
 #include "codec.h"
 #include "deflate.h"
 #include "huffman_internal.h"

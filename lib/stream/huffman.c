@@ -49,12 +49,6 @@ unsigned char *lat_put_stored(unsigned char *out, const unsigned char *p, size_t
     return out;
 }
 
-/* Bytes that it writes. */
-static size_t stored_size(size_t n)
-{
-    return n + STORED_HEAD * ((n + STORED_MOST - 1) / STORED_MOST);
-}
-
 /* A bit writer, lowest bit first. After flush_bits fewer than 8 bits are left in `bits`; it stores
  * 8 bytes at a time, so up to 8 bytes behind the end. */
 typedef struct writer {
@@ -376,7 +370,8 @@ static bool put_coded(writer *w, bool runs, const unsigned char *p, size_t n)
     code_lengths(count, length);
     for (int v = 0; v < symbols; v++)
         bits += (uint64_t)count[v] * length[v];
-    if (bits / 8 + 8 > stored_size(n))
+    /* more than as stored blocks? */
+    if (bits / 8 + 8 > n + STORED_HEAD * ((n + STORED_MOST - 1) / STORED_MOST))
         return false;
     make_codes(length, code);
     put_code(w, symbols, length);

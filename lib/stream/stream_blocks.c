@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "lattice/iterate.h"
-#include "stream.h"
 #include "stream_reduced_internal.h"
 
 #define MAX_RING_BYTES ((size_t)1 << 29) /* of the buffers of a ring of more than one block */

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec.h"
@@ -12,7 +11,6 @@
 #include "common/options.h"
 #include "lattice/slices.h"
 #include "stream_blocks_internal.h"
-#include "stream_reduced_internal.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 

@@ -76,10 +76,9 @@ int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, 
     *to = NULL;
     if (u->head.geom.nd != 4 || u->head.geom.dims[3] == 1)
         return 0;
-    lat_temporal *t = lat_alloc(1, sizeof *t, "the temporal gauge");
+    lat_temporal *t = lat_alloc_zero(1, sizeof *t, "the temporal gauge");
     if (!t)
         return -1;
-    memset(t, 0, sizeof *t);
     const int rc = there ? lat_temporal_on_gpu(t, dev, &u->head.geom, there) : fill_gauge(t, u);
     if (rc || !lat_temporal_unit(t, LAT_STORAGE_SINGLE)
         || (dev->gpu && !there && lat_temporal_to_gpu(t, dev))) {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include "base/error.h"
-#include "lattice/field.h"
 
 /* What all sizes depend on. */
 typedef struct count {

@@ -122,10 +122,9 @@ static int open_outer(lat_wilson *w)
 lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const lat_fermion *fermion,
                             const lat_wilson_options *options)
 {
-    lat_wilson *w = lat_alloc(1, sizeof *w, "the operator");
+    lat_wilson *w = lat_alloc_zero(1, sizeof *w, "the operator");
     if (!w)
         return NULL;
-    memset(w, 0, sizeof *w);
     w->options = *options;
     w->device = device;
     w->links = links;

@@ -5,7 +5,6 @@
  * it at constant f (arXiv:1212.5221, sections 2.2.4 and 2.3; docs/conventions.md, "Annealing"). */
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 #include "base/error.h"
 #include "common/progress.h"
 #include "run/fix/fixing.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
-#include "formats/quarks.h"
 
 void lat_convert_names(char *names)
 {

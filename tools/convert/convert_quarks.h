@@ -2,8 +2,18 @@
 /* convert_quarks.h: lat-convert of spinors and propagators, which are in memory as a whole. */
 #pragma once
 
-#include "formats/join.h"
 #include "formats/quarks.h"
+
+/* 4N spinors, the solutions for all spins and colours of a source, become a propagator. */
+typedef struct lat_join {
+    lat_field whole;
+    double *residual; /* NULL: not all are known */
+    int count;        /* columns that it has */
+} lat_join;
+
+/* 0, or -1 where columns are missing. */
+int lat_join_end(const lat_join *j);
+void lat_join_free(lat_join *j); /* may be used again */
 
 typedef struct lat_convert_quarks {
     const char *milc_info; /* a file beside the input, or NULL */

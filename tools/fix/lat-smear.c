@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "lattice/anisotropy.h"
-#include "lattice/boundary.h"
 #include "measure/measure.h"
 #include "run/common/tool.h"
 #include "smear/smear.h"

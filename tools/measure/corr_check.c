@@ -57,12 +57,6 @@ static bool uses_second(const lat_corr_run *r)
     return false;
 }
 
-/* Does a baryon have one flavour of the first propagator alone? */
-static bool third_quark(lat_channel_kind kind)
-{
-    return kind == LAT_SIGMA || kind == LAT_SIGMA_NR || kind == LAT_XI;
-}
-
 /* Of baryons all quarks count; of mesons of one propagator the boundaries cancel. */
 int lat_corr_check_quarks(lat_corr_run *r)
 {
@@ -79,7 +73,8 @@ int lat_corr_check_quarks(lat_corr_run *r)
                             lat_input_name(lat_fermion_bounded(f) ? r->second.in : r->first.in),
                             r->channel[c].name))
             return -1;
-        const bool doublet = baryon && !third_quark(r->channel[c].kind);
+        const lat_channel_kind kind = r->channel[c].kind; /* three have another quark, too */
+        const bool doublet = baryon && kind != LAT_SIGMA && kind != LAT_SIGMA_NR && kind != LAT_XI;
         if (doublet && f->twist != 0 && !r->twisted)
             lat_warn("%s: channel %s: all its light quarks have twist %g, and no u and d of a "
                      "doublet: the proton is sigma with --second of twist %g",

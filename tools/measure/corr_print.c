@@ -16,18 +16,12 @@ double *lat_corr_number(const lat_corr_run *r, int c, int m, int t)
                     + (size_t)m);
 }
 
-/* (C_A(t+1) - C_A(t-1)) / (4 C_P(t)) of a channel that has (C_A, C_P). */
-static double pcac(const lat_corr_run *r, int c, int t)
-{
-    return (lat_corr_number(r, c, 0, t + 1)[0] - lat_corr_number(r, c, 0, t - 1)[0])
-           / (4 * lat_corr_number(r, c, 0, t)[1]);
-}
-
 static void value(const lat_corr_run *r, int c, int m, int t, double z[2])
 {
     memcpy(z, lat_corr_number(r, c, m, t), 2 * sizeof *z);
-    if (r->channel[c].kind == LAT_PCAC) {
-        z[0] = pcac(r, c, t);
+    if (r->channel[c].kind == LAT_PCAC) { /* (C_A(t+1) - C_A(t-1)) / (4 C_P(t)) of (C_A, C_P) */
+        z[0] = (lat_corr_number(r, c, 0, t + 1)[0] - lat_corr_number(r, c, 0, t - 1)[0])
+               / (4 * lat_corr_number(r, c, 0, t)[1]);
         z[1] = 0;
     }
 }

@@ -96,8 +96,6 @@ typedef struct projected {
     signed char *current; /* [site][cube][colour]: k */
 } projected;
 
-static void projected_free(projected *p) { LAT_FREE(p->phase, p->strings, p->current); }
-
 static int projected_new(projected *p, const lat_field *f)
 {
     const lat_geometry *geom = &f->head.geom;
@@ -396,7 +394,7 @@ static int one(lat_field *f, lat_input *in, FILE *to, long config)
         print_currents(files.currents, &p, config);
     if (code == LAT_DONE && files.links && write_links(files.links, f, &p, &m))
         code = LAT_FAILED;
-    projected_free(&p);
+    LAT_FREE(p.phase, p.strings, p.current);
     return code == LAT_DONE ? lat_print_object(to, in, &kind, &m, config, 1) : code;
 }
 

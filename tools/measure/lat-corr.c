@@ -111,11 +111,8 @@ static int prepare(lat_corr_run *r)
     const size_t numbers = 2 * (size_t)r->job.channels * (size_t)r->job.momenta;
     r->own = lat_alloc((size_t)lat_slices(head), numbers * sizeof(double), "correlators");
     r->all = lat_alloc((size_t)lat_slices(head), numbers * sizeof(double), "correlators");
-    r->norm = lat_alloc((size_t)lat_slices(head), 4 * sizeof(double), "norms of slices");
-    if (!r->norm)
-        return -1;
-    memset(r->norm, 0, 4 * (size_t)lat_slices(head) * sizeof *r->norm);
-    return r->own && r->all ? 0 : -1;
+    r->norm = lat_alloc_zero((size_t)lat_slices(head), 4 * sizeof(double), "norms of slices");
+    return r->own && r->all && r->norm ? 0 : -1;
 }
 
 /* z times exp(i pi angle). */

@@ -139,12 +139,6 @@ typedef struct measured {
     long steps, rejected;
 } measured;
 
-static void measured_free(measured *m)
-{
-    LAT_FREE(m->t, m->density[CLOVER], m->density[PLAQUETTE], m->at);
-    *m = (measured){.rows = 0};
-}
-
 static int reserve(measured *m)
 {
     double **const lists[] = {&m->t, &m->density[CLOVER], &m->density[PLAQUETTE]};
@@ -416,7 +410,7 @@ static int one(lat_field *u, lat_input *in, FILE *to, long config)
     lat_progress_end();
     if (code == LAT_DONE)
         code = lat_print_object(to, in, &kind, &m, config, m.rows);
-    measured_free(&m);
+    LAT_FREE(m.t, m.density[CLOVER], m.density[PLAQUETTE], m.at);
     return code;
 }
 

@@ -101,9 +101,8 @@ static int totals_add(totals *t, const lat_gluon_momenta *m, const lat_gluon_sum
                       const lat_gluon_report *one)
 {
     if (!t->d) {
-        if (!(t->d = lat_alloc(m->orbits, 3 * sizeof *t->d, "means")))
+        if (!(t->d = lat_alloc_zero(m->orbits, 3 * sizeof *t->d, "means")))
             return -1;
-        memset(t->d, 0, 3 * m->orbits * sizeof *t->d);
         t->d2 = t->d + m->orbits;
         t->l = t->d2 + m->orbits;
     }

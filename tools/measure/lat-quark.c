@@ -3,7 +3,6 @@
  * (docs/momentum.md). */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"

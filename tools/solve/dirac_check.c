@@ -156,8 +156,7 @@ static int print_residuals(const lat_dirac_tool_run *r, const lat_field *x, int 
 /* |x| and |b - M x| of each slice and column to r->norms. `b` is NULL where it is not known. */
 static int find_slices(lat_dirac_tool_run *r, lat_plain *m, const lat_field *x, const lat_field *b)
 {
-    int list[LAT_MAX_COLUMNS];
-    const int n = lat_dirac_tool_columns(x, list);
+    const int n = (int)lat_header_objects(&x->head);
     const size_t numbers = (size_t)lat_slices(&x->head) * (size_t)n;
     lat_field exact = {.data = NULL}, y = {.data = NULL};
     free(r->norms);
@@ -165,8 +164,8 @@ static int find_slices(lat_dirac_tool_run *r, lat_plain *m, const lat_field *x, 
     int rc = !r->norms || lat_field_duplicate(x, &exact) || lat_field_convert(&exact, LAT_F64)
              || lat_field_spinors(&y, x, x->head.kind, n);
     rc = rc
-         || (b ? lat_slice_remainder(m, &exact, b, n, list, &y)
-               : lat_plain_apply(m, false, &exact, n, list, &y))
+         || (b ? lat_slice_remainder(m, &exact, b, n, lat_dirac_tool_column, &y)
+               : lat_plain_apply(m, false, &exact, n, lat_dirac_tool_column, &y))
          || lat_slice_norms(&exact, r->norms) || lat_slice_norms(&y, r->norms + numbers);
     lat_field_free(&exact);
     lat_field_free(&y);
@@ -213,9 +212,8 @@ static int print_slices(const lat_dirac_tool_run *r, const lat_field *x, int n, 
 static int find_residuals(lat_dirac_tool_run *r, lat_field *x, const lat_fermion *f, double *found,
                           int *without)
 {
-    int list[LAT_MAX_COLUMNS];
     lat_field b = {.data = NULL};
-    const int n = lat_dirac_tool_columns(x, list);
+    const int n = (int)lat_header_objects(&x->head);
     const bool overlap = lat_dirac_tool_overlap(f);
     if (overlap && r->o.slices > 0)
         return lat_fail("%s: field %ld: expected no overlap propagator with --residual-slices: its "
@@ -232,9 +230,10 @@ static int find_residuals(lat_dirac_tool_run *r, lat_field *x, const lat_fermion
                       lat_dirac_tool_name(r), r->field);
     else if (has == 1)
         rc = overlap ? lat_dirac_tool_check_overlap(r, x, f, &b, found)
-                     : lat_plain_residual(m, x, &b, n, list, found);
+                     : lat_plain_residual(m, x, &b, n, lat_dirac_tool_column, found);
     if (has == 0 && !overlap)
-        rc = lat_plain_apply(m, false, x, n, list, &b) || (*without = check_away(&b, n, found)) < 0;
+        rc = lat_plain_apply(m, false, x, n, lat_dirac_tool_column, &b)
+             || (*without = check_away(&b, n, found)) < 0;
     if (rc == 0 && r->o.slices > 0)
         rc = find_slices(r, m, x, has == 1 ? &b : NULL);
     lat_plain_free(m);

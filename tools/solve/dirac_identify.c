@@ -57,11 +57,10 @@ static int in_our_terms(lat_dirac_tool_run *r, const lat_field *x, const lat_ide
 /* b = M y of all columns. */
 static int multiply(lat_dirac_tool_run *r, const lat_identified *k, lat_field *y, lat_field *b)
 {
-    int list[LAT_MAX_COLUMNS];
-    const int n = lat_dirac_tool_columns(y, list);
+    const int n = (int)lat_header_objects(&y->head);
     lat_plain *m = lat_plain_new(lat_dirac_tool_links(r, y), &k->fermion);
     const int rc = !m || lat_field_exchange(y) || lat_field_spinors(b, y, y->head.kind, n)
-                           || lat_plain_apply(m, false, y, n, list, b)
+                           || lat_plain_apply(m, false, y, n, lat_dirac_tool_column, b)
                        ? -1
                        : 0;
     lat_plain_free(m);
@@ -165,10 +164,9 @@ static void print_origin(const lat_dirac_tool_run *r, const origin *o)
 static int state_point(lat_dirac_tool_run *r, const lat_identified *k, const origin *o,
                        lat_field *y)
 {
-    int list[LAT_MAX_COLUMNS];
     double residual[LAT_MAX_COLUMNS];
     char text[96], column[24] = "";
-    const int n = lat_dirac_tool_columns(y, list);
+    const int n = (int)lat_header_objects(&y->head);
     const size_t reals = lat_header_full_reals(&y->head);
     lat_field b = {.data = NULL};
     lat_plain *m = lat_plain_new(lat_dirac_tool_links(r, y), &k->fermion);
@@ -182,7 +180,8 @@ static int state_point(lat_dirac_tool_run *r, const lat_identified *k, const ori
         memset(b.data, 0, lat_field_reals(&b) * sizeof(double));
         for (int c = 0; c < n; c++)
             at[(size_t)c * reals + 2 * (size_t)(c + o->column)] = 1;
-        rc = lat_field_exchange(y) || lat_plain_residual(m, y, &b, n, list, residual)
+        rc = lat_field_exchange(y)
+             || lat_plain_residual(m, y, &b, n, lat_dirac_tool_column, residual)
              || lat_quark_set_source(&y->head.quark, text)
              || lat_quark_set_residuals(&y->head.quark, residual);
     }

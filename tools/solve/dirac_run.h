@@ -47,8 +47,8 @@ static inline bool lat_dirac_tool_overlap(const lat_fermion *f)
 /* The links of the operator for x. NULL with lat_error set. */
 const lat_field *lat_dirac_tool_links(lat_dirac_tool_run *r, const lat_field *x);
 
-/* The numbers of all columns of x; returns how many. */
-int lat_dirac_tool_columns(const lat_field *x, int *list);
+/* The numbers of columns: 0, 1, 2, .. */
+extern int lat_dirac_tool_column[LAT_MAX_COLUMNS];
 
 /* |b - D x|/|b| of what the header says x is made of. 0 or -1. */
 int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, const lat_fermion *f,

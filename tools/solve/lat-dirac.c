@@ -31,6 +31,7 @@ static int apply = -1, code_of = FAST, even_odd = SYMMETRIC;
 static bool check;
 
 static lat_dirac_tool_run run = {.o = {.residual = 1e-10}};
+int lat_dirac_tool_column[LAT_MAX_COLUMNS];
 
 static const lat_option options[] = {
     LAT_HEADING("What to do"),
@@ -98,21 +99,12 @@ const lat_field *lat_dirac_tool_links(lat_dirac_tool_run *r, const lat_field *x)
 
 /* ---- applying -------------------------------------------------------------------------------- */
 
-int lat_dirac_tool_columns(const lat_field *x, int *list)
-{
-    const int n = (int)lat_header_objects(&x->head);
-    for (int i = 0; i < n; i++)
-        list[i] = i;
-    return n;
-}
-
 static int apply_plain(lat_dirac_tool_run *r, const lat_field *x, lat_field *y)
 {
-    int list[LAT_MAX_COLUMNS];
-    const int n = lat_dirac_tool_columns(x, list);
+    const int n = (int)lat_header_objects(&x->head);
     const lat_field *links = lat_dirac_tool_links(r, x);
     lat_plain *m = links ? lat_plain_new(links, &r->fermion) : NULL;
-    const int rc = m ? lat_plain_apply(m, apply == M_DAGGER, x, n, list, y) : -1;
+    const int rc = m ? lat_plain_apply(m, apply == M_DAGGER, x, n, lat_dirac_tool_column, y) : -1;
     lat_plain_free(m);
     return rc;
 }
@@ -217,15 +209,15 @@ static int overlap_batch(void *with, lat_dfield *in, lat_dfield *out, int column
 
 static int apply_overlap(lat_dirac_tool_run *r, const lat_field *x, lat_field *y)
 {
-    int list[LAT_MAX_COLUMNS];
     lat_overlap_pair o;
     lat_field exact = {.data = NULL};
     if (open_overlap(r, x, &r->fermion, &o))
         return -1;
     int rc = code_of == PLAIN
                  ? exact_copy(x, &exact)
-                       || lat_plain_overlap_apply(o.plain, &exact, lat_dirac_tool_columns(x, list),
-                                                  list, y)
+                       || lat_plain_overlap_apply(o.plain, &exact,
+                                                  (int)lat_header_objects(&x->head),
+                                                  lat_dirac_tool_column, y)
                  : in_batches(o.fast->space, most_columns(x), x, y, overlap_batch, o.fast);
     rc = rc || lat_overlap_describe(&y->head, o.fast, &r->known);
     lat_overlap_pair_close(&o);
@@ -236,16 +228,15 @@ static int apply_overlap(lat_dirac_tool_run *r, const lat_field *x, lat_field *y
 int lat_dirac_tool_check_overlap(lat_dirac_tool_run *r, const lat_field *x, const lat_fermion *f,
                                  const lat_field *b, double *found)
 {
-    int list[LAT_MAX_COLUMNS];
     lat_overlap_pair o;
     lat_field exact;
-    const int n = lat_dirac_tool_columns(x, list), form = lat_propagator_of(&x->head);
+    const int n = (int)lat_header_objects(&x->head), form = lat_propagator_of(&x->head);
     if (form < 0 || lat_overlap_check(f) || open_overlap(r, x, f, &o))
         return -1;
     int rc = exact_copy(x, &exact);
     if (rc == 0) {
-        lat_propagator_make(form, true, f, b, n, list, &exact);
-        rc = lat_plain_overlap_residual(o.plain, &exact, b, n, list, found);
+        lat_propagator_make(form, true, f, b, n, lat_dirac_tool_column, &exact);
+        rc = lat_plain_overlap_residual(o.plain, &exact, b, n, lat_dirac_tool_column, found);
     }
     lat_overlap_pair_close(&o);
     lat_field_free(&exact);
@@ -270,7 +261,6 @@ static int apply_one(lat_dirac_tool_run *r, lat_field *x)
     static const char *const words[] = {
         "M", "Mdag", "MdagM", "g5M", "hop", "schur", "clover", "inverse of clover", "sign(H)"};
     char text[LAT_FERMION_TEXT];
-    int list[LAT_MAX_COLUMNS];
     lat_field y = {.comm = x->comm};
     const char *smearing = smearing_for(x);
     int rc = lat_header_copy(&y.head, &x->head);
@@ -281,8 +271,8 @@ static int apply_one(lat_dirac_tool_run *r, lat_field *x)
     rc = rc || name_source(x, words[apply], &y.head)
          || (smearing && lat_info_set(&y.head, LAT_SMEARED_LINKS, smearing))
          || lat_field_alloc(&y, x->comm) || lat_field_exchange(x)
-         || lat_boundary_check_quarks(&r->fermion, x, lat_dirac_tool_columns(x, list), list,
-                                      lat_dirac_tool_name(r));
+         || lat_boundary_check_quarks(&r->fermion, x, (int)lat_header_objects(&x->head),
+                                      lat_dirac_tool_column, lat_dirac_tool_name(r));
     rc = rc
          || (lat_dirac_tool_overlap(&r->fermion) ? apply_overlap(r, x, &y)
              : code_of == PLAIN                  ? apply_plain(r, x, &y)
@@ -432,6 +422,8 @@ int main(int argc, char **argv)
     lat_dirac_tool_run *r = &run;
     lat_options_parse(&tool, argc, argv);
     check_usage(r);
+    for (int i = 0; i < LAT_MAX_COLUMNS; i++)
+        lat_dirac_tool_column[i] = i;
     int code = open_all(r) ? LAT_FAILED : each(r);
     free(r->norms);
     lat_links_free(&r->links);

@@ -290,15 +290,11 @@ static int one(lat_modes_tool_run *r)
     return code;
 }
 
-static int next_links(lat_modes_tool_run *r)
-{
-    return lat_sections_asked(&r->kept) ? -1 : lat_links_next(&r->links);
-}
-
 static int all(lat_modes_tool_run *r)
 {
     int rc, code = LAT_DONE;
-    while (code == LAT_DONE && (rc = next_links(r)) != 0)
+    while (code == LAT_DONE
+           && (rc = lat_sections_asked(&r->kept) ? -1 : lat_links_next(&r->links)) != 0)
         code = rc < 0 ? LAT_FAILED : one(r);
     return code;
 }

@@ -4,10 +4,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "common/options.h"
 #include "certify/plain.h"
 
 static int new_modes(const lat_modes_tool_run *r, int columns, lat_field *f)

@@ -119,10 +119,9 @@ static int fill_perms(const builder *p)
 {
     const lat_layout *lay = p->grid->lay;
     const int words = lay->lanes * p->real / 4, wide = p->real / 4;
-    int32_t *perm = lat_alloc((size_t)(lay->nperms * words), sizeof *perm, "permutations");
+    int32_t *perm = lat_alloc_zero((size_t)(lay->nperms * words), sizeof *perm, "permutations");
     if (!perm)
         return -1;
-    memset(perm, 0, (size_t)(lay->nperms * words) * sizeof *perm);
     for (int n = 0; n < lay->nperms; n++)
         for (int l = 0; l < lay->lanes; l++) {
             const int32_t from = lay->perm32[n * lay->lanes + l];

@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include "base/error.h"
-#include "lattice/field.h"
 
 lat_gauge_options lat_gauge_opts = {.time = -1};
 

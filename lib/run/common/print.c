@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "common/io.h"
 #include "common/text.h"
 #include "formats/fields.h"
@@ -35,13 +36,11 @@ static lat_input *open_file(int i)
 /* One file, which it closes: an exit code. */
 static int print_file(lat_input *in, lat_print *all, FILE *text)
 {
-    char *name = in ? strdup(lat_input_name(in)) : NULL;
+    char *name = in ? lat_text_new("%s", lat_input_name(in)) : NULL;
     if (name)
         lat_make_plain(name);
     reports.file = name;
     const int code = name ? all(in, text) : LAT_FAILED;
-    if (in && !name)
-        lat_fail("out of memory: the name of a file");
     reports.file = NULL;
     free(name);
     lat_input_close(in);

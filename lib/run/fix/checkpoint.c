@@ -312,18 +312,14 @@ static int take_field(void *context, const char *name, lat_field *f)
 lat_checkpoint *lat_checkpoint_open(const lat_comm *comm)
 {
     const lat_fixing_options *o = &lat_fixing_opts;
-    lat_checkpoint *k = calloc(1, sizeof *k);
-    if (!k || !(k->run = lat_resume_text()) || !(k->limits = lat_options_text(true))) {
-        lat_checkpoint_free(k);
-        return lat_fail_null("out of memory: a checkpoint");
-    }
+    lat_checkpoint *k = lat_alloc_zero(1, sizeof *k, "a checkpoint");
+    if (!k)
+        return NULL;
     k->last = lat_seconds();
-    if (lat_checkpoint_possible(o->checkpoint, comm))
-        goto fail;
-    if (o->resume && lat_resume_read(o->resume, comm, take_field, k))
-        goto fail;
-    return k;
-fail:
+    if ((k->run = lat_resume_text()) && (k->limits = lat_options_text(true))
+        && lat_checkpoint_possible(o->checkpoint, comm) == 0
+        && (!o->resume || lat_resume_read(o->resume, comm, take_field, k) == 0))
+        return k;
     lat_checkpoint_free(k);
     return NULL;
 }

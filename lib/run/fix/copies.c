@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "stream/stream.h"
 #include "lattice/transform.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
-#include "common/options.h"
 #include "links.h"
 #include "smear/smear.h"
 #include "stream/stream.h"

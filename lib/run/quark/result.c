@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "common/options.h"
 #include "run/common/tool.h"
 
 const char lat_result_log_head[] = "config\tfield\tmass\ttwist\tcolumn\titerations\tupdates\t"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "solution_slices.h"
