@@ -24,7 +24,7 @@
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
 #   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
 #
-# Switches: CC=clang  NVCC='ccache nvcc'  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0
+# Switches: CC=clang  NVCC='ccache nvcc'  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  GSL=0
 #           SAN=1 (address and undefined)  DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
 #           CUDA=1: GPU code for all GPUs, whether one is here or not (packages, clusters); 0: none.
 #           Without it GPU code is built if nvcc and a GPU are here, for that GPU
@@ -59,7 +59,7 @@ ifeq ($(origin CC),default)
 undefine CC
 endif
 # The switches of the last build (target `all`): what make install goes by.
-remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE DEBUG BITS QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS \
+remembered := CC NVCC CUDA MPI OPENMP FFTW DEFLATE GSL DEBUG BITS QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS \
   CPPFLAGS CFLAGS LDFLAGS
 ifneq ($(filter install,$(MAKECMDGOALS)),)
 -include build/switches
@@ -72,6 +72,7 @@ MPI ?= auto
 OPENMP ?= auto
 FFTW ?= auto
 DEFLATE ?= auto
+GSL ?= auto
 SAN ?= 0
 DEBUG ?= 0
 BITS ?= 0
@@ -111,7 +112,7 @@ P := build/$(subst -san,,$(variant))
 # The usual build goes to bin/; others stay beside their objects.
 BIN := $(if $(filter $(default_cc),$(variant)),bin,$(B)/bin)
 
-asked_for := CC NVCC CUDA MPI OPENMP FFTW DEFLATE SAN QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS LDFLAGS \
+asked_for := CC NVCC CUDA MPI OPENMP FFTW DEFLATE GSL SAN QUICK GPU_ARCH GPU_GROUPS CPU_GROUPS CPPFLAGS LDFLAGS \
   programs PATH CPATH C_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH
 define newline
 
@@ -161,7 +162,7 @@ $(B)/%.o: %.c $(B)/flags lib/lib.mk | $(B)/plan
 
 include lib/lib.mk
 
-tools_skip := $(if $(no_fftw),tools/measure/lat-gluon.c tools/measure/lat-ghost.c)
+tools_skip := $(if $(no_fftw),tools/measure/lat-gluon.c tools/measure/lat-ghost.c) $(if $(no_gsl),tools/measure/lat-fit.c)
 mains := $(sort $(filter-out $(tools_skip),$(wildcard tools/*/lat-*.c)))
 tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 
@@ -186,6 +187,7 @@ $(B)/said: $(tools)
 $(foreach m,$(mains),$(eval $(BIN)/$(basename $(notdir $(m))): $(patsubst %.c,$(B)/%.o,$(m) $(wildcard $(subst lat-,,$(m:.c=_*.c))))))
 # cuFFT is looked for when it is asked for: lat-gluon starts without it.
 $(BIN)/lat-gluon: tool_libs := -lfftw3 $(if $(no_cufft),,-Wl$(comma)-rpath$(comma)$(cuda_home)/lib64)
+$(BIN)/lat-fit: tool_libs := -lgsl -lgslcblas
 $(tools): $(liblat)
 	$(call line,LINK,$@)
 	@mkdir -p $(@D)

@@ -3,11 +3,12 @@
 #
 #   RAW    folder of configurations, one a file, in any format that lat-convert reads
 #   OUT    folder of results (default: hadrons). RAW/NAME becomes OUT/NAME.tsv
-#   BINSIZE    configurations of a bin of the jackknife (default: 1; lat-stat warns where that is too small)
+#   BINSIZE  configurations of a bin of the jackknife (default: 1; lat-stat warns where that is too small)
 #   and every variable of hadrons.sh beside this file, such as CHANNELS=pion,rho
 #
 # OUT/masses.tsv has mean, jackknife error and effective mass of each correlator, of the configurations that are in RAW now,
-# by lat-stat; equivalent momenta and directions are averaged. OUT/masses.png and .pdf are the picture, if there is gnuplot. What is there is not made again: other parameters, or other
+# by lat-stat; equivalent momenta and directions are averaged. OUT/fits.tsv has fits of
+# one state to them by lat-fit, if it was built, from OUT/samples.tsv; OUT/masses.png and .pdf are the picture, if there is gnuplot. What is there is not made again: other parameters, or other
 # configurations of the same names, want another OUT, and are refused in the same one.
 
 RAW ?= raw
@@ -45,8 +46,8 @@ configs := $(shell $(here)ensemble.sh names $(call quote,$(RAW)) $(call quote,$(
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing done)
 endif
-ifneq ($(filter masses %.lat-solve,$(configs)),)
-$(error $(RAW): expected names other than $(filter masses %.lat-solve,$(configs)): OUT/masses.tsv has the means, OUT/NAME.lat-solve.tsv is a log)
+ifneq ($(filter masses samples fits %.lat-solve,$(configs)),)
+$(error $(RAW): expected names other than $(filter masses samples fits %.lat-solve,$(configs)): OUT/masses.tsv and the like have the means, OUT/NAME.lat-solve.tsv is a log)
 endif
 comma := ,
 # The mean PCAC mass is a ratio of means, whose denominator is the pion at rest.
@@ -71,7 +72,7 @@ configurations = awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($$i == "con
 .PHONY: all
 all: $(OUT)/masses.tsv
 	@n=$$($(configurations) $<); [ "$$n" -gt 1 ] || { echo "1 configuration: $<, without errors and without a picture"; exit 0; }; \
-	! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $<; done; \
+	! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $< $$(ls $(OUT)/fits.tsv 2>/dev/null || :); done; \
 	echo "$$n configurations: $<"
 
 # The first result leaves its parameters. A result of others is none, even if both were begun before there was any.
@@ -100,4 +101,7 @@ $(results): $(OUT)/%.tsv: always | same
 # Each time: configurations may have come or gone.
 $(OUT)/masses.tsv: $(results) always
 	@awk -v as='they count as one' -f $(here)plots/twice.awk $(configs:%=$(OUT)/links/%); \
-	PATH=$$PATH:$(here)../bin $(here)replace.sh $@ lat-stat --bin $(call quote,$(BINSIZE)) $(results)
+	PATH=$$PATH:$(here)../bin; $(here)replace.sh $(OUT)/samples.tsv $(here)replace.sh $@ \
+	  lat-stat --bin $(call quote,$(BINSIZE)) --samples {} $(results); \
+	if [ "$$($(configurations) $@)" -gt 2 ] && command -v lat-fit >/dev/null; then \
+	  $(here)replace.sh $(OUT)/fits.tsv lat-fit $(OUT)/samples.tsv || rm -f $(OUT)/fits.tsv; else rm -f $(OUT)/fits.tsv; fi

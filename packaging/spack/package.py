@@ -31,6 +31,7 @@ class Lat(MakefilePackage, CudaPackage):
     depends_on("expat@2.4:")
     depends_on("fftw@3:~mpi", when="~mpi")
     depends_on("fftw@3:", when="+mpi")
+    depends_on("gsl@2.2:")
     depends_on("random123")  # headers alone, but the wrapped compiler is told only of what may be linked
     depends_on("zlib-api")
     depends_on("libdeflate")

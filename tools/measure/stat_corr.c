@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "stat/quark_time.h"
 
 #define PCAC "pcac\t"
 
@@ -29,28 +30,6 @@ int stat_complete_hadrons(lat_chain *c)
         c->one[raw * c->values] *= c->one[of * c->values];
     }
     return 0;
-}
-
-/* Is C(T - t) no image of C(t)? With Dirichlet or open time, or two quarks of two boundaries in
- * time, whose mesons get a phase; and where the boundary is not known. */
-static bool unlike(const char *operators)
-{
-    char first = '\0';
-    if (!*operators)
-        return false; /* a table of before has no such column */
-    for (const char *quark = operators; quark; quark = strstr(quark, " | ")) {
-        quark += *quark == ' ' ? 3 : 0;
-        const char *at = strstr(quark, "boundary "), *end = strstr(quark, " | ");
-        if (!at || (end && at > end))
-            return true;
-        at += strlen("boundary ");
-        for (int i = 0; i < 3; i++)
-            at += strcspn(at, ", ") + (at[strcspn(at, ", ")] == ',');
-        if ((*at != 'p' && *at != 'a') || (first && *at != first))
-            return true;
-        first = *at;
-    }
-    return false;
 }
 
 /* Is the row a meson whose C(T - t) is averaged with C(t)? */
@@ -151,7 +130,7 @@ int stat_report_hadrons(stat_report *r)
     r->slice = lat_alloc((size_t)r->rows, sizeof *r->slice, "correlators");
     const int rc = r->group && r->slice ? arrange(r, &groups) : -1;
     lat_names_free(&groups);
-    r->fold = r->fold && !unlike(lat_chain_same(r->chain, "operator"));
+    r->fold = r->fold && !lat_quark_time_unlike(lat_chain_same(r->chain, "operator"));
     stat_add(r, "C", correlator, 0, false);
     stat_add(r, "mass", mass, 0, true);
     if (r->chain->value[1] >= 0)

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fit_read.c: samples of correlators, from a table of lat-stat --samples. */
+#include "fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "stat/quark_time.h"
+#include "stat/table.h"
+
+/* Columns of a table of samples. */
+typedef struct columns {
+    int t, sample, value, resampling, configurations, dims, operators;
+    long last; /* the sample of the row before */
+} columns;
+
+void fit_samples_free(fit_samples *s)
+{
+    for (long i = 0; s->correlator && i < s->names.count; i++)
+        LAT_FREE(s->correlator[i].t, s->correlator[i].value, s->correlator[i].error);
+    LAT_FREE(s->correlator, s->heading);
+    lat_names_free(&s->names);
+    *s = (fit_samples){0};
+}
+
+/* Cells, or names, of the columns before `sample` but t, with a tab between; to be freed. */
+static char *key_of(const lat_table *t, const columns *c, char *const *cell)
+{
+    size_t length = 1;
+    for (int i = 0; i < c->sample; i++)
+        length += strlen(cell[i]) + 1;
+    char *text = lat_alloc_zero(length, 1, "the key of a correlator");
+    for (int i = 0; text && i < c->sample; i++)
+        if (i != c->t)
+            strcat(strcat(text, *text ? "\t" : ""), cell[i]);
+    (void)t;
+    return text;
+}
+
+static int find(fit_samples *s, const lat_table *t, const char *column, columns *c)
+{
+    *c = (columns){lat_table_column(t, "t"),
+                   lat_table_column(t, "sample"),
+                   lat_table_column(t, column),
+                   lat_table_column(t, "resampling"),
+                   lat_table_column(t, "configurations"),
+                   lat_table_column(t, "dims"),
+                   lat_table_column(t, "operator"),
+                   -1};
+    if (s->heading)
+        return lat_fail("%s: expected one table", t->name);
+    if (c->t < 0 || c->sample < c->t || c->resampling < 0 || c->configurations < 0)
+        return lat_fail(
+            "%s: expected a table of samples with a column t (lat-stat --samples), found "
+            "columns '%s'",
+            t->name, t->heading);
+    if (c->value < 0)
+        return lat_fail("%s: expected a column %s (--column)", t->name, column);
+    s->heading = key_of(t, c, t->column);
+    return s->heading ? 0 : -1;
+}
+
+/* What the first row says of all of them. */
+static void describe(fit_samples *s, const lat_table *t, const columns *c)
+{
+    const char *dims = c->dims < 0 ? "" : t->cell[c->dims], *last = strrchr(dims, ',');
+    s->bootstrap = !strcmp(t->cell[c->resampling], "bootstrap");
+    s->configurations = strtol(t->cell[c->configurations], NULL, 10);
+    s->extent = last ? strtod(last + 1, NULL) : 0;
+    s->periodic = c->operators >= 0 && !lat_quark_time_unlike(t->cell[c->operators]);
+}
+
+/* Space for sample k of the last point of a correlator, which it begins with sample 0. */
+static int put(fit_correlator *f, const lat_table *t, const columns *c, long k, double x,
+               double **to)
+{
+    if (k == 0) {
+        double *at = lat_grow(f->t, f->points, sizeof *at, "points");
+        if (!at || lat_table_number(t, c->t, false, &at[f->points]))
+            return at ? (f->t = at, -1) : -1;
+        f->t = at;
+        f->points++;
+    }
+    double *value = lat_grow(*to, k, sizeof *value, "samples");
+    if (!value)
+        return -1;
+    *to = value;
+    value[k] = x;
+    return 0;
+}
+
+/* The samples of a point are complete: they go behind those of the points before. */
+static int end_point(fit_samples *s, const lat_table *t, fit_correlator *f, double *one, long n)
+{
+    if (!f)
+        return 0;
+    if (s->samples == 0)
+        s->samples = n - 1;
+    if (n - 1 != s->samples || n < 3)
+        return lat_fail(
+            "%s: row %ld: expected samples 0 to %ld, at least 2, of each point, found %ld", t->name,
+            t->line, s->samples, n - 1);
+    double *value = realloc(f->value, (size_t)(f->points * n) * sizeof *value);
+    if (!value)
+        return lat_fail("out of memory: samples");
+    f->value = value;
+    memcpy(value + (f->points - 1) * n, one, (size_t)n * sizeof *one);
+    return 0;
+}
+
+/* The correlator of a row; NULL without memory. */
+static fit_correlator *correlator_of(fit_samples *s, const lat_table *t, const columns *c)
+{
+    char *key = key_of(t, c, t->cell);
+    const long before = s->names.count, n = key ? lat_names_add(&s->names, key) : -1;
+    free(key);
+    if (n >= before) {
+        fit_correlator *list = lat_grow(s->correlator, n, sizeof *list, "correlators");
+        if (!list)
+            return NULL;
+        s->correlator = list;
+    }
+    return n < 0 ? NULL : &s->correlator[n];
+}
+
+static int read_rows(fit_samples *s, lat_table *t, const char *column)
+{
+    columns c = {.last = -1};
+    fit_correlator *f = NULL;
+    double *one = NULL, x, number;
+    int line, rc = 0;
+    while (rc == 0 && (line = lat_table_next(t)) != LAT_TABLE_END) {
+        if (line != LAT_TABLE_ROW) {
+            rc = line < 0 ? -1 : find(s, t, column, &c);
+            continue;
+        }
+        rc = lat_table_number(t, c.sample, false, &number)
+             || lat_table_number(t, c.value, true, &x);
+        const long k = rc ? 0 : (long)number;
+        if (rc == 0 && k == 0) {
+            rc = end_point(s, t, f, one, c.last + 1);
+            describe(s, t, &c);
+            f = rc ? NULL : correlator_of(s, t, &c);
+            rc = rc || !f;
+        } else if (rc == 0 && k != c.last + 1) {
+            rc = lat_fail("%s: row %ld: expected sample %ld, found %ld", t->name, t->line,
+                          c.last + 1, k);
+        }
+        c.last = k;
+        rc = rc || put(f, t, &c, k, x, &one);
+    }
+    rc = rc || end_point(s, t, f, one, c.last + 1);
+    free(one);
+    return lat_rc(rc);
+}
+
+/* Of one number, from its samples. */
+static double error_of(const fit_samples *s, const double *value)
+{
+    const double n = (double)s->samples;
+    double mean = 0, sum = 0;
+    for (long k = 1; k <= s->samples; k++)
+        mean += value[k] / n;
+    for (long k = 1; k <= s->samples; k++)
+        sum += pow(value[k] - mean, 2);
+    return sqrt(s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n);
+}
+
+int fit_samples_read(fit_samples *s, const char *path, const char *column)
+{
+    lat_table t;
+    *s = (fit_samples){0};
+    const int rc = lat_table_open(&t, path) || read_rows(s, &t, column);
+    lat_table_close(&t);
+    for (long i = 0; rc == 0 && i < s->names.count; i++) {
+        fit_correlator *f = &s->correlator[i];
+        f->name = s->names.name[i];
+        if (!(f->error = lat_alloc((size_t)f->points, sizeof(double), "errors")))
+            return -1;
+        for (long k = 0; k < f->points; k++)
+            f->error[k] = error_of(s, f->value + k * (s->samples + 1));
+    }
+    return lat_rc(rc);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fit_run.c: least squares by GSL, on all configurations and on each sample.
+ *
+ * Parameters are a mass m_0, gaps ln(m_1 - m_0), and amplitudes in units of the first point. The
+ * covariance is that of the samples, the same in each fit. Residuals are L^-1 (f - y), L its
+ * Cholesky factor, or the errors alone where it is diagonal. */
+#include "fit.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "stat/quark_time.h"
+
+const char *const fit_form_names[] = {"auto", "plateau", "exp", "cosh", "sinh"};
+
+/* ---- what is fitted -------------------------------------------------------------------------- */
+
+fit_form fit_form_of(const fit_samples *s, const fit_correlator *c)
+{
+    static const char *const even[] = {"pion", "rho", "a0", "a1", "b1"};
+    if (!strncmp(c->name, "pcac", 4))
+        return FIT_PLATEAU;
+    if (!s->periodic || !(s->extent > 0))
+        return FIT_EXP;
+    if (!strncmp(c->name, "axial_t", 7))
+        return FIT_SINH;
+    for (size_t i = 0; i < sizeof even / sizeof *even; i++)
+        if (!strncmp(c->name, even[i], strlen(even[i])))
+            return FIT_COSH;
+    return FIT_EXP;
+}
+
+double fit_last(const fit_samples *s, const fit_correlator *c, fit_form form)
+{
+    const double half = s->extent > 0 && form != FIT_PLATEAU ? s->extent / 2 : INFINITY;
+    const long n = s->samples + 1;
+    double last = NAN;
+    for (long i = 0; i < c->points && c->t[i] <= half; i++) {
+        const double value = c->value[i * n];
+        if (c->t[i] > 0 && (!isfinite(value) || !(c->error[i] < .25 * fabs(value))))
+            break;
+        last = c->t[i];
+    }
+    return last;
+}
+
+static bool within(const fit_problem *p, const fit_correlator *c, long i)
+{
+    return c->t[i] >= p->first && c->t[i] <= p->last;
+}
+
+long fit_points(const fit_problem *p)
+{
+    long n = 0;
+    for (int c = 0; c < p->correlators; c++)
+        for (long i = 0; i < p->c[c]->points; i++)
+            n += within(p, p->c[c], i);
+    return n;
+}
+
+int fit_parameters(const fit_problem *p)
+{
+    return p->form[0] == FIT_PLATEAU ? 1 : p->states * (1 + p->correlators);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* The points of a window, and the factor of their covariance. */
+typedef struct window {
+    const fit_problem *p;
+    long n;
+    int *of;               /* [n]: the correlator of a point */
+    double *t, *y, *scale; /* [n]; amplitudes are in units of scale[correlator] */
+    double *factor;        /* [n][n], lower; of a diagonal one its diagonal alone */
+    bool diagonal;
+} window;
+
+/* h(m, t), and its derivative by m. */
+static double shape(fit_form form, double m, double t, double T, double *by_m)
+{
+    const double there = exp(-m * t), back = exp(-m * (T - t));
+    const double sign = form == FIT_COSH ? 1 : form == FIT_SINH ? -1 : 0;
+    *by_m = -t * there - (sign != 0 ? sign * (T - t) * back : 0);
+    return there + (sign != 0 ? sign * back : 0);
+}
+
+/* f(t) of point i, and its derivatives by all parameters. */
+static double model(const window *w, long i, const gsl_vector *x, double *d)
+{
+    const fit_problem *p = w->p;
+    const int c = w->of[i], states = p->states;
+    double m = gsl_vector_get(x, 0), f = 0;
+    memset(d, 0, FIT_PARAMETERS * sizeof *d);
+    if (p->form[c] == FIT_PLATEAU) {
+        d[0] = 1;
+        return m;
+    }
+    for (int s = 0; s < states; s++) {
+        double by_m, gap = s ? exp(gsl_vector_get(x, (size_t)s)) : 1;
+        m += s ? gap : 0;
+        const int a = states + c * states + s;
+        const double amplitude = w->scale[c] * gsl_vector_get(x, (size_t)a);
+        const double h = shape(p->form[c], m, w->t[i], p->s->extent, &by_m);
+        f += amplitude * h;
+        d[a] = w->scale[c] * h;
+        d[0] += amplitude * by_m;
+        for (int g = 1; g <= s; g++)
+            d[g] += amplitude * by_m * exp(gsl_vector_get(x, (size_t)g));
+    }
+    return f;
+}
+
+/* L^-1 of column k of v, which has `stride` columns. */
+static void whiten(const window *w, double *v, size_t stride)
+{
+    for (long i = 0; i < w->n; i++) {
+        double sum = v[(size_t)i * stride];
+        for (long j = 0; !w->diagonal && j < i; j++)
+            sum -= w->factor[i * w->n + j] * v[(size_t)j * stride];
+        v[(size_t)i * stride] = sum / w->factor[i * w->n + i];
+    }
+}
+
+static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
+{
+    const window *w = data;
+    double d[FIT_PARAMETERS];
+    for (long i = 0; i < w->n; i++)
+        gsl_vector_set(f, (size_t)i, model(w, i, x, d) - w->y[i]);
+    whiten(w, f->data, f->stride);
+    return GSL_SUCCESS;
+}
+
+static int derivatives(const gsl_vector *x, void *data, gsl_matrix *J)
+{
+    const window *w = data;
+    double d[FIT_PARAMETERS];
+    for (long i = 0; i < w->n; i++) {
+        model(w, i, x, d);
+        for (size_t k = 0; k < J->size2; k++)
+            gsl_matrix_set(J, (size_t)i, k, d[k]);
+    }
+    for (size_t k = 0; k < J->size2; k++)
+        whiten(w, J->data + k, J->tda);
+    return GSL_SUCCESS;
+}
+
+/* ---- the window ------------------------------------------------------------------------------ */
+
+static const double *samples_of(const fit_problem *p, long i)
+{
+    for (int c = 0; c < p->correlators; c++)
+        for (long k = 0; k < p->c[c]->points; k++)
+            if (within(p, p->c[c], k) && i-- == 0)
+                return p->c[c]->value + k * (p->s->samples + 1);
+    return NULL;
+}
+
+static double covariance(const fit_samples *s, const double *a, const double *b)
+{
+    const double n = (double)s->samples;
+    double ma = 0, mb = 0, sum = 0;
+    for (long k = 1; k <= s->samples; k++) {
+        ma += a[k] / n;
+        mb += b[k] / n;
+    }
+    for (long k = 1; k <= s->samples; k++)
+        sum += (a[k] - ma) * (b[k] - mb);
+    return s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n;
+}
+
+/* The Cholesky factor, of the correlations, which are of order 1. */
+static int factorise(window *w)
+{
+    const long n = w->n;
+    double *L = w->factor;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j <= i; j++)
+            L[i * n + j] = covariance(w->p->s, samples_of(w->p, i), samples_of(w->p, j));
+    for (long i = 0; i < n; i++) {
+        const double variance = L[i * n + i];
+        for (long j = 0; j < i && !w->diagonal; j++) {
+            for (long k = 0; k < j; k++)
+                L[i * n + j] -= L[i * n + k] * L[j * n + k];
+            L[i * n + j] /= L[j * n + j];
+            L[i * n + i] -= L[i * n + j] * L[i * n + j];
+        }
+        if (!(L[i * n + i] > 1e-12 * variance))
+            return lat_fail("the covariance of %ld points from %ld samples is singular: fewer "
+                            "points, or --covariance diagonal",
+                            n, w->p->s->samples);
+        L[i * n + i] = sqrt(L[i * n + i]);
+    }
+    return 0;
+}
+
+static int window_make(window *w, const fit_problem *p)
+{
+    const long n = fit_points(p);
+    *w = (window){.p = p, .n = n, .diagonal = p->diagonal};
+    if (n <= fit_parameters(p))
+        return lat_fail("expected more points than parameters, %d, found %ld from t = %g to %g",
+                        fit_parameters(p), n, p->first, p->last);
+    w->of = lat_alloc((size_t)n, sizeof *w->of, "points");
+    w->t = lat_alloc((size_t)n, sizeof *w->t, "points");
+    w->y = lat_alloc((size_t)n, sizeof *w->y, "points");
+    w->scale = lat_alloc_zero(FIT_PARAMETERS, sizeof *w->scale, "amplitudes");
+    w->factor = lat_alloc_zero((size_t)(n * n), sizeof *w->factor, "a covariance");
+    if (!w->of || !w->t || !w->y || !w->scale || !w->factor)
+        return -1;
+    long i = 0;
+    for (int c = 0; c < p->correlators; c++)
+        for (long k = 0; k < p->c[c]->points; k++)
+            if (within(p, p->c[c], k)) {
+                w->of[i] = c;
+                w->t[i++] = p->c[c]->t[k];
+            }
+    return factorise(w);
+}
+
+static void window_free(window *w) { LAT_FREE(w->of, w->t, w->y, w->scale, w->factor); }
+
+/* ---- fits ------------------------------------------------------------------------------------ */
+
+/* The mass between the ends of the first correlator, and amplitudes that meet its first point. */
+static void guess(window *w, double gap, gsl_vector *x)
+{
+    const fit_problem *p = w->p;
+    long end = 0;
+    double by_m;
+    while (end + 1 < w->n && w->of[end + 1] == 0)
+        end++;
+    double m = log(w->y[0] / w->y[end]) / (w->t[end] - w->t[0]);
+    if (!(m > 1e-3) || !isfinite(m))
+        m = .1;
+    gsl_vector_set_all(x, 0);
+    gsl_vector_set(x, 0, p->form[0] == FIT_PLATEAU ? w->y[0] : m);
+    if (p->form[0] == FIT_PLATEAU)
+        return;
+    for (int s = 1; s < p->states; s++)
+        gsl_vector_set(x, (size_t)s, log(gap));
+    for (long i = w->n - 1; i >= 0; i--)
+        w->scale[w->of[i]] = w->y[i] / shape(p->form[w->of[i]], m, w->t[i], p->s->extent, &by_m);
+    for (int c = 0; c < p->correlators; c++)
+        for (int s = 0; s < p->states; s++)
+            gsl_vector_set(x, (size_t)(p->states + c * p->states + s), s ? .3 : .8);
+}
+
+/* One fit from x, which it changes: chi^2, or NaN. */
+static double minimise(window *w, gsl_vector *x)
+{
+    gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
+    gsl_multifit_nlinear_fdf f = {
+        .f = residuals, .df = derivatives, .n = (size_t)w->n, .p = x->size, .params = w};
+    gsl_multifit_nlinear_workspace *work = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust,
+                                                                      &options, f.n, f.p);
+    double chi2 = NAN;
+    int info;
+    if (work && !gsl_multifit_nlinear_init(x, &f, work)) {
+        const int rc = gsl_multifit_nlinear_driver(500, 1e-12, 1e-12, 0, NULL, NULL, &info, work);
+        const gsl_vector *r = gsl_multifit_nlinear_residual(work);
+        gsl_vector_memcpy(x, gsl_multifit_nlinear_position(work));
+        if (rc == GSL_SUCCESS || rc == GSL_ENOPROG) {
+            chi2 = 0;
+            for (size_t i = 0; i < r->size; i++)
+                chi2 += pow(gsl_vector_get(r, i), 2);
+        }
+    }
+    gsl_multifit_nlinear_free(work);
+    return chi2;
+}
+
+static void take(window *w, long sample)
+{
+    for (long i = 0; i < w->n; i++)
+        w->y[i] = samples_of(w->p, i)[sample];
+}
+
+/* Of all configurations, from several gaps: chi^2 of the best fit, or NaN. */
+static double first_fit(window *w, gsl_vector *x)
+{
+    static const double gaps[] = {.5, .2, 1, 2};
+    gsl_vector *best = gsl_vector_alloc(x->size);
+    double scale[FIT_PARAMETERS], chi2 = NAN;
+    take(w, 0);
+    for (int i = 0; best && i < (w->p->states > 1 ? 4 : 1); i++) {
+        guess(w, gaps[i], x);
+        const double this = minimise(w, x);
+        if (isnan(this) || this >= chi2)
+            continue;
+        chi2 = this;
+        gsl_vector_memcpy(best, x);
+        memcpy(scale, w->scale, sizeof scale);
+    }
+    if (best && !isnan(chi2)) {
+        gsl_vector_memcpy(x, best);
+        memcpy(w->scale, scale, sizeof scale);
+    }
+    gsl_vector_free(best);
+    return chi2;
+}
+
+/* Masses and amplitudes of the parameters. */
+static void translate(const window *w, const gsl_vector *x, double *value)
+{
+    const int states = w->p->states;
+    for (int k = 0; k < (int)x->size; k++) {
+        const double v = gsl_vector_get(x, (size_t)k);
+        value[k] = k == 0 ? v : k < states ? value[k - 1] + exp(v) : v * w->scale[k / states - 1];
+    }
+}
+
+static void all_samples(window *w, gsl_vector *x, fit_result *r)
+{
+    const fit_samples *s = w->p->s;
+    gsl_vector *start = gsl_vector_alloc(x->size);
+    translate(w, x, r->sample);
+    if (start)
+        gsl_vector_memcpy(start, x);
+    r->converged = start != NULL;
+    for (long k = 1; r->converged && k <= s->samples; k++) {
+        gsl_vector_memcpy(x, start);
+        take(w, k);
+        r->converged = !isnan(minimise(w, x));
+        translate(w, x, r->sample + k * r->parameters);
+    }
+    gsl_vector_free(start);
+    for (int i = 0; i < r->parameters; i++) {
+        const double n = (double)s->samples;
+        double mean = 0, sum = 0;
+        for (long k = 1; k <= s->samples; k++)
+            mean += r->sample[k * r->parameters + i] / n;
+        for (long k = 1; k <= s->samples; k++)
+            sum += pow(r->sample[k * r->parameters + i] - mean, 2);
+        r->value[i] = r->sample[i];
+        r->error[i] = r->converged ? sqrt(s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n) : NAN;
+    }
+}
+
+void fit_result_free(fit_result *r) { free(r->sample); }
+
+int fit_run(const fit_problem *p, fit_result *r)
+{
+    window w;
+    const int parameters = fit_parameters(p);
+    gsl_set_error_handler_off();
+    *r = (fit_result){.parameters = parameters, .chi2 = NAN, .p = NAN, .diagonal = p->diagonal};
+    int rc = window_make(&w, p);
+    gsl_vector *x = rc ? NULL : gsl_vector_alloc((size_t)parameters);
+    const size_t n = (size_t)(p->s->samples + 1);
+    if (x)
+        r->sample = lat_alloc_zero(n * (size_t)parameters, sizeof(double), "fits");
+    if (x && r->sample) {
+        r->points = w.n;
+        r->dof = w.n - parameters;
+        r->chi2 = first_fit(&w, x);
+        if (!isnan(r->chi2))
+            all_samples(&w, x, r);
+        if (!p->diagonal && r->converged)
+            r->p = gsl_cdf_chisq_Q(r->chi2, (double)r->dof);
+    } else if (!rc) {
+        rc = lat_fail("out of memory: fits");
+    }
+    gsl_vector_free(x);
+    window_free(&w);
+    return rc;
+}

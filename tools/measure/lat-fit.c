@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lat-fit: masses from fits to the samples of lat-stat. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/io.h"
+#include "common/memory_stream.h"
+#include "common/options.h"
+#include "common/text.h"
+#include "run/common/tool.h"
+#include "fit.h"
+
+static const char *column = "C", *selected, *range, *output, *fitted;
+static int form = FIT_AUTO, covariance_of;
+static long states = 1;
+static double least = .05;
+static bool joint, scan;
+
+/* Values of --covariance. */
+enum { COVARIANCE_AUTO, COVARIANCE_FULL, COVARIANCE_DIAGONAL };
+
+static const lat_option options[] = {
+    LAT_HEADING("What is fitted"),
+    {LAT_OPT_TEXT, "select", 0, "KEYS", &selected, 0, 0,
+     "correlators, with / between: the first cells of their keys, as pion/rho,1,0,0 (default: "
+     "all)"},
+    {LAT_OPT_TEXT, "column", 0, "NAME", &column, 0, 0,
+     "column of the samples that is fitted; mass for a plateau"},
+    {LAT_OPT_CHOICE, "form", 0, FIT_FORMS, &form, 0, 0,
+     "function of t; auto: cosh or sinh where channel and boundary say so, else exp; a plateau "
+     "for pcac and for --column mass"},
+    {LAT_OPT_INT, "states", 0, "N", &states, 1, 2, "number of states"},
+    {LAT_OPT_FLAG, "joint", 0, NULL, &joint, 0, 0,
+     "fit all correlators together: they have the masses in common"},
+    LAT_HEADING("Window and errors"),
+    {LAT_OPT_TEXT, "range", 0, "FIRST,LAST", &range, 0, 0,
+     "window of t (default: the first begin whose fit is good, up to where errors are 25 %)"},
+    {LAT_OPT_FLAG, "scan", 0, NULL, &scan, 0, 0,
+     "print the fits of all begins of the window, in place of one"},
+    {LAT_OPT_REAL, "p-value", 0, "P", &least, 0, 1,
+     "smallest p of a good fit; without correlations chi^2 is at most its number of degrees of "
+     "freedom"},
+    {LAT_OPT_CHOICE, "covariance", 0, "auto|full|diagonal", &covariance_of, 0, 0,
+     "covariance of the points; auto: full if there are four samples for each point"},
+    LAT_HEADING("Output"),
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &output, 0, 0,
+     "write to FILE (default: stdout)"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "samples", 0, "FILE", &fitted, 0, 0,
+     "write masses and amplitudes of each sample to FILE"},
+    {0}};
+
+static const lat_tool tool = {
+    .name = "lat-fit",
+    .args = "[FILE]",
+    .summary = "Fits masses to the samples of lat-stat: plateaus, one and two states.",
+    .example =
+        "lat-stat --samples samples.tsv hadrons/cfg.*.tsv > masses.tsv && lat-fit samples.tsv\n"
+        "lat-fit --select pion,0,0,0 --states 2 --range 2,16 samples.tsv\n"
+        "lat-fit --select pion,0,0,0/axial_t,0,0,0 --joint --scan samples.tsv",
+    .options = options,
+    .max_files = 1,
+    .common = LAT_HAS_INPUT,
+};
+
+static fit_samples data;
+static double window[2];
+
+/* ---- selection ------------------------------------------------------------------------------- */
+
+/* Does the key begin with these cells, with commas between? */
+static bool begins(const char *key, const char *cells, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (key[i] != (cells[i] == ',' ? '\t' : cells[i]))
+            return false;
+    return key[length] == '\0' || key[length] == '\t';
+}
+
+/* Is the correlator among those of --select? */
+static bool is_selected(const fit_correlator *c)
+{
+    for (const char *at = selected; at && *at;
+         at += strcspn(at, "/") + (at[strcspn(at, "/")] == '/'))
+        if (begins(c->name, at, strcspn(at, "/")))
+            return true;
+    return !selected;
+}
+
+/* Where correlators are not named, those that are not 0 everywhere. */
+static bool is_there(const fit_correlator *c)
+{
+    for (long i = 0; i < c->points; i++)
+        if (c->error[i] > 0)
+            return true;
+    return false;
+}
+
+static fit_form form_of(const fit_correlator *c)
+{
+    if (form != FIT_AUTO)
+        return (fit_form)form;
+    return strcmp(column, "C") ? FIT_PLATEAU : fit_form_of(&data, c);
+}
+
+/* ---- one fit --------------------------------------------------------------------------------- */
+
+static bool good(const fit_result *r)
+{
+    return r->converged && (r->diagonal ? r->chi2 <= (double)r->dof : r->p >= least);
+}
+
+static int fit(fit_problem *p, fit_result *r)
+{
+    p->diagonal = covariance_of == COVARIANCE_DIAGONAL
+                  || (covariance_of == COVARIANCE_AUTO
+                      && data.samples < FIT_ENOUGH * fit_points(p));
+    return fit_run(p, r);
+}
+
+static void heading(FILE *to)
+{
+    fprintf(to, "%s\tform\tt_min\tt_max", data.heading);
+    for (long s = 0; s < states; s++)
+        fprintf(to, "\tm%ld\tm%ld_error", s, s);
+    for (long s = 0; s < states; s++)
+        fprintf(to, "\tA%ld\tA%ld_error", s, s);
+    fputs("\tchi2\tdof\tchi2_dof\tp\tcovariance\tgood\tT\tsamples\tconfigurations\n", to);
+}
+
+static void pair(FILE *to, const fit_result *r, int i)
+{
+    if (r->converged && i < r->parameters)
+        fprintf(to, "\t%.10g\t%.10g", r->value[i], r->error[i]);
+    else
+        fputs("\tnan\tnan", to);
+}
+
+/* A row for each correlator of the fit. */
+static void print(FILE *to, const fit_problem *p, const fit_result *r)
+{
+    for (int c = 0; c < p->correlators; c++) {
+        const int plateau = p->form[c] == FIT_PLATEAU;
+        fprintf(to, "%s\t%s\t%g\t%g", p->c[c]->name, fit_form_names[p->form[c]], p->first, p->last);
+        for (int s = 0; s < states; s++)
+            pair(to, r, plateau && s ? FIT_PARAMETERS : s);
+        for (int s = 0; s < states; s++)
+            pair(to, r, plateau ? FIT_PARAMETERS : (int)states * (1 + c) + s);
+        if (r->converged)
+            fprintf(to, "\t%.10g\t%ld\t%.6g\t%.6g", r->chi2, r->dof, r->chi2 / (double)r->dof,
+                    r->p);
+        else
+            fprintf(to, "\tnan\t%ld\tnan\tnan", r->dof);
+        fprintf(to, "\t%s\t%d\t%g\t%ld\t%ld\n", r->diagonal ? "diagonal" : "full", good(r),
+                data.extent, data.samples, data.configurations);
+    }
+}
+
+static void print_samples(FILE *to, const fit_problem *p, const fit_result *r)
+{
+    for (int c = 0; c < p->correlators; c++)
+        for (long k = 0; k <= data.samples; k++) {
+            fprintf(to, "%s\t%ld", p->c[c]->name, k);
+            for (int i = 0; i < (int)states * 2; i++) {
+                const int at = i < states ? i : (int)states * c + i;
+                const bool there = p->form[c] == FIT_PLATEAU ? i == 0 : true;
+                fprintf(to, "\t%.17g", there ? r->sample[k * r->parameters + at] : NAN);
+            }
+            fprintf(to, "\t%s\n", data.bootstrap ? "bootstrap" : "jackknife");
+        }
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* The end of the window where it is not given. */
+static double last_of(const fit_problem *p)
+{
+    double last = INFINITY;
+    for (int c = 0; c < p->correlators; c++)
+        last = fmin(last, fit_last(&data, p->c[c], p->form[c]));
+    return last;
+}
+
+/* The name of a fit, for sentences. */
+static const char *called(const fit_problem *p)
+{
+    static char text[256];
+    snprintf(text, sizeof text, "%s", p->c[0]->name);
+    for (char *c = text; (c = strchr(c, '\t'));)
+        *c = ' ';
+    return text;
+}
+
+/* All windows of the scan, or up to the first good one: prints each, or the one; an exit code. */
+static int windows(fit_problem *p, FILE *to, FILE *samples)
+{
+    const fit_correlator *c = p->c[0];
+    fit_result best = {.sample = NULL};
+    double first = NAN;
+    int rc = 0;
+    for (long i = 0; i < c->points && rc == 0; i++) {
+        fit_result r;
+        p->first = c->t[i];
+        if (c->t[i] < (range ? window[0] : 1) || fit_points(p) < fit_parameters(p) + 1 + !range)
+            continue;
+        rc = fit(p, &r);
+        if (rc == 0 && scan)
+            print(to, p, &r);
+        const bool found = rc == 0 && good(&r), keeps = rc == 0 && (isnan(first) || found);
+        if (keeps) {
+            fit_result_free(&best);
+            best = r;
+            first = p->first;
+        } else {
+            fit_result_free(&r);
+        }
+        if (found && !scan)
+            break;
+    }
+    p->first = first;
+    if (rc == 0 && isnan(first))
+        lat_warn("warning: %s: no window has more points than parameters and errors below 25 %%",
+                 called(p));
+    if (rc == 0 && !isnan(first) && !scan && !good(&best))
+        lat_warn("warning: %s: no window has a good fit (--range, --states 2)", called(p));
+    if (rc == 0 && !isnan(first) && !scan)
+        print(to, p, &best);
+    if (rc == 0 && !isnan(first) && samples && best.converged)
+        print_samples(samples, p, &best);
+    fit_result_free(&best);
+    return rc ? LAT_FAILED : LAT_DONE;
+}
+
+static int one_window(fit_problem *p, FILE *to, FILE *samples)
+{
+    fit_result r;
+    p->first = window[0];
+    const int rc = fit(p, &r);
+    int code = rc ? LAT_FAILED : LAT_DONE;
+    if (rc == 0 && !r.converged) {
+        lat_fail_tolerance("%s: the fit from t = %g to %g has not converged", called(p), p->first,
+                           p->last);
+        code = LAT_UNCONVERGED;
+    }
+    if (code == LAT_DONE)
+        print(to, p, &r);
+    if (code == LAT_DONE && samples)
+        print_samples(samples, p, &r);
+    fit_result_free(&r);
+    return code;
+}
+
+static int solve(fit_problem *p, FILE *to, FILE *samples)
+{
+    p->last = range ? window[1] : last_of(p);
+    return range && !scan ? one_window(p, to, samples) : windows(p, to, samples);
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static int collect(fit_problem *all)
+{
+    for (long i = 0; i < data.names.count; i++) {
+        const fit_correlator *c = &data.correlator[i];
+        if (!is_selected(c) || (!selected && !is_there(c)))
+            continue;
+        if (joint && (all->correlators + 1) * (states + 1) > FIT_PARAMETERS)
+            return lat_fail("--joint: expected at most %ld correlators (--select)",
+                            FIT_PARAMETERS / (states + 1) - 1);
+        if (joint) {
+            all->c[all->correlators] = c;
+            all->form[all->correlators] = form_of(c);
+            if ((all->form[0] == FIT_PLATEAU) != (form_of(c) == FIT_PLATEAU))
+                return lat_fail("--joint: expected no plateau beside states");
+        }
+        all->correlators++;
+    }
+    return all->correlators ? 0 : lat_fail("expected a correlator as --select says, found none");
+}
+
+static int run(FILE *to, FILE *samples)
+{
+    fit_problem all = {.s = &data, .states = (int)states};
+    int code = LAT_DONE;
+    if (fit_samples_read(&data, lat_opts.input, column) || collect(&all))
+        return LAT_FAILED;
+    heading(to);
+    if (samples) {
+        fprintf(samples, "%s\tsample", data.heading);
+        for (int i = 0; i < 2 * states; i++)
+            fprintf(samples, "\t%c%d", i < states ? 'm' : 'A', i % (int)states);
+        fputs("\tresampling\n", samples);
+    }
+    if (joint)
+        return solve(&all, to, samples);
+    for (long i = 0; i < data.names.count && code == LAT_DONE; i++) {
+        const fit_correlator *c = &data.correlator[i];
+        fit_problem one = {.s = &data, .states = (int)states, .correlators = 1, .c = {c}};
+        one.form[0] = form_of(c);
+        if (is_selected(c) && (selected || is_there(c)))
+            code = solve(&one, to, samples);
+    }
+    return code;
+}
+
+/* The table appears when all fits are done. */
+static int run_whole(FILE *text, FILE *samples)
+{
+    lat_memory_stream m;
+    FILE *to = lat_memory_stream_open(&m);
+    int code = to ? run(to, samples) : LAT_FAILED;
+    if (!to || lat_memory_stream_close(to, &m)) {
+        lat_fail("out of memory: the table of fits");
+        return LAT_FAILED;
+    }
+    if (code == LAT_DONE)
+        fwrite(m.text, 1, m.n, text);
+    free(m.text);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    char rest;
+    lat_options_parse(&tool, argc, argv);
+    if (range
+        && (sscanf(range, "%lf,%lf%c", &window[0], &window[1], &rest) != 2
+            || !(window[0] < window[1])))
+        lat_usage("--range: expected FIRST,LAST, found '%s'", range);
+    lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
+    lat_output *other = out && fitted ? lat_output_open(fitted, LAT_OUTPUT_TEXT, lat_opts.comm)
+                                      : NULL;
+    FILE *text = out ? lat_text_open(out) : NULL, *samples = other ? lat_text_open(other) : NULL;
+    int code = text && (samples || !fitted) ? run_whole(text, samples) : LAT_FAILED;
+    fit_samples_free(&data);
+    if (other)
+        code = lat_output_end(other, samples, code);
+    code = lat_output_end(out, text, code);
+    return code == LAT_DONE ? LAT_DONE : lat_report(code);
+}
