@@ -199,12 +199,11 @@ int lat_subspace_certify(lat_multigrid *m, lat_plain *plain, const lat_field *li
     return rc;
 }
 
-/* P has elements of single precision, 2^-24 of their size, and n of them make a number of P z:
- * their errors are independent, so that P^+ P is off by about 2^-24 sqrt(n), n at most 64, where
- * the test vectors of a block are independent. M_c has sums of the sites of a block, rounded once
- * each. Ten times that, for test vectors that are nearly dependent. */
-#define ORTHONORMAL 5e-6
-#define PRODUCT 1e-5
+/* Elements of P are rounded to 2^-24 of their size; n of them, at most 64, make a number of P z, and
+ * their errors are independent: 2^-24 sqrt(n) = 5e-7. Test vectors whose parts in a block are nearly
+ * dependent lose as much as their condition: forty times that. M_c adds up as many numbers. */
+#define ORTHONORMAL 2e-5
+#define PRODUCT 2e-5
 
 int lat_subspace_judge(const lat_subspace_certificate *c)
 {
