@@ -13,6 +13,9 @@ setup_file() {
     lat-start hot --dims 4,4,4,4 --seed 1 -o in.lat
     lat-start hot --dims 2,2,2,4 --seed 1 -o small.lat
     lat-solve --kappa .1 --source point:0,0,0,0 --residual 1e-5 in.lat -o prop.lat
+    for t in {1..24}; do lat-start hot --dims 2,2,2,8 --seed "$t"; done | lat-solve --kappa .1 --source point:0,0,0,0 --residual 1e-5 |
+        lat-corr --channels pion >table.tsv
+    lat-stat --samples samples.tsv table.tsv >mean.tsv
     lat-start cold --dims 4,4,4,4 | lat-orelax | lat-solve --kappa .1 --source point:0,0,0,0 --residual 1e-5 -o landau.prop.lat
 }
 
@@ -41,11 +44,12 @@ with() {
         [[ $help == *" --$option"* ]] || return 1
     done
 }
-# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-corr, lat-dirac and lat-quark read spinors.
+# lat-heatbath makes configurations; that it may go on from one is for heatbath.bats. lat-corr, lat-dirac and lat-quark read spinors,
+# lat-stat and lat-fit tables.
 readers() {
     local t
     for t in $(tools); do
-        case $t in lat-heatbath | lat-corr | lat-dirac | lat-quark) continue ;; esac
+        case $t in lat-heatbath | lat-corr | lat-dirac | lat-quark | lat-stat | lat-fit) continue ;; esac
         if with "$t" input; then echo "$t"; fi
     done
 }
@@ -69,6 +73,7 @@ words() {
     lat-modes) echo --kappa .1 --modes 4 --residual 1e-2 ;;
     lat-anneal) echo --steps 20 ;;
     lat-solve) echo --kappa .1 --source point:0,0,0,0 --residual 1e-5 ;;
+    lat-subspace) echo --kappa .1 --vectors 8 ;;
     esac
 }
 # on FILE TOOL: the words that make it work on FILE
@@ -77,6 +82,8 @@ on() {
     lat-start | lat-heatbath) words "$2" ;;
     lat-diff) echo "$1 $1" ;;
     lat-quark) echo "$BATS_FILE_TMPDIR/landau.prop.lat" ;;
+    lat-stat) echo "$BATS_FILE_TMPDIR/table.tsv" ;;
+    lat-fit) echo "$BATS_FILE_TMPDIR/samples.tsv" ;;
     lat-dirac | lat-corr) echo "$(words "$2") $BATS_FILE_TMPDIR/prop.lat" ;;
     lat-overlap) echo "$(words "$2") $BATS_FILE_TMPDIR/small.lat" ;; # the others take a hundredth of its time
     *) echo "$(words "$2") $1" ;;
