@@ -725,6 +725,7 @@ END
 
 @test "lat-heatbath on ranks makes the same bytes: any group, lattice, division, start" {
     while read -r group dims update; do
+        [ -n "$(groups "$group")" ] || continue # make QUICK=1
         rm -f ./*.lat
         for n in 2 3 4; do
             same $n lat-heatbath --group "$group" --dims "$dims" --beta $((2 * group * group / 3)) --xi 1.2 --start hot --update "$update" --overrelax 1 \
