@@ -21,7 +21,7 @@ typedef struct state {
     long numbers, small;          /* with an error; those whose bins are too small */
     double worst;                 /* the largest ratio of errors */
     lat_autocorrelation worst_gamma;
-    char worst_name[2 * LAT_KEY_TEXT];
+    char worst_name[2 * LAT_KEY_TEXT + 8];
 } state;
 
 typedef struct result {
