@@ -13,7 +13,7 @@
 #define BLOCKS 64                  /* most parts of an object header */
 #define HEADER ((uint64_t)1 << 20) /* most bytes of one */
 #define XML (1 << 18)              /* most bytes of a record */
-#define LINK_ROOM 1024             /* of a link in a heap */
+#define LINK_BYTES 1024            /* of a link in a heap */
 
 /* ---- bytes of the file ----------------------------------------------------------------------- */
 
@@ -186,7 +186,7 @@ typedef struct heap_traversal {
     const traversal *w;
     lat_hdf5_heap heap;
     bool links;
-    unsigned char *object; /* room for one */
+    unsigned char *object; /* memory for one */
 } heap_traversal;
 
 /* The name of an object of the heap comes after its hash (links) or first (attributes). */
@@ -197,7 +197,7 @@ static int take_object(void *context, const unsigned char *record, size_t bytes)
     const size_t n = bytes < at + t->heap.id
                          ? 0
                          : lat_hdf5_heap_object(&t->heap, record + at, t->object,
-                                                t->links ? LINK_ROOM : XML);
+                                                t->links ? LINK_BYTES : XML);
     if (t->links)
         return n ? take_link(t->w, (reader){t->object, n}) : damaged(t->w->h);
     if (n) {
@@ -215,7 +215,7 @@ static int take_heap(const traversal *w, bool links, uint64_t heap, uint64_t tre
     int rc = -1;
     if (!lat_hdf5_heap_open(w->h, heap, &t.heap))
         damaged(w->h);
-    else if ((t.object = lat_alloc(links ? LINK_ROOM : XML, 1, "an object in HDF5")))
+    else if ((t.object = lat_alloc(links ? LINK_BYTES : XML, 1, "an object in HDF5")))
         rc = lat_hdf5_index(w->h, tree, links ? 5 : 8, take_object, &t);
     free(t.object);
     return rc;

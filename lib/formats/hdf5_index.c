@@ -36,7 +36,7 @@ static int bytes_of(uint64_t n)
     return bytes;
 }
 
-/* The size of a node says how many records it has room for; these how wide counts of them are. */
+/* The size of a node says how many records it can hold; these how wide counts of them are. */
 static bool measure(tree *t, int depth)
 {
     if (depth > DEPTH || t->node > NODE || t->node < AROUND || t->record < 1

@@ -2,7 +2,7 @@
 /* hdf5_sum.c: checksums of descriptions of version 2, Bob Jenkins' lookup3 (hashlittle from 0). */
 #include "hdf5_bytes.h"
 
-static uint32_t turned(uint32_t x, int k) { return x << k | x >> (32 - k); }
+static uint32_t rotate(uint32_t x, int k) { return x << k | x >> (32 - k); }
 
 static void mix(uint32_t *w)
 {
@@ -10,7 +10,7 @@ static void mix(uint32_t *w)
     for (int i = 0; i < 6; i++) {
         uint32_t *a = w + i % 3, *b = w + (i + 1) % 3, *c = w + (i + 2) % 3;
         *a -= *c;
-        *a ^= turned(*c, by[i]);
+        *a ^= rotate(*c, by[i]);
         *c += *b;
     }
 }
@@ -21,7 +21,7 @@ static uint32_t last(uint32_t *w)
     for (int i = 0; i < 7; i++) {
         uint32_t *to = w + (i + 2) % 3, from = w[(i + 1) % 3];
         *to ^= from;
-        *to -= turned(from, by[i]);
+        *to -= rotate(from, by[i]);
     }
     return w[2];
 }

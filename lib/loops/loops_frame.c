@@ -181,8 +181,8 @@ static size_t part(const lat_loops_frame *f, const lat_loops_chunks *c, int from
 
 /* Between a field and a buffer of `slab` slices of sites from `first` on, whose times in the field
  * begin at `begin`. */
-static void copy(LAT_UNUSED bool wide, const lat_timewise *w, double *field, double *buffer, size_t reals,
-                 int count, int begin, bool in)
+static void copy(LAT_UNUSED bool wide, const lat_timewise *w, double *field, double *buffer,
+                 size_t reals, int count, int begin, bool in)
 {
     const size_t rows = reals / (size_t)count, row = LAT_SIMD8 * (size_t)w->groups;
 #pragma omp parallel for schedule(static) if (wide)

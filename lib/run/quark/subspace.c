@@ -199,9 +199,9 @@ int lat_subspace_certify(lat_multigrid *m, lat_plain *plain, const lat_field *li
     return rc;
 }
 
-/* Elements of P are rounded to 2^-24 of their size; n of them, at most 64, make a number of P z, and
- * their errors are independent: 2^-24 sqrt(n) = 5e-7. Test vectors whose parts in a block are nearly
- * dependent lose as much as their condition: forty times that. M_c adds up as many numbers. */
+/* Elements of P are rounded to 2^-24 of their size; n of them, at most 64, make a number of P z,
+ * and their errors are independent: 2^-24 sqrt(n) = 5e-7. Test vectors whose parts in a block are
+ * nearly dependent lose as much as their condition: forty times that. M_c adds up as many. */
 #define ORTHONORMAL 2e-5
 #define PRODUCT 2e-5
 
