@@ -81,6 +81,10 @@ static const scenario scenarios[] = {
     {.words = "lat-overlap --gw --sign-error 1e-2 --modes in.modes in.lat -o out"},
     {.words = "lat-corr in.quark -o out"},
     {.words = "lat-quark in.momentum -o out"},
+    {.words = "lat-subspace --kappa .1 --vectors 8 --columns-to-come 0 --log log in.lat -o out"},
+    {.words = "lat-loops in.lat -o out"},
+    {.words = "lat-stat --samples samples in.table -o out"},
+    {.words = "lat-fit in.samples -o out"},
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
@@ -506,7 +510,10 @@ static void make_inputs(void)
         " lat-solve --kappa .1 --residual 1e-3 -U in.lat in.source -o in.quark &&"
         " lat-modes --mass -1.4 --modes 2 --residual 1e-5 in.lat -o in.modes &&"
         " lat-orelax in.lat -o in.fixed && lat-solve --kappa .1 --residual 1e-3"
-        " --source momentum:0,0,0,.5 in.fixed -o in.momentum && rm in.fixed",
+        " --source momentum:0,0,0,.5 in.fixed -o in.momentum && rm in.fixed &&"
+        " for s in $(seq 24); do lat-start hot --dims 2,2,2,8 --seed $s; done | lat-solve"
+        " --kappa .1 --residual 1e-5 --source point:0,0,0,0 | lat-corr --channels pion -o in.table"
+        " && lat-stat --samples in.samples in.table >in.mean && rm in.mean",
         bin);
     need(system(command) == 0, "making inputs");
     inputs = list_folder();
