@@ -23,6 +23,7 @@ void lat_chain_free(lat_chain *c)
     lat_samples_free(&c->numbers);
     LAT_FREE(c->value, c->fixed_text, c->row_of, c->missing, c->last_file, c->sum, c->members,
              c->count);
+    LAT_FREE(c->of_theta, c->one, c->had);
     *c = (lat_chain){.config = -1};
 }
 
