@@ -535,7 +535,8 @@ static void check_cpu(void)
     check_case("densities and charge are those of lib/measure");
     check_measurements(cpu_device(), "4,4,4,4", 3);
     check_measurements(cpu_device(), "3,4,5,2", 2);
-    check_measurements(cpu_device(), "4,2,2,6", 4);
+    if (largest(cpu_device()) >= 4)
+        check_measurements(cpu_device(), "4,2,2,6", 4);
     check_measurements(cpu_device(), "4,3,6", 3);
     check_measurements(cpu_device(), "4,6", 2);
     check_case("uniform flux stays, with the densities and the charge that it has");
@@ -552,7 +553,8 @@ static void check_cpu(void)
     check_case("the flow of rotated links is the rotated flow");
     check_covariance(2, LAT_FLOW_SYMANZIK);
     check_covariance(3, 0);
-    check_covariance(4, 0);
+    if (largest(cpu_device()) >= 4)
+        check_covariance(4, 0);
     check_case("the action falls");
     for (size_t a = 0; a < sizeof actions / sizeof *actions; a++)
         check_downhill(actions[a]);
