@@ -3,6 +3,7 @@
 #include "loops_lanes.h"
 
 #include "base/isa.h"
+#include "lattice/iterate.h"
 
 typedef lat_simd8 vec;
 /* The same where addresses are those of doubles. */
@@ -209,36 +210,21 @@ LAT_INLINE void gram(const lat_timewise *w, size_t from, size_t to, int n, const
 
 /* ---- for each N and vector length ------------------------------------------------------------ */
 
-#define FOR_N(call) \
-    switch (w->n) { \
-    case 2: call(2); break; \
-    case 3: call(3); break; \
-    default: call(w->n); \
-    }
-
-#define CALL(n) transform(w, from, to, n, u, g, by)
 LAT_ISA_CLONES(transform, LAT_FMA,
                (const lat_timewise *w, size_t from, size_t to, vec *u, const vec *g, const int *by),
-               FOR_N(CALL))
-#undef CALL
-#define CALL(n) multiply(w, from, to, n, c, a, b, by)
+               LAT_WITH_COLOURS(w->n, transform(w, from, to, n, u, g, by)))
 LAT_ISA_CLONES(multiply, LAT_FMA,
                (const lat_timewise *w, size_t from, size_t to, vec *c, const vec *a, const vec *b,
                 const int *by),
-               FOR_N(CALL))
-#undef CALL
-#define CALL(n) paths(w, from, to, n, s, links, p)
+               LAT_WITH_COLOURS(w->n, multiply(w, from, to, n, c, a, b, by)))
 LAT_ISA_CLONES(paths, LAT_FMA,
                (const lat_timewise *w, size_t from, size_t to, vec *s, const vec *const *links,
                 const lat_loops_paths *p),
-               FOR_N(CALL))
-#undef CALL
-#define CALL(n) gram(w, from, to, n, l, scratch, sums)
+               LAT_WITH_COLOURS(w->n, paths(w, from, to, n, s, links, p)))
 LAT_ISA_CLONES(gram, LAT_FMA,
                (const lat_timewise *w, size_t from, size_t to, const lat_loops_lines *l,
                 double *scratch, vec *sums),
-               FOR_N(CALL))
-#undef CALL
+               LAT_WITH_COLOURS(w->n, gram(w, from, to, n, l, scratch, sums)))
 
 #define LANES(isa) \
     { \

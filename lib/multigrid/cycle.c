@@ -159,7 +159,8 @@ int lat_multigrid_fit(lat_multigrid *m)
     return 0;
 }
 
-static int least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b, lat_dfield *const *power)
+int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b,
+                        lat_dfield *const power[MOST + 1])
 {
     lat_space *space = m->system.space;
     const lat_part p = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
@@ -186,16 +187,4 @@ static int least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b, lat_dfiel
     return space->ops->zero(space, &p, x) || space->ops->axpys(space, &p, MOST, by, of, x, NULL)
                ? -1
                : 0;
-}
-
-int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b)
-{
-    lat_dfield *power[MOST + 1] = {NULL};
-    int rc = 0;
-    for (int i = 0; i <= MOST && rc == 0; i++)
-        rc = (power[i] = m->system.vector(m->system.with, "powers")) ? 0 : -1;
-    rc = rc || least(m, x, b, power) ? -1 : 0;
-    for (int i = 0; i <= MOST; i++)
-        m->system.release(m->system.with, power[i]);
-    return rc;
 }

@@ -41,9 +41,11 @@ int lat_multigrid_new_vectors(const lat_multigrid *m, lat_real real, int count, 
 int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r);
 
 /* x = p(S) b on odd sites, of eight columns, each with the polynomial of this degree - 1 for which
- * |b - S x| is least: as many steps of GCR, from one set of sums (H in docs/multigrid.md). */
+ * |b - S x| is least: as many steps of GCR, from one set of sums (H in docs/multigrid.md). power:
+ * to work with. */
 enum { LAT_MULTIGRID_SEARCH = 8 };
-int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b);
+int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b,
+                        lat_dfield *const power[LAT_MULTIGRID_SEARCH + 1]);
 
 /* The coefficients of the smoother, from what it meets after a coarse correction. */
 int lat_multigrid_fit(lat_multigrid *m);

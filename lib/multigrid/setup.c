@@ -37,8 +37,9 @@ static int cycles(lat_multigrid *m, lat_dfield *x)
                : 0;
 }
 
-/* x <- M^-1 x, about, on all sites: by cycles, or, before there are any, by a polynomial. */
-static int invert(lat_multigrid *m, bool by_cycles, lat_dfield *x)
+/* x <- M^-1 x, about, on all sites: by cycles, or, with vectors for powers of S, by a polynomial.
+ */
+static int invert(lat_multigrid *m, lat_dfield *const *power, lat_dfield *x)
 {
     lat_space *s = m->system.space;
     lat_dfield *const b = m->x[1];
@@ -46,7 +47,7 @@ static int invert(lat_multigrid *m, bool by_cycles, lat_dfield *x)
                    odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
     if (s->ops->copy(s, &both, x, b) || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
         || s->ops->copy(s, &odd, b, m->rhs)
-        || (by_cycles ? cycles(m, x) : lat_multigrid_least(m, x, m->rhs)))
+        || (power ? lat_multigrid_least(m, x, m->rhs, power) : cycles(m, x)))
         return -1;
     return m->d->ops->reconstruct(m->d, &odd, x, b);
 }
@@ -56,14 +57,14 @@ static int improve(lat_multigrid *m)
 {
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
         lat_mg_fine_give(&m->fine, k, LAT_EIGHT, m->x[0]);
-        if (invert(m, true, m->x[0]))
+        if (invert(m, NULL, m->x[0]))
             return -1;
         lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
     }
     return 0;
 }
 
-static int search(lat_multigrid *m)
+static int search_with(lat_multigrid *m, lat_dfield *const *power)
 {
     lat_space *s = m->system.space;
     const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
@@ -71,11 +72,23 @@ static int search(lat_multigrid *m)
         if (s->ops->random(s, &both, (uint64_t)k, m->x[0]) || asked(&m->options, 0, 0, 0))
             return -1;
         for (int i = 0; i < LAT_MULTIGRID_SEARCHES; i++)
-            if (invert(m, false, m->x[0]))
+            if (invert(m, power, m->x[0]))
                 return -1;
         lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
     }
     return 0;
+}
+
+static int search(lat_multigrid *m)
+{
+    lat_dfield *power[LAT_MULTIGRID_SEARCH + 1] = {NULL};
+    int rc = 0;
+    for (int i = 0; i <= LAT_MULTIGRID_SEARCH && rc == 0; i++)
+        rc = (power[i] = m->system.vector(m->system.with, "powers of S")) ? 0 : -1;
+    rc = rc || search_with(m, power) ? -1 : 0;
+    for (int i = 0; i <= LAT_MULTIGRID_SEARCH; i++)
+        m->system.release(m->system.with, power[i]);
+    return rc;
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */

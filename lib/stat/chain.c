@@ -158,9 +158,9 @@ static int check_same(lat_chain *c, const lat_table *t)
         if (c->same[i] < 0)
             continue;
         const char *name = t->column[c->same[i]];
-        char *text = t->cell[c->same[i]], *stripped = strdup(text);
+        char *text = t->cell[c->same[i]], *stripped = lat_text_new("%s", text);
         if (!stripped)
-            return lat_fail("out of memory: a row");
+            return -1;
         if (c->kind.strip)
             c->kind.strip(name, stripped);
         if (!c->same_text[i]) {
@@ -245,8 +245,8 @@ static long new_row(lat_chain *c, const char *key, const char *fixed)
     c->missing = missing ? missing : c->missing;
     if (!texts || !members || !sum || !missing)
         return -1;
-    if (!(texts[n] = strdup(fixed)))
-        return lat_fail("out of memory: rows");
+    if (!(texts[n] = lat_text_new("%s", fixed)))
+        return -1;
     if (lat_names_add(&c->rows, key) < 0) {
         free(texts[n]);
         return -1;

@@ -64,8 +64,8 @@ long lat_names_add(lat_names *n, const char *name)
     if (!list)
         return -1;
     n->name = list;
-    if (!(list[n->count] = strdup(name)))
-        return lat_fail("out of memory: names");
+    if (!(list[n->count] = lat_text_new("%s", name)))
+        return -1;
     n->slot[slot_of(n, name)] = n->count + 1;
     return n->count++;
 }

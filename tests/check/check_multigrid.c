@@ -89,17 +89,6 @@ static void close_setting(setting *s)
     lat_field_free(&s->u);
 }
 
-static void randomise(const lat_coarse *c, lat_eight *z, uint64_t seed)
-{
-    for (int i = 0; i < c->sites.count * c->rows; i++)
-        for (int k = 0; k < LAT_EIGHT; k++) {
-            uint32_t word[4];
-            lat_random(seed, (uint64_t)i, 0, (uint32_t)k, 0, word);
-            z[i].re[k] = (float)(word[0] * 0x1p-31 - 1);
-            z[i].im[k] = (float)(word[1] * 0x1p-31 - 1);
-        }
-}
-
 /* |a - b| / |b| */
 static double differ(const lat_coarse *c, const lat_eight *a, const lat_eight *b, int from)
 {
@@ -123,7 +112,7 @@ static void check_transfer(setting *s)
     lat_eight *z = lat_coarse_vector(c), *back = lat_coarse_vector(c),
               *image = lat_coarse_vector(c);
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
-    randomise(c, z, 3);
+    lat_coarse_random(c, 3, z);
     need(!lat_mg_fine_prolong_all(&s->m->fine, s->m->x[0], z)
              && !lat_mg_fine_restrict_all(&s->m->fine, s->m->x[0], back),
          "transfers");
@@ -150,7 +139,7 @@ static void check_levels(setting *s)
         lat_eight *z = lat_coarse_vector(c), *b = lat_coarse_vector(c), *x = lat_coarse_vector(c);
         const double tolerance = l->tolerance;
         const int most = l->most;
-        randomise(c, z, 4);
+        lat_coarse_random(c, 4, z);
         lat_coarse_apply(c, b, z);
         l->tolerance = 1e-5;
         l->most = 200;

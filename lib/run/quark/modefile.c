@@ -13,26 +13,43 @@ static const char *const texts[] = {"gamma5 M", "M^+ M", "gamma5 S", "D^+ D"};
 
 const char *lat_modes_matrix_text(lat_modes_matrix matrix) { return texts[matrix]; }
 
+int lat_modefile_lattice(const char *name, const char *what, const lat_header *head,
+                         const lat_header *links)
+{
+    char a[64], b[64];
+    if (lat_header_alike(head, links))
+        return 0;
+    return lat_fail("%s: expected %s on the lattice of the links, %s and SU(%d), found %s and "
+                    "SU(%d)",
+                    name, what, lat_dims_text(&links->geom, a), links->nc,
+                    lat_dims_text(&head->geom, b), head->nc);
+}
+
+int lat_modefile_smearing(const char *name, const char *what, const lat_header *head,
+                          const char *smearing)
+{
+    const char *its = lat_info_get(head, LAT_SMEARED_LINKS);
+    if (!strcmp(its ? its : "", smearing ? smearing : ""))
+        return 0;
+    return lat_fail("%s: expected %s on links with the smearing '%s', found '%s'", name, what,
+                    smearing ? smearing : "none", its ? its : "none");
+}
+
 /* Are these modes what they are to be? Sentences begin with `name`. */
 static int check(const char *name, const lat_header *head, const lat_header *links,
                  const lat_fermion *fermion, const char *smearing, lat_modes_matrix *matrix)
 {
     char a[LAT_FERMION_TEXT], b[LAT_FERMION_TEXT];
-    const char *its = lat_info_get(head, LAT_SMEARED_LINKS),
-               *of = lat_info_get(head, LAT_INFO_MODES_MATRIX),
+    const char *of = lat_info_get(head, LAT_INFO_MODES_MATRIX),
                *which = lat_info_get(head, LAT_INFO_MODES_WHICH);
     const lat_fermion *found = &head->quark.fermion;
-    if (!lat_header_alike(head, links))
-        return lat_fail("%s: expected modes on the lattice of the links, %s and SU(%d), found %s "
-                        "and SU(%d)",
-                        name, lat_dims_text(&links->geom, a), links->nc,
-                        lat_dims_text(&head->geom, b), head->nc);
+    if (lat_modefile_lattice(name, "modes", head, links))
+        return -1;
     if (!lat_fermion_same(found, fermion))
         return lat_fail("%s: expected modes of the operator %s, found those of %s", name,
                         lat_fermion_text(fermion, a), lat_fermion_text(found, b));
-    if (strcmp(its ? its : "", smearing ? smearing : ""))
-        return lat_fail("%s: expected modes on links with the smearing '%s', found '%s'", name,
-                        smearing ? smearing : "none", its ? its : "none");
+    if (lat_modefile_smearing(name, "modes", head, smearing))
+        return -1;
     for (*matrix = 0; *matrix <= LAT_MODES_OF_OVERLAP; ++*matrix)
         if (of && !strcmp(of, texts[*matrix]))
             break;

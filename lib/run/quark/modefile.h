@@ -24,6 +24,13 @@ const char *lat_modes_matrix_text(lat_modes_matrix matrix); /* "gamma5 M" .. */
  * so, is for the sentence where there are none. The header is to be freed in any case. */
 int lat_modefile_seek(lat_input *in, const lat_field *links, const char *what, lat_header *head);
 
+/* Are they on the lattice of the links, on links with this smearing (NULL: none)? 0, or -1 with a
+ * sentence that begins with `name`. */
+int lat_modefile_lattice(const char *name, const char *what, const lat_header *head,
+                         const lat_header *links);
+int lat_modefile_smearing(const char *name, const char *what, const lat_header *head,
+                          const char *smearing);
+
 /* Reads on in a stream to the modes of these links (lat_links_same), which are to be the lowest
  * ones of this operator with this smearing of links (NULL: none), on the lattice of `links`. 0 and
  * a field to be freed, in double, and its matrix; or -1 with a sentence. All ranks call it. */

@@ -73,12 +73,11 @@ static int land(lat_solution *s)
 /* How the multigrid was made that has solved the column. */
 static void note_multigrid(const lat_solution *s, lat_solved *column)
 {
-    const lat_multigrid *m = s->wilson && column->report.solver == LAT_SOLVER_MG
-                                 ? lat_wilson_multigrid(s->wilson)
-                                 : NULL;
-    if (m)
-        *column = (lat_solved){column->report, column->cost, lat_multigrid_told(m)->rounds,
-                               lat_multigrid_told(m)->vectors};
+    const lat_multigrid *m = s->wilson ? lat_wilson_multigrid(s->wilson) : NULL;
+    if (!m || column->report.solver != LAT_SOLVER_MG)
+        return;
+    column->rounds = lat_multigrid_told(m)->rounds;
+    column->vectors = lat_multigrid_told(m)->vectors;
 }
 
 int lat_solution_save(lat_solution *s, int c)

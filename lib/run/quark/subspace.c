@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "modefile.h"
-#include "smear/smear.h"
 #include "stream/stream.h"
 
 enum { EIGHT = LAT_MULTIGRID_COLUMNS, PAIRS = EIGHT * EIGHT };
+static const char what[] = "a subspace";
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -44,23 +44,11 @@ static int check_kind(const char *name, lat_subspace *s)
     return 0;
 }
 
-static int check_lattice(const char *name, const lat_header *head, const lat_header *links)
-{
-    char a[64], b[64];
-    if (lat_header_alike(head, links))
-        return 0;
-    return lat_fail("%s: expected a subspace on the lattice of the links, %s and SU(%d), found %s "
-                    "and SU(%d)",
-                    name, lat_dims_text(&links->geom, a), links->nc, lat_dims_text(&head->geom, b),
-                    head->nc);
-}
-
 /* Operators that differ in mass and twist alone, on links with the same smearing? */
 static int check_operator(const char *name, const lat_header *head, const lat_fermion *fermion,
                           const char *smearing)
 {
     char a[LAT_FERMION_TEXT], b[LAT_FERMION_TEXT];
-    const char *its = lat_info_get(head, LAT_SMEARED_LINKS);
     lat_fermion moved = head->quark.fermion;
     moved.mass = fermion->mass;
     moved.twist = fermion->twist;
@@ -69,10 +57,7 @@ static int check_operator(const char *name, const lat_header *head, const lat_fe
                         "found that of %s",
                         name, lat_fermion_text(fermion, a),
                         lat_fermion_text(&head->quark.fermion, b));
-    if (strcmp(its ? its : "", smearing ? smearing : ""))
-        return lat_fail("%s: expected a subspace on links with the smearing '%s', found '%s'", name,
-                        smearing ? smearing : "none", its ? its : "none");
-    return 0;
+    return lat_modefile_smearing(name, what, head, smearing);
 }
 
 int lat_subspace_find(lat_input *in, const lat_field *links, const lat_fermion *fermion,
@@ -80,8 +65,9 @@ int lat_subspace_find(lat_input *in, const lat_field *links, const lat_fermion *
 {
     const char *name = lat_input_name(in);
     *s = (lat_subspace){.state.rounds = 0};
-    return lat_rc(lat_modefile_seek(in, links, "a subspace", &s->vectors.head)
-                  || check_lattice(name, &s->vectors.head, &links->head) || check_kind(name, s)
+    return lat_rc(lat_modefile_seek(in, links, what, &s->vectors.head)
+                  || lat_modefile_lattice(name, what, &s->vectors.head, &links->head)
+                  || check_kind(name, s)
                   || check_operator(name, &s->vectors.head, fermion, smearing)
                   || lat_stream_body(in, &s->vectors) < 0);
 }
@@ -94,8 +80,8 @@ int lat_subspace_first(lat_input *in, const lat_field *links, lat_subspace *s)
     if (rc == 0)
         return lat_fail("%s: expected a subspace, found an empty stream", name);
     return lat_rc(rc < 0 || lat_header_need(&s->vectors.head, LAT_MODES, name)
-                  || check_lattice(name, &s->vectors.head, &links->head) || check_kind(name, s)
-                  || lat_stream_body(in, &s->vectors) < 0);
+                  || lat_modefile_lattice(name, what, &s->vectors.head, &links->head)
+                  || check_kind(name, s) || lat_stream_body(in, &s->vectors) < 0);
 }
 
 static int set_number(lat_header *head, const char *key, double value)
