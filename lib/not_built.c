@@ -15,6 +15,7 @@
 #include "grid/bandwidth.h"
 #include "grid/grid_internal.h"
 #include "grid/memory.h"
+#include "multigrid/ops.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -90,6 +91,7 @@ const lat_generate_device lat_generate_gpu = {.open = NULL};
 const lat_flow_device lat_flow_gpu = {.open = NULL};
 const lat_vector_ops lat_vector_gpu = {.open = NULL};
 const lat_dirac_ops lat_dirac_gpu = {.open = NULL};
+const lat_mg_ops lat_multigrid_gpu = {.alloc = NULL};
 
 /* What only those who have opened a GPU call: each name stands for one of these two. */
 static int refused(void) { return lat_fail(NO_GPU); }

@@ -12,80 +12,47 @@
  *
  * Vectors are [site][2 n] of eight columns, the same on all ranks; of a distributed level a rank
  * computes its sites, and gathers those of others. All ranks call all functions that return int: 0,
- * or -1 with lat_error set. */
+ * or -1 with lat_error set. C and C++. */
 #pragma once
 
 #include "multigrid/blocks.h"
-#include "multigrid/kernels.h"
+#include "multigrid/ops.h"
 
-enum { LAT_COARSE_HOPS = 4, LAT_COARSE_MATRICES = 5, LAT_COARSE_PIECES = 64 };
+enum { LAT_COARSE_HOPS = 4, LAT_COARSE_MATRICES = 5 };
 
 typedef struct lat_coarse {
+    const lat_mg_ops *ops;
     lat_mg_sites sites;
     const lat_comm *comm;
     bool ranks;
-    int n, rows;    /* 2 n */
-    double shift;   /* the mass and ... */
-    double twist;   /* ... the twist in X beyond those that Galerkin's product had */
-    float *matrix;  /* [site][Y_x, Y_y, Y_z, Y_t, X], in tiles (kernels.h) */
-    float *hop;     /* [own site][8] H */
-    float *inverse; /* [own site] X^-1 */
-    float *dense;   /* of the last level: the inverse of the complement; or NULL */
-    lat_eight *even, *sent;
-    lat_eight_sums *partial; /* [LAT_COARSE_PIECES] */
+    int n, rows;      /* 2 n */
+    double shift;     /* the mass and ... */
+    double twist;     /* ... the twist in X beyond those that Galerkin's product had */
+    lat_eight *even;  /* to work with */
+    void *there;      /* matrices: of the device (cpu/multigrid_cpu.h, cuda/cuda_multigrid.cuh) */
 } lat_coarse;
 
-/* sites are open. lat_coarse_close in either case. */
+/* ops, comm and ranks are set, sites are open. lat_coarse_close in either case. */
 int lat_coarse_open(lat_coarse *c, int n);
 void lat_coarse_close(lat_coarse *c);
 
-/* A vector of zeros; NULL, with lat_error set, without memory. */
+/* A vector of zeros, of c->ops; NULL, with lat_error set, without memory. */
 lat_eight *lat_coarse_vector(const lat_coarse *c);
 
-/* Numbers from -1 to 1, by site, component and number of the vector, from `first` on. */
-void lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x);
-
-/* Matrix 0 to 4 of a site. */
-float *lat_coarse_matrix(const lat_coarse *c, int site, int which);
-
-/* Element of a matrix in tiles: its real part; the imaginary one follows. */
-static inline int64_t lat_tile_at(int columns, int row, int column)
+static inline size_t lat_coarse_bytes(const lat_coarse *c) /* of a vector */
 {
-    return 2 * (((int64_t)(row / 4) * columns + column) * 4 + row % 4);
+    return (size_t)c->sites.count * (size_t)c->rows * sizeof(lat_eight);
 }
 
-/* Columns first .. first+7 of such a matrix of c->rows rows get what is in `from`. */
-void lat_tile_columns(int rows, int first, const lat_eight *from, float *matrix);
+/* Numbers from -1 to 1, by site, component and number of the vector, from `first` on. */
+int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x);
 
-/* Once the matrices of this rank's sites are made: those of other ranks, H and X^-1 with this
- * shift of the mass and the twist; and with `dense` the inverse of the complement. 1: a matrix is
- * singular. */
+/* Once the matrices of this rank's sites are made: H and X^-1 with this shift of the mass and the
+ * twist; and with `dense` the inverse of the complement. 1: a matrix is singular. */
 int lat_coarse_finish(lat_coarse *c, double shift, double twist, bool dense);
-
-/* A vector of which each rank has its sites: those of others, too. */
-int lat_coarse_gather(const lat_coarse *c, lat_eight *v);
-
-/* out = M_c in. */
-int lat_coarse_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in);
-
-/* |x| of each column, on all sites; y = Gamma5 x / norm. */
-void lat_coarse_norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT]);
-void lat_coarse_gamma5(const lat_coarse *c, const double norm[LAT_EIGHT], const lat_eight *x,
-                       lat_eight *y);
 
 /* On odd sites: out = the complement times in; r = its right-hand side, b_e is kept; and from the
  * solution on odd sites to that on even ones. */
 int lat_coarse_complement(const lat_coarse *c, lat_eight *out, const lat_eight *in);
 int lat_coarse_prepare(const lat_coarse *c, lat_eight *r, lat_eight *b_e, const lat_eight *b);
 int lat_coarse_reconstruct(const lat_coarse *c, lat_eight *x, const lat_eight *b_e);
-
-/* x = dense^-1 r on odd sites. */
-void lat_coarse_dense(const lat_coarse *c, lat_eight *x, const lat_eight *r);
-
-/* out = X in on odd sites. */
-int lat_coarse_diagonal(const lat_coarse *c, lat_eight *out, const lat_eight *in);
-
-/* y += a x and <x, y> on odd sites. */
-void lat_coarse_add(const lat_coarse *c, const lat_eight *a, const lat_eight *x, lat_eight *y);
-void lat_coarse_dot(const lat_coarse *c, const lat_eight *x, const lat_eight *y,
-                    lat_eight_sums *sum);

@@ -19,10 +19,10 @@ static int correct(lat_multigrid *m, const lat_part *p, lat_dfield *e, const lat
 {
     for (int k = 0; k < p->columns; k += LAT_EIGHT) {
         const int columns = p->columns - k < LAT_EIGHT ? p->columns - k : LAT_EIGHT;
-        lat_mg_fine_restrict(&m->fine, columns, p->column + k, r, m->z);
-        if (lat_level_solve(m->coarse, m->correction, m->z))
+        if (m->ops->fine_restrict(&m->fine, false, columns, p->column + k, r, m->z)
+            || lat_level_solve(m->coarse, m->correction, m->z)
+            || m->ops->fine_prolong(&m->fine, false, columns, p->column + k, e, m->correction))
             return -1;
-        lat_mg_fine_prolong(&m->fine, columns, p->column + k, e, m->correction);
     }
     return 0;
 }

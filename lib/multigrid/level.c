@@ -2,9 +2,7 @@
 /* level.c: coarse levels, and the cycle through them. */
 #include "multigrid/level.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -17,10 +15,13 @@ enum {
 
 static int open_vectors(lat_level *l)
 {
+    const lat_mg_ops *ops = l->coarse.ops;
     lat_eight **const v[] = {&l->b, &l->r, &l->q, &l->t, &l->from, &l->to};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         if (!(*v[i] = lat_coarse_vector(&l->coarse)))
             return -1;
+    if (!(l->scalars = ops->alloc(1, sizeof *l->scalars, "a coarse level")))
+        return -1;
     for (int k = 0; k < LAT_LEVEL_DEPTH && !l->dense; k++)
         if (!(l->e[k] = lat_coarse_vector(&l->coarse))
             || !(l->s[k] = lat_coarse_vector(&l->coarse)))
@@ -36,26 +37,30 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
     const lat_slab all = {0, geom.dims[3]};
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         geom.dims[mu] /= block[mu];
-    if (!(l->next = lat_level_open(&geom, l->coarse.comm, false, BELOW)))
+    if (!(l->next = lat_level_open(l->coarse.ops, &geom, l->coarse.comm, false, BELOW)))
         return -1;
     l->down.comm = &lat_comm_self;
+    l->down.ops = l->coarse.ops;
     if (lat_blocks_open(&l->down.blocks, &s->geom, &all, block, &l->next->coarse.sites)
-        || lat_transfer_open(&l->down, l->coarse.rows, BELOW)
-        || !(l->at = lat_alloc((size_t)s->count, sizeof *l->at, "a coarse lattice"))
-        || !(l->next_r = lat_coarse_vector(&l->next->coarse))
-        || !(l->next_x = lat_coarse_vector(&l->next->coarse)))
+        || !(l->down.at = lat_alloc((size_t)s->count, sizeof *l->down.at, "a coarse lattice")))
         return -1;
     for (int i = 0; i < s->count; i++)
-        l->at[i] = s->number[l->down.blocks.list[i]];
-    return 0;
+        l->down.at[i] = s->number[l->down.blocks.list[i]];
+    return lat_transfer_open(&l->down, l->coarse.rows, BELOW)
+                   || !(l->next_r = lat_coarse_vector(&l->next->coarse))
+                   || !(l->next_x = lat_coarse_vector(&l->next->coarse))
+               ? -1
+               : 0;
 }
 
-lat_level *lat_level_open(const lat_geometry *geom, const lat_comm *comm, bool ranks, int n)
+lat_level *lat_level_open(const lat_mg_ops *ops, const lat_geometry *geom, const lat_comm *comm,
+                          bool ranks, int n)
 {
     lat_level *l = lat_alloc_zero(1, sizeof *l, "a coarse level");
     int block[LAT_MAX_DIMS];
     if (!l)
         return NULL;
+    l->coarse.ops = ops;
     l->coarse.comm = comm;
     l->coarse.ranks = ranks && comm->size > 1;
     l->tolerance = .1;
@@ -80,56 +85,22 @@ void lat_level_close(lat_level *l)
 {
     if (!l)
         return;
+    const lat_mg_ops *ops = l->coarse.ops;
     lat_level_close(l->next);
     lat_transfer_close(&l->down);
-    lat_coarse_close(&l->coarse);
     lat_eight *const v[] = {l->b, l->r, l->q, l->t, l->from, l->to, l->next_r, l->next_x};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
-        free(v[i]);
+        ops->free(v[i]);
     for (int k = 0; k < LAT_LEVEL_DEPTH; k++) {
-        free(l->e[k]);
-        free(l->s[k]);
+        ops->free(l->e[k]);
+        ops->free(l->s[k]);
     }
-    free(l->at);
+    ops->free(l->scalars);
+    lat_coarse_close(&l->coarse);
     free(l);
 }
 
-/* ---- linear algebra on odd sites ------------------------------------------------------------- */
-
-static size_t first_odd(const lat_level *l)
-{
-    return (size_t)l->coarse.sites.odd * (size_t)l->coarse.rows;
-}
-
-static size_t odd_numbers(const lat_level *l)
-{
-    return (size_t)l->coarse.sites.count * (size_t)l->coarse.rows - first_odd(l);
-}
-
-static void copy_odd(const lat_level *l, const lat_eight *x, lat_eight *y)
-{
-    memcpy(y + first_odd(l), x + first_odd(l), odd_numbers(l) * sizeof *x);
-}
-
-static void zero_odd(const lat_level *l, lat_eight *y)
-{
-    memset(y + first_odd(l), 0, odd_numbers(l) * sizeof *y);
-}
-
-/* sign * sum / square, 0 where square is 0 or `done`. */
-static lat_eight quotient(const lat_eight_sums *sum, const double *square, double sign,
-                          const bool *done)
-{
-    lat_eight q = {{0}, {0}};
-    for (int k = 0; k < LAT_EIGHT; k++)
-        if (square[k] > 0 && !(done && done[k])) {
-            q.re[k] = (float)(sign * sum->re[k] / square[k]);
-            q.im[k] = (float)(sign * sum->im[k] / square[k]);
-        }
-    return q;
-}
-
-static lat_eight negative(lat_eight a) { return (lat_eight){-a.re, -a.im}; }
+/* ---- one iteration --------------------------------------------------------------------------- */
 
 static int complement(lat_level *l, lat_eight *out, const lat_eight *in)
 {
@@ -137,107 +108,89 @@ static int complement(lat_level *l, lat_eight *out, const lat_eight *in)
     return lat_coarse_complement(&l->coarse, out, in);
 }
 
-/* ---- one iteration --------------------------------------------------------------------------- */
+/* y = add + sum_j f[j] x[j], of one or more. */
+static int adds(const lat_level *l, int n, const lat_mg_factor *f, lat_eight *const *x,
+                const lat_eight *add, lat_eight *y)
+{
+    return l->coarse.ops->adds(&l->coarse, n, f, x, add, y);
+}
 
-/* Steps of minimal residual from e, whose residual is l->q. */
+static int difference(const lat_level *l, const lat_eight *a, lat_eight *b, lat_eight *y)
+{
+    const lat_mg_factor minus = {.sign = -1};
+    return adds(l, 1, &minus, &b, a, y);
+}
+
+/* Steps of minimal residual from e, whose residual is l->q: a = <t, q>/|t|^2. */
 static int smooth(lat_level *l, lat_eight *e)
 {
-    const lat_coarse *c = &l->coarse;
-    for (int i = 0; i < SMOOTH; i++) {
-        lat_eight_sums dot, square;
-        if (complement(l, l->t, l->q))
+    lat_eight_sums *const sum = l->scalars->step;
+    lat_eight *const of[] = {l->q, l->t};
+    const lat_mg_factor plus = {1, sum, sum + 1, true, NULL}, minus = {-1, sum, sum + 1, true, NULL};
+    for (int i = 0; i < SMOOTH; i++)
+        if (complement(l, l->t, l->q) || l->coarse.ops->dots(&l->coarse, 2, of, l->t, sum)
+            || adds(l, 1, &plus, &l->q, e, e) || adds(l, 1, &minus, &l->t, l->q, l->q))
             return -1;
-        lat_coarse_dot(c, l->t, l->q, &dot);
-        lat_coarse_dot(c, l->t, l->t, &square);
-        const lat_eight a = quotient(&dot, square.re, 1, NULL);
-        lat_coarse_add(c, &a, l->q, e);
-        const lat_eight minus = negative(a);
-        lat_coarse_add(c, &minus, l->t, l->q);
-    }
     return 0;
 }
 
 /* e, about the solution of the complement for r, and s = complement e. */
-static int precondition(lat_level *l, lat_eight *e, lat_eight *s, const lat_eight *r)
+static int precondition(lat_level *l, lat_eight *e, lat_eight *s, lat_eight *r)
 {
-    static const lat_eight minus_one = {{-1, -1, -1, -1, -1, -1, -1, -1}, {0}};
-    const lat_coarse *c = &l->coarse;
-    const lat_transfer_part part = {c->sites.even_odd ? 1 : 0, 2, l->at, 0};
-    if (!l->next || l->alone) {
-        copy_odd(l, r, e);
-        return complement(l, s, e);
-    }
-    if (lat_coarse_diagonal(c, l->t, r))
-        return -1;
-    lat_restrict(&l->down, part, l->t, l->next_r);
-    if (lat_level_solve(l->next, l->next_x, l->next_r))
-        return -1;
-    lat_prolong(&l->down, part, l->next_x, e);
-    if (complement(l, s, e))
-        return -1;
-    copy_odd(l, r, l->q);
-    lat_coarse_add(c, &minus_one, s, l->q);
-    if (smooth(l, e))
-        return -1;
-    copy_odd(l, r, s);
-    lat_coarse_add(c, &minus_one, l->q, s);
-    return 0;
+    const lat_mg_ops *ops = l->coarse.ops;
+    const lat_mg_factor one = {.sign = 1};
+    const int from = l->coarse.sites.even_odd ? 1 : 0;
+    if (!l->next || l->alone)
+        return adds(l, 1, &one, &r, NULL, e) || complement(l, s, e) ? -1 : 0;
+    return ops->diagonal(&l->coarse, l->t, r) || ops->restrict_to(&l->down, from, l->t, l->next_r)
+                   || lat_level_solve(l->next, l->next_x, l->next_r)
+                   || ops->prolong(&l->down, from, l->next_x, e) || complement(l, s, e)
+                   || difference(l, r, s, l->q) || smooth(l, e) || difference(l, r, l->q, s)
+               ? -1
+               : 0;
 }
 
 /* ---- GCR ------------------------------------------------------------------------------------- */
 
-typedef struct progress {
-    double square[LAT_LEVEL_DEPTH][LAT_EIGHT]; /* |s_k|^2 */
-    double target[LAT_EIGHT];                  /* of |r|^2 */
-    bool done[LAT_EIGHT];
-} progress;
-
 /* s_k is made orthogonal to those before, e_k with it. */
-static void orthogonalise(lat_level *l, progress *p, int k)
+static int orthogonalise(lat_level *l, int k)
 {
-    lat_eight_sums dot[LAT_LEVEL_DEPTH], square;
+    lat_mg_scalars *const by = l->scalars;
+    lat_mg_factor f[LAT_LEVEL_DEPTH];
     for (int j = 0; j < k; j++)
-        lat_coarse_dot(&l->coarse, l->s[j], l->s[k], dot + j);
-    for (int j = 0; j < k; j++) {
-        const lat_eight a = quotient(dot + j, p->square[j], -1, NULL);
-        lat_coarse_add(&l->coarse, &a, l->s[j], l->s[k]);
-        lat_coarse_add(&l->coarse, &a, l->e[j], l->e[k]);
-    }
-    lat_coarse_dot(&l->coarse, l->s[k], l->s[k], &square);
-    memcpy(p->square[k], square.re, sizeof square.re);
+        f[j] = (lat_mg_factor){-1, by->dot + j, by->square + j, false, NULL};
+    return k
+           && (l->coarse.ops->dots(&l->coarse, k, l->s, l->s[k], by->dot)
+               || adds(l, k, f, l->s, l->s[k], l->s[k]) || adds(l, k, f, l->e, l->e[k], l->e[k]));
 }
 
-/* Which columns are done with this |r|^2? Are all? */
-static bool all_done(progress *p, const double *norm)
+/* x += gamma e_k, r -= gamma s_k, gamma = <s_k, r>/|s_k|^2. */
+static int advance(lat_level *l, int k, lat_eight *x, lat_eight *r)
 {
-    bool all = true;
-    for (int k = 0; k < LAT_EIGHT; k++) {
-        p->done[k] = p->done[k] || !(norm[k] > p->target[k]);
-        all = all && p->done[k];
-    }
-    return all;
+    const lat_mg_ops *ops = l->coarse.ops;
+    lat_mg_scalars *const by = l->scalars;
+    const lat_mg_factor plus = {1, by->step, by->square + k, false, by->done},
+                        minus = {-1, by->step, by->square + k, false, by->done};
+    return ops->dots(&l->coarse, 1, &l->s[k], r, by->step)
+           || ops->dots(&l->coarse, 1, &l->s[k], l->s[k], by->square + k)
+           || adds(l, 1, &plus, &l->e[k], x, x) || adds(l, 1, &minus, &l->s[k], r, r)
+           || ops->dots(&l->coarse, 1, &r, r, &by->norm);
 }
 
 /* x = complement^-1 r, from 0; r is overwritten. */
 static int gcr(lat_level *l, lat_eight *x, lat_eight *r)
 {
-    const lat_coarse *c = &l->coarse;
-    progress p = {.done = {false}};
-    lat_eight_sums norm, dot;
-    lat_coarse_dot(c, r, r, &norm);
-    for (int k = 0; k < LAT_EIGHT; k++)
-        p.target[k] = l->tolerance * l->tolerance * norm.re[k];
-    zero_odd(l, x);
-    for (int i = 0; i < l->most && !all_done(&p, norm.re); i++) {
+    const lat_mg_ops *ops = l->coarse.ops;
+    bool all;
+    if (ops->dots(&l->coarse, 1, &r, r, &l->scalars->norm)
+        || ops->look(&l->coarse, l->scalars, true, l->tolerance, &all)
+        || adds(l, 0, NULL, NULL, NULL, x))
+        return -1;
+    for (int i = 0; i < l->most && !all; i++) {
         const int k = i % LAT_LEVEL_DEPTH;
-        if (precondition(l, l->e[k], l->s[k], r))
+        if (precondition(l, l->e[k], l->s[k], r) || orthogonalise(l, k) || advance(l, k, x, r)
+            || ops->look(&l->coarse, l->scalars, false, l->tolerance, &all))
             return -1;
-        orthogonalise(l, &p, k);
-        lat_coarse_dot(c, l->s[k], r, &dot);
-        const lat_eight a = quotient(&dot, p.square[k], 1, p.done), minus = negative(a);
-        lat_coarse_add(c, &a, l->e[k], x);
-        lat_coarse_add(c, &minus, l->s[k], r);
-        lat_coarse_dot(c, r, r, &norm);
         l->iterations++;
     }
     return 0;
@@ -247,11 +200,8 @@ int lat_level_solve(lat_level *l, lat_eight *x, const lat_eight *b)
 {
     const lat_coarse *c = &l->coarse;
     l->solves++;
-    if (lat_coarse_prepare(c, l->r, l->b, b))
-        return -1;
-    if (l->dense)
-        lat_coarse_dense(c, x, l->r);
-    else if (gcr(l, x, l->r))
+    if (lat_coarse_prepare(c, l->r, l->b, b)
+        || (l->dense ? c->ops->dense(c, x, l->r) : gcr(l, x, l->r)))
         return -1;
     return lat_coarse_reconstruct(c, x, l->b);
 }

@@ -3,18 +3,17 @@
  * preconditions (K-cycle); the last one has its inverse, or no preconditioner.
  *
  * Columns have their own scalars, and are left alone once they are done: a column's result does not
- * depend on those beside it. Functions that return int: 0, or -1 with lat_error set. */
+ * depend on those beside it. Functions that return int: 0, or -1 with lat_error set. C and C++. */
 #pragma once
 
 #include "multigrid/coarse.h"
 #include "multigrid/transfer.h"
 
-enum { LAT_LEVEL_DEPTH = 10, LAT_DENSE_MOST = 2048 };
+enum { LAT_DENSE_MOST = 2048 };
 
 typedef struct lat_level {
     lat_coarse coarse;
     lat_transfer down; /* to `next` */
-    int32_t *at;       /* [sites of down]: their numbers */
     struct lat_level *next;
     bool dense; /* the last one, small enough for its inverse */
     bool alone; /* in the setup: next is not used */
@@ -22,6 +21,7 @@ typedef struct lat_level {
     int most; /* iterations */
     lat_eight *e[LAT_LEVEL_DEPTH], *s[LAT_LEVEL_DEPTH];
     lat_eight *b, *r, *q, *t;         /* work */
+    lat_mg_scalars *scalars;
     lat_eight *next_r, *next_x;       /* of next */
     lat_eight *from, *to;             /* of the setup: a source and a solution */
     long solves, iterations, applied; /* since they were set to 0: of eight columns each */
@@ -29,7 +29,8 @@ typedef struct lat_level {
 
 /* A level of this lattice with n vectors, and of those that follow from it, until at most
  * LAT_DENSE_MOST unknowns are left, or blocks do not fit any more. NULL with lat_error set. */
-lat_level *lat_level_open(const lat_geometry *geom, const lat_comm *comm, bool ranks, int n);
+lat_level *lat_level_open(const lat_mg_ops *ops, const lat_geometry *geom, const lat_comm *comm,
+                          bool ranks, int n);
 void lat_level_close(lat_level *l); /* and those below; NULL is allowed */
 
 /* x = M_c^-1 b, about. b is read at this rank's sites alone. */
@@ -39,6 +40,3 @@ int lat_level_solve(lat_level *l, lat_eight *x, const lat_eight *b);
  * and their matrices. The first test vectors of l begin with v: [vectors / 8], of all sites. 1: a
  * matrix is singular. */
 int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *v, int vectors);
-
-/* The matrices of l->next from those of l. */
-int lat_level_galerkin(lat_level *l);

@@ -9,8 +9,8 @@
 int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, int nc)
 {
     int block[LAT_MAX_DIMS];
-    if (device->gpu)
-        return lat_fail("multigrid: expected the CPU, found a GPU");
+    if (device->gpu && device->comm->size > 1)
+        return lat_fail("multigrid: expected one GPU, found %d", device->comm->size);
     if (lattice->nd != 4 || (nc != 2 && nc != 3))
         return lat_fail("multigrid: expected SU(2) or SU(3) in four dimensions");
     return lat_mg_fine_check(lattice, device->comm, block);
@@ -125,12 +125,12 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
         return -1;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         coarse.dims[mu] /= block[mu];
-    m->coarse = lat_level_open(&coarse, comm, true, m->report.vectors);
+    m->ops = m->d->space->grid->dev->gpu ? &lat_multigrid_gpu : &lat_multigrid_cpu;
+    m->coarse = lat_level_open(m->ops, &coarse, comm, true, m->report.vectors);
     if (!m->coarse || !(m->z = lat_coarse_vector(&m->coarse->coarse))
         || !(m->correction = lat_coarse_vector(&m->coarse->coarse)))
         return -1;
-    return lat_mg_fine_open(&m->fine, m->d, links, block, &m->coarse->coarse.sites,
-                            m->report.vectors);
+    return lat_mg_fine_open(&m->fine, m->d, links, block, &m->coarse->coarse, m->report.vectors);
 }
 
 lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,
@@ -167,8 +167,10 @@ void lat_multigrid_close(lat_multigrid *m)
     if (!m)
         return;
     lat_multigrid_leave(m);
-    free(m->z);
-    free(m->correction);
+    if (m->ops) {
+        m->ops->free(m->z);
+        m->ops->free(m->correction);
+    }
     lat_mg_fine_close(&m->fine);
     lat_level_close(m->coarse);
     free(m);

@@ -15,6 +15,7 @@ struct lat_multigrid {
     lat_dfield *spare[LAT_MULTIGRID_SPARE];
     int spares;
     lat_dirac *d;
+    const lat_mg_ops *ops;
     lat_mg_fine fine;
     lat_level *coarse;
     lat_eight *z, *correction;                   /* of `coarse` */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "multigrid/multigrid_internal.h"
 
 /* ---- approximate inverses -------------------------------------------------------------------- */
@@ -56,10 +57,9 @@ static int invert(lat_multigrid *m, lat_dfield *const *power, lat_dfield *x)
 static int improve(lat_multigrid *m)
 {
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
-        lat_mg_fine_give(&m->fine, k, LAT_EIGHT, m->x[0]);
-        if (invert(m, NULL, m->x[0]))
+        if (m->ops->fine_give(&m->fine, k, m->x[0]) || invert(m, NULL, m->x[0])
+            || m->ops->fine_take(&m->fine, k, m->x[0]))
             return -1;
-        lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
     }
     return 0;
 }
@@ -74,7 +74,8 @@ static int search_with(lat_multigrid *m, lat_dfield *const *power)
         for (int i = 0; i < LAT_MULTIGRID_SEARCHES; i++)
             if (invert(m, power, m->x[0]))
                 return -1;
-        lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
+        if (m->ops->fine_take(&m->fine, k, m->x[0]))
+            return -1;
     }
     return 0;
 }
@@ -99,9 +100,9 @@ static int restricted(lat_multigrid *m, lat_eight **v)
     for (int k = 0; k < m->fine.down.n / LAT_EIGHT; k++) {
         if (!(v[k] = lat_coarse_vector(&m->coarse->coarse)))
             return -1;
-        lat_mg_fine_give(&m->fine, k * LAT_EIGHT, LAT_EIGHT, m->x[0]);
-        if (lat_mg_fine_restrict_all(&m->fine, m->x[0], v[k])
-            || lat_coarse_gather(&m->coarse->coarse, v[k]))
+        if (m->ops->fine_give(&m->fine, k * LAT_EIGHT, m->x[0])
+            || m->ops->fine_restrict(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x[0], v[k])
+            || m->ops->gather(&m->coarse->coarse, v[k]))
             return -1;
     }
     return 0;
@@ -112,14 +113,14 @@ static int make(lat_multigrid *m)
 {
     enum { MOST = 8 };
     lat_eight *v[MOST] = {NULL};
-    int rc = lat_transfer_make(&m->fine.down) || lat_mg_fine_galerkin(&m->fine, m->coarse, m->x)
+    int rc = lat_transfer_make(&m->fine.down) || m->ops->fine_galerkin(&m->fine, m->coarse, m->x)
                      || (m->coarse->next && restricted(m, v))
                  ? -1
                  : 0;
     if (rc == 0)
         rc = lat_level_setup(m->coarse, 0, 0, v, m->fine.down.n);
     for (int k = 0; k < MOST; k++)
-        free(v[k]);
+        m->ops->free(v[k]);
     return rc ? rc : lat_multigrid_fit(m);
 }
 
@@ -194,29 +195,65 @@ static bool pays(const lat_multigrid *m, double before)
     return m->options.columns * saved * LAT_MULTIGRID_CYCLE > work;
 }
 
+/* |x| of each column; and y = Gamma5 x / |x|, which may be x. Of host memory. */
+static void norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT])
+{
+    for (int k = 0; k < LAT_EIGHT; k++)
+        norm[k] = 0;
+    for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
+        for (int k = 0; k < LAT_EIGHT; k++)
+            norm[k] += (double)x[i].re[k] * x[i].re[k] + (double)x[i].im[k] * x[i].im[k];
+    for (int k = 0; k < LAT_EIGHT; k++)
+        norm[k] = sqrt(norm[k]);
+}
+
+static void turn(const lat_coarse *c, const double norm[LAT_EIGHT], lat_eight *x)
+{
+    for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
+        for (int k = 0; k < LAT_EIGHT; k++) {
+            const double sign = i % c->rows < c->n ? 1 : -1, by = norm[k] > 0 ? sign / norm[k] : 0;
+            x[i].re[k] = (float)(by * x[i].re[k]);
+            x[i].im[k] = (float)(by * x[i].im[k]);
+        }
+}
+
 /* The least singular value of M is that of M_c, about: from a few steps z <- M_c^-1 Gamma5 z, as
- * Gamma5 M_c is Hermitian (but for a twist). */
-static int find_lowest(lat_multigrid *m)
+ * Gamma5 M_c is Hermitian (but for a twist). x: host memory. */
+static int find_lowest_in(lat_multigrid *m, lat_eight *x)
 {
     enum { STEPS = 6 };
     const lat_coarse *c = &m->coarse->coarse;
+    const size_t bytes = lat_coarse_bytes(c);
     double before[LAT_EIGHT], after[LAT_EIGHT];
-    lat_coarse_random(c, 0, m->correction);
+    if (lat_coarse_random(c, 0, m->correction))
+        return -1;
     for (int step = 0; step < STEPS; step++) {
-        lat_coarse_norms(c, m->correction, before);
-        lat_coarse_gamma5(c, before, m->correction, m->z);
-        if (lat_level_solve(m->coarse, m->correction, m->z))
+        if (m->ops->fetch(x, m->correction, bytes))
+            return -1;
+        norms(c, x, before);
+        turn(c, before, x);
+        if (m->ops->send(m->z, x, bytes) || lat_level_solve(m->coarse, m->correction, m->z))
             return -1;
     }
-    lat_coarse_norms(c, m->correction, before);
-    if (lat_coarse_apply(c, m->z, m->correction))
+    if (m->ops->fetch(x, m->correction, bytes))
         return -1;
-    lat_coarse_norms(c, m->z, after);
+    norms(c, x, before);
+    if (m->ops->apply(c, m->z, m->correction) || m->ops->fetch(x, m->z, bytes))
+        return -1;
+    norms(c, x, after);
     m->report.lowest = INFINITY;
     for (int k = 0; k < LAT_EIGHT; k++)
         if (before[k] > 0)
             m->report.lowest = fmin(m->report.lowest, after[k] / before[k]);
     return 0;
+}
+
+static int find_lowest(lat_multigrid *m)
+{
+    lat_eight *const x = lat_alloc(1, lat_coarse_bytes(&m->coarse->coarse), "a coarse vector");
+    const int rc = x ? find_lowest_in(m, x) : -1;
+    free(x);
+    return rc;
 }
 
 /* The vectors that the setup begins with, and their levels. */

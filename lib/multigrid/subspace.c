@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subspace.c: test vectors as host fields, and what other code may compare. */
+#include <math.h>
+#include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "lattice/iterate.h"
 #include "multigrid/multigrid_internal.h"
 
@@ -48,8 +51,7 @@ static int take(lat_multigrid *m, int k, const lat_field *stage)
     lat_space *s = m->system.space;
     if (s->ops->put(s, &both, m->x[0], stage, lat_column_numbers))
         return -1;
-    lat_mg_fine_take(&m->fine, k, LAT_EIGHT, m->x[0]);
-    return 0;
+    return m->ops->fine_take(&m->fine, k, m->x[0]);
 }
 
 int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
@@ -58,8 +60,8 @@ int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
     lat_field stage;
     int rc = lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage);
     for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT) {
-        lat_mg_fine_give(&m->fine, k, LAT_EIGHT, m->x[0]);
-        if ((rc = s->ops->get(s, &both, m->x[0], &stage, lat_column_numbers)))
+        if ((rc = m->ops->fine_give(&m->fine, k, m->x[0]))
+            || (rc = s->ops->get(s, &both, m->x[0], &stage, lat_column_numbers)))
             break;
         to_stage(&stage, 0, &stage);
         if (kept->data)
@@ -103,18 +105,35 @@ static void products(const lat_coarse *c, const lat_eight *a, const lat_eight *b
         }
 }
 
+static int sample(lat_multigrid *m, lat_eight *z, lat_eight *image, lat_multigrid_sample *to)
+{
+    const lat_coarse *c = &m->coarse->coarse;
+    if (m->ops->fetch(z, m->z, lat_coarse_bytes(c))
+        || m->ops->fetch(image, m->correction, lat_coarse_bytes(c)))
+        return -1;
+    products(c, z, z, to->one);
+    products(c, z, image, to->coarse);
+    for (int k = 0; k < LAT_EIGHT; k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
+            sum += (double)image[i].re[k] * image[i].re[k] + (double)image[i].im[k] * image[i].im[k];
+        to->image[k] = sqrt(sum);
+    }
+    to->dimension = (double)c->sites.count * c->rows;
+    return 0;
+}
+
 int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *to)
 {
     lat_space *s = m->system.space;
     const lat_coarse *c = &m->coarse->coarse;
-    lat_coarse_random(c, SAMPLE, m->z);
-    if (lat_mg_fine_prolong_all(&m->fine, m->x[0], m->z)
+    if (lat_coarse_random(c, SAMPLE, m->z)
+        || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x[0], m->z)
         || s->ops->get(s, &both, m->x[0], x, lat_column_numbers)
-        || lat_coarse_apply(c, m->correction, m->z))
+        || m->ops->apply(c, m->correction, m->z))
         return -1;
-    products(c, m->z, m->z, to->one);
-    products(c, m->z, m->correction, to->coarse);
-    lat_coarse_norms(c, m->correction, to->image);
-    to->dimension = (double)c->sites.count * c->rows;
-    return 0;
+    lat_eight *const z = lat_alloc(2, lat_coarse_bytes(c), "a certificate");
+    const int rc = z ? sample(m, z, z + lat_coarse_bytes(c) / sizeof *z, to) : -1;
+    free(z);
+    return rc;
 }

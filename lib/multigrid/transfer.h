@@ -7,21 +7,25 @@
  *     (P z)(x) = sum_cj w_Bcj(x) z_cj(B),  x in B,     P^+ P = 1,     gamma5 P = P Gamma5
  *
  * Components of a site are those of chirality + first, then those of -. v and p are
- * [site][component][n][re, im], sites in the order of the blocks. */
+ * [site][component][n][re, im], sites in the order of the blocks. C and C++. */
 #pragma once
 
 #include "multigrid/blocks.h"
-#include "multigrid/kernels.h"
+#include "multigrid/ops.h"
 
 typedef struct lat_transfer {
+    const lat_mg_ops *ops;
     lat_blocks blocks;
     const lat_comm *comm;
     bool ranks;        /* the level's sites are distributed: blocks are those of this rank */
-    int components, n; /* of a site; n is a multiple of 4 */
-    float *v, *p;
+    int components, n; /* of a site; n is a multiple of 8 */
+    int32_t *at;       /* [sites of blocks]: number in the level's vectors; NULL: the finest one */
+    float *v, *p;      /* of the device */
+    void *there;       /* what a GPU has besides */
 } lat_transfer;
 
-/* blocks are opened before. 0, or -1 with lat_error set; lat_transfer_close in either case. */
+/* blocks are opened before, and ops, comm, ranks, at are set. 0, or -1 with lat_error set;
+ * lat_transfer_close in either case. */
 int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);
 
@@ -30,14 +34,14 @@ void lat_transfer_close(lat_transfer *t);
  * replaced by zero. The same bits on any ranks and threads. */
 int lat_transfer_make(lat_transfer *t);
 
-/* z = P^+ r, the sums over sites of these parities, and e = P z there. r and e are
- * [site][component], site i of the blocks' list at number at[i], or NULL: at i - first. z is
- * [coarse site][2 n]; of other ranks' blocks it is left alone. */
-typedef struct lat_transfer_part {
-    int from, to; /* parities from .. to-1 */
-    const int32_t *at;
-    int64_t first;
-} lat_transfer_part;
+/* ---- small matrices in double, for `make` ----------------------------------------------------
+ * An n x n complex matrix is re [n][LAT_PITCH(n)], then im. */
 
-void lat_restrict(const lat_transfer *t, lat_transfer_part part, const lat_eight *r, lat_eight *z);
-void lat_prolong(const lat_transfer *t, lat_transfer_part part, const lat_eight *z, lat_eight *e);
+/* A pivot of Cholesky below this times its diagonal is that of a vector that the others span. */
+#define LAT_DEPENDENT 1e-10
+
+static inline size_t lat_small_doubles(int n) { return 2 * (size_t)n * LAT_PITCH((size_t)n); }
+
+/* g = L L^+, of which the lower triangle is given; t = L^-+, upper triangular. A dependent vector
+ * has a column of 0 in t. l: as much memory to work with. */
+void lat_small_orthonormal(int n, const double *g, double *l, double *t);

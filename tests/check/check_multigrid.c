@@ -14,6 +14,9 @@
 #include "vector/temporal.h"
 #include "wilson/wilson.h"
 
+/* Where multigrids are, after one another. */
+static lat_device *under;
+
 /* An operator in single precision and its multigrid. */
 typedef struct setting {
     lat_field u;
@@ -60,11 +63,11 @@ static setting open_setting(const char *dims, int nc, double epsilon, const lat_
     setting s = {.u = field_new(LAT_GAUGE, geometry_of(dims), nc, LAT_F64)};
     fill_near_one(&s.u, epsilon, 7);
     need(lat_field_exchange(&s.u) == 0, "links");
-    need(lat_temporal_open(cpu_device(), &s.u, NULL, &s.gauge) == 0, "a gauge");
+    need(lat_temporal_open(under, &s.u, NULL, &s.gauge) == 0, "a gauge");
     const lat_grid_spec spec = {
         .lattice = s.u.head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
     const lat_dirac_options none = {0};
-    need((s.grid = lat_grid_new(cpu_device(), &spec)) != NULL, "a grid");
+    need((s.grid = lat_grid_new(under, &spec)) != NULL, "a grid");
     need((s.space = lat_space_open_in(s.grid, nc, LAT_MULTIGRID_COLUMNS, s.gauge)) != NULL,
          "a space");
     need((s.d = lat_dirac_open(s.space, &s.u, f, &none)) != NULL, "an operator");
@@ -89,47 +92,86 @@ static void close_setting(setting *s)
     lat_field_free(&s->u);
 }
 
+/* What a vector holds, in the memory of the host. */
+static lat_eight *host_of(const lat_coarse *c, const lat_eight *v)
+{
+    lat_eight *const host = aligned_alloc(64, (lat_coarse_bytes(c) + 63) / 64 * 64);
+    need(host && c->ops->fetch(host, v, lat_coarse_bytes(c)) == 0, "a vector of the host");
+    return host;
+}
+
 /* |a - b| / |b| */
-static double differ(const lat_coarse *c, const lat_eight *a, const lat_eight *b, int from)
+static double differ(const lat_coarse *c, const lat_eight *a, const lat_eight *b)
 {
     double difference = 0, norm = 0;
-    for (int i = from * c->rows; i < c->sites.count * c->rows; i++)
+    lat_eight *const x = host_of(c, a), *const y = host_of(c, b);
+    for (int i = 0; i < c->sites.count * c->rows; i++)
         for (int k = 0; k < LAT_EIGHT; k++) {
-            const double re = a[i].re[k] - b[i].re[k], im = a[i].im[k] - b[i].im[k];
+            const double re = x[i].re[k] - y[i].re[k], im = x[i].im[k] - y[i].im[k];
             difference += re * re + im * im;
-            norm += b[i].re[k] * b[i].re[k] + b[i].im[k] * b[i].im[k];
+            norm += y[i].re[k] * y[i].re[k] + y[i].im[k] * y[i].im[k];
         }
+    free(x);
+    free(y);
     return sqrt(difference / norm);
+}
+
+/* M_c z by restriction of M P z. */
+static void restricted(setting *s, const lat_eight *z, lat_eight *image)
+{
+    const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
+    const lat_mg_ops *ops = s->m->ops;
+    need(!ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[0], z)
+             && !s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}, &both, s->m->x[1],
+                                  s->m->x[0], NULL)
+             && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[1],
+                                    image),
+         "operators");
 }
 
 /* A sum of n numbers of size 1 in single precision, relative to them: roundings add up at random.
  */
 static double bound(double n) { return 8 * 0x1p-24 * sqrt(n); }
 
+/* P of cycles on a GPU has 11 bits. */
+static double bound_of_cycles(double n)
+{
+    return under->gpu ? 8 * 0x1p-11 : bound(n);
+}
+
 static void check_transfer(setting *s)
 {
     const lat_coarse *c = &s->m->coarse->coarse;
+    const lat_mg_ops *ops = s->m->ops;
     lat_eight *z = lat_coarse_vector(c), *back = lat_coarse_vector(c),
               *image = lat_coarse_vector(c);
-    const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
-    lat_coarse_random(c, 3, z);
-    need(!lat_mg_fine_prolong_all(&s->m->fine, s->m->x[0], z)
-             && !lat_mg_fine_restrict_all(&s->m->fine, s->m->x[0], back),
+    need(!lat_coarse_random(c, 3, z)
+             && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[0], z)
+             && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[0],
+                                    back),
          "transfers");
-    check_case("P^+ P = 1");
-    const double one = differ(c, back, z, 0);
+    device_case(under, "P^+ P = 1");
+    const double one = differ(c, back, z);
     CHECK(one < bound(c->rows), "%.2g", one);
-    check_case("P^+ M P is the coarse operator");
-    need(!s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}, &both, s->m->x[1],
-                           s->m->x[0], NULL)
-             && !lat_mg_fine_restrict_all(&s->m->fine, s->m->x[1], back)
-             && !lat_coarse_apply(c, image, z),
-         "operators");
-    const double galerkin = differ(c, image, back, 0);
+    device_case(under, "P^+ M P is the coarse operator");
+    restricted(s, z, back);
+    need(!ops->apply(c, image, z), "a coarse operator");
+    const double galerkin = differ(c, image, back);
     CHECK(galerkin < bound(8 * c->rows), "%.2g", galerkin);
-    free(z);
-    free(back);
-    free(image);
+    device_case(under, "H and X^-1 are those of the coarse operator");
+    need(!lat_coarse_prepare(c, s->m->coarse->r, s->m->coarse->b, image)
+             && !lat_coarse_complement(c, back, z), "an even-odd operator");
+    double most = 0;
+    lat_eight *const r = host_of(c, s->m->coarse->r), *const from = host_of(c, back);
+    for (int i = c->sites.odd * c->rows; i < c->sites.count * c->rows; i++)
+        for (int k = 0; k < LAT_EIGHT; k++)
+            most = fmax(most, hypot(r[i].re[k] - from[i].re[k], r[i].im[k] - from[i].im[k]));
+    CHECK(most < 64 * bound_of_cycles(c->rows), "%.2g", most);
+    free(r);
+    free(from);
+    ops->free(z);
+    ops->free(back);
+    ops->free(image);
 }
 
 static void check_levels(setting *s)
@@ -139,23 +181,22 @@ static void check_levels(setting *s)
         lat_eight *z = lat_coarse_vector(c), *b = lat_coarse_vector(c), *x = lat_coarse_vector(c);
         const double tolerance = l->tolerance;
         const int most = l->most;
-        lat_coarse_random(c, 4, z);
-        lat_coarse_apply(c, b, z);
+        need(!lat_coarse_random(c, 4, z) && !c->ops->apply(c, b, z), "a source");
         l->tolerance = 1e-5;
         l->most = 200;
         l->iterations = 0;
-        check_case("the coarse solution is that of the coarse operator");
+        device_case(under, "the coarse solution is that of the coarse operator");
         need(lat_level_solve(l, x, b) == 0, "a coarse solution");
-        lat_coarse_apply(c, z, x);
-        const double residual = differ(c, z, b, 0);
+        need(!c->ops->apply(c, z, x), "a residual");
+        const double residual = differ(c, z, b);
         printf("# %d sites, %d rows: %ld iterations, residual %.2g\n", c->sites.count, c->rows,
                l->iterations, residual);
-        CHECK(residual < 2e-5 + bound(8 * c->rows), "%.2g", residual);
+        CHECK(residual < 2e-5 + bound_of_cycles(8 * c->rows), "%.2g", residual);
         l->tolerance = tolerance;
         l->most = most;
-        free(z);
-        free(b);
-        free(x);
+        c->ops->free(z);
+        c->ops->free(b);
+        c->ops->free(x);
     }
 }
 
@@ -227,7 +268,7 @@ static double distance(const setting *s, int column, const lat_dfield *x, lat_df
 static void check_solves(setting *s)
 {
     static const int one = 3;
-    check_case("a solve takes few iterations, and a column alone the same bits");
+    device_case(under, "a solve takes few iterations, and a column alone the same bits");
     const outcome with = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers),
                   alone = solve(s, LAT_SOLVER_MG, 1, &one),
                   without = solve(s, LAT_SOLVER_GCR, 1, &one);
@@ -252,7 +293,7 @@ static void check_cycle(setting *s)
     for (int i = 0; i < 5; i++)
         need((v[i] = vector(s->d, "a vector")) != NULL, "a vector");
     const int threads = lat_threads();
-    check_case("a cycle scales with its source, on any threads, to the last bit");
+    device_case(under, "a cycle scales with its source, on any threads, to the last bit");
     need(!s->space->ops->random(s->space, &odd, 6, v[3])
              && !lat_multigrid_cycle(s->m, &odd, v[1], v[2], v[3])
              && !s->space->ops->axpby(s->space, &odd, by, v[3], NULL, v[0], NULL),
@@ -265,7 +306,7 @@ static void check_cycle(setting *s)
          "a product");
     for (int k = 0; k < LAT_EIGHT; k++)
         CHECK(distance(s, k, v[3], v[0]) == 0, "column %d", k);
-    check_case("s of a cycle is S e");
+    device_case(under, "s of a cycle is S e");
     need(!lat_multigrid_cycle(s->m, &odd, v[1], v[2], v[3])
              && !apply(s->d, false, &odd, v[0], v[1], NULL),
          "a cycle");
@@ -279,30 +320,37 @@ static void check_cycle(setting *s)
         release(NULL, v[i]);
 }
 
+/* A solve with a multigrid that is broken. */
+static void solve_broken(setting *s, const char *what)
+{
+    char text[80];
+    snprintf(text, sizeof text, "a broken %s: slow, not wrong", what);
+    device_case(under, text);
+    const outcome o = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers);
+    printf("# %ld iterations, the last by %s\n", o.iterations, lat_solver_name(o.solver));
+    release(NULL, o.x);
+}
+
 /* What is wrong in a multigrid makes a solve slow, or leaves it to conjugate gradients. */
 static void check_broken(setting *s)
 {
-    float *const numbers[] = {s->m->fine.down.p, s->m->coarse->coarse.dense
-                                                     ? s->m->coarse->coarse.dense
-                                                     : s->m->coarse->coarse.hop};
-    static const char *const what[] = {"P", "M_c"};
-    for (int i = 0; i < 2; i++) {
-        check_case(i ? "a broken M_c: slow, not wrong" : "a broken P: slow, not wrong");
-        const float before = numbers[i][6];
-        numbers[i][6] = 1e3f;
-        const outcome o = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers);
-        printf("# with a broken %s %ld iterations, the last by %s\n", what[i], o.iterations,
-               lat_solver_name(o.solver));
-        numbers[i][6] = before;
-        release(NULL, o.x);
-    }
-    check_case("a broken smoother: slow, not wrong");
-    const double before = s->m->smoother[0];
+    lat_coarse *c = &s->m->coarse->coarse;
+    const lat_transfer *t = &s->m->fine.down;
+    const bool dense = s->m->coarse->dense;
+    const size_t count = (size_t)(t->blocks.sites * t->components * t->n) * 2;
     s->m->smoother[0] *= -3;
-    const outcome o = solve(s, LAT_SOLVER_MG, LAT_EIGHT, lat_column_numbers);
-    printf("# %ld iterations, the last by %s\n", o.iterations, lat_solver_name(o.solver));
-    s->m->smoother[0] = before;
-    release(NULL, o.x);
+    solve_broken(s, "smoother");
+    s->m->smoother[0] /= -3;
+    need(lat_coarse_finish(c, 2, 0, dense) == 0, "another M_c");
+    solve_broken(s, "M_c");
+    need(lat_coarse_finish(c, 0, 0, dense) == 0, "M_c");
+    float *const v = malloc(count * sizeof *v); /* P of other vectors than M_c */
+    need(v && !s->m->ops->fetch(v, t->v, count * sizeof *v), "test vectors");
+    for (size_t i = 0; i < count; i += 3)
+        v[i] = -v[i];
+    need(!s->m->ops->send(t->v, v, count * sizeof *v) && !s->m->ops->make(&s->m->fine.down), "P");
+    free(v);
+    solve_broken(s, "P");
 }
 
 /* The setup has the same bits on any threads. */
@@ -314,10 +362,15 @@ static void check_threads(setting *s, const char *dims, const lat_fermion *f)
     lat_threads_set(threads == 3 ? 2 : 3);
     setting other = open_setting(dims, 3, .3, f, &usual);
     lat_threads_set(threads);
-    check_case("a setup has the same bits on any threads");
-    CHECK(!memcmp(t->p, other.m->fine.down.p,
-                  (size_t)(t->blocks.sites * t->components * t->n) * 2 * sizeof *t->p),
-          "P differs");
+    device_case(under, "a setup has the same bits on any threads");
+    const size_t bytes = (size_t)(t->blocks.sites * t->components * t->n) * 2 * sizeof *t->p;
+    void *const one = malloc(bytes), *const two = malloc(bytes);
+    need(one && two && !s->m->ops->fetch(one, t->p, bytes)
+             && !s->m->ops->fetch(two, other.m->fine.down.p, bytes),
+         "P");
+    CHECK(!memcmp(one, two, bytes), "P differs");
+    free(one);
+    free(two);
     close_setting(&other);
 }
 
@@ -444,21 +497,24 @@ static void check_free(void)
     lat_plain *plain = lat_plain_new(&one, &coarse);
     lat_eight *z = lat_coarse_vector(c), *image = lat_coarse_vector(c),
               *expected = lat_coarse_vector(c);
-    check_case("free quarks: the coarse operator is the Wilson operator of the coarse lattice");
-    lat_coarse_random(c, 17, z);
-    exchange_spinors(c, z, &x, true);
+    device_case(under, "free quarks: the coarse operator is the Wilson operator of the coarse lattice");
+    need(!lat_coarse_random(c, 17, z), "random numbers");
+    lat_eight *const host = host_of(c, z);
+    exchange_spinors(c, host, &x, true);
     need(plain && lat_field_exchange(&x) == 0
              && !lat_plain_apply(plain, false, &x, LAT_EIGHT, lat_column_numbers, &y)
-             && !lat_coarse_apply(c, image, z),
+             && !c->ops->send(z, host, lat_coarse_bytes(c)) && !c->ops->apply(c, image, z),
          "operators");
     for (size_t i = 0; i < lat_field_sites(&y) * LAT_EIGHT * 24; i++)
         ((double *)y.data)[i] /= B;
-    exchange_spinors(c, expected, &y, false);
-    const double off = differ(c, image, expected, 0);
+    exchange_spinors(c, host, &y, false);
+    need(!c->ops->send(expected, host, lat_coarse_bytes(c)), "a vector");
+    const double off = differ(c, image, expected);
     CHECK(off < bound(8 * c->rows), "%.2g", off);
-    free(z);
-    free(image);
-    free(expected);
+    free(host);
+    c->ops->free(z);
+    c->ops->free(image);
+    c->ops->free(expected);
     lat_plain_free(plain);
     lat_field_free(&one);
     lat_field_free(&x);
@@ -520,7 +576,7 @@ static void check_exact(void)
     setting s = open_setting("4 4 4 8", 3, .3, &f, &known);
     lat_dfield *r = vector(s.d, "r"), *e = vector(s.d, "e"), *image = vector(s.d, "s");
     double before[LAT_VECTOR_COLUMNS], after[LAT_VECTOR_COLUMNS];
-    check_case("modes as test vectors: the coarse correction takes them from the residual");
+    device_case(under, "modes as test vectors: the coarse correction takes them from the residual");
     need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x[0], &v, lat_column_numbers)
              && !s.space->ops->copy(s.space, &odd, s.m->x[0], r)
              && !s.space->ops->gamma5(s.space, &odd, r)
@@ -572,14 +628,27 @@ static void check_light(void)
     close_setting(&s);
 }
 
-int main(void)
+static void check_device(lat_device *dev)
 {
+    under = dev;
     if (FEW(8) == 8)
         check_light();
     check_operators();
     check_moved();
     check_free();
     check_exact();
+}
+
+/* "gpu": on the GPU alone. */
+int main(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "gpu"))
+        check_device(cpu_device());
     check_refused();
+    lat_device *const gpu = gpu_device();
+    if (gpu)
+        check_device(gpu);
+    else
+        check_skipped("multigrids on a GPU", lat_error());
     return check_done();
 }

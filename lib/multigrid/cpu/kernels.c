@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kernels.c: small dense matrices times eight columns. */
-#include "multigrid/kernels.h"
+#include "multigrid/cpu/kernels.h"
 
 #include <stddef.h>
 #include "base/isa.h"

@@ -2,7 +2,7 @@
 /* hop.h: one forward hop of the fine operator, for Galerkin's product. */
 #pragma once
 
-#include "multigrid/kernels.h"
+#include "multigrid/cpu/kernels.h"
 
 /* to [4 nc], chiralities + and -: -1/2 (1 - gamma_mu) u psi of eight columns of P at the neighbour,
  * p [2 nc][n][re, im], which have this chirality alone. u: the link, weight and phase included. */

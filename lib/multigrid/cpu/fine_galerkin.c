@@ -4,9 +4,9 @@
 #include <string.h>
 #include "base/memory.h"
 #include "dirac/cpu/hop_table.h"
-#include "multigrid/fine.h"
-#include "multigrid/galerkin.h"
-#include "multigrid/hop.h"
+#include "multigrid/cpu/galerkin.h"
+#include "multigrid/cpu/hop.h"
+#include "multigrid/cpu/multigrid_cpu.h"
 #include "site/sun.h"
 #include "vector/temporal.h"
 
@@ -182,16 +182,16 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < f->down.n; first += LAT_EIGHT) {
-            lat_mg_fine_columns(f, first, c, x[0]);
+            lat_mg_cpu_columns(f, first, c, x[0]);
             if (f->d->ops->diagonal(f->d, false, false, &both, x[1], x[0])
-                || lat_mg_fine_restrict_all(f, x[1], l->from))
+                || lat_mg_cpu_fine_restrict(f, true, LAT_EIGHT, lat_column_numbers, x[1], l->from))
                 return -1;
             put_diagonal(f, l, c, first, l->from);
         }
     return 0;
 }
 
-int lat_mg_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
 {
     source s = {f, NULL};
     int rc = exchange_face(&s);

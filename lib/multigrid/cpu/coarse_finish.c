@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "multigrid/coarse.h"
-#include "multigrid/dense.h"
+#include "multigrid/cpu/dense.h"
+#include "multigrid/cpu/multigrid_cpu.h"
 
 /* ---- matrices of other ranks ----------------------------------------------------------------- */
 
@@ -14,11 +14,11 @@ static int gather_matrices(const lat_coarse *c)
     const size_t site = LAT_COARSE_MATRICES * 2 * (size_t)c->rows * (size_t)c->rows;
     for (int p = 0; p < 2 && c->ranks; p++) {
         const size_t mine = (size_t)(c->sites.to[p] - c->sites.from[p]) * site;
-        float *const all = c->matrix + (size_t)(p ? c->sites.odd : 0) * site;
+        float *const all = lat_mg_host_of(c)->matrix + (size_t)(p ? c->sites.odd : 0) * site;
         float *const copy = lat_alloc(mine, sizeof *copy, "a coarse operator");
         if (!copy)
             return -1;
-        memcpy(copy, c->matrix + (size_t)c->sites.from[p] * site, mine * sizeof *copy);
+        memcpy(copy, lat_mg_host_of(c)->matrix + (size_t)c->sites.from[p] * site, mine * sizeof *copy);
         const int rc = mine ? c->comm->gather(c->comm, copy, mine * sizeof *copy, all) : 0;
         free(copy);
         if (rc)
@@ -88,10 +88,11 @@ static void hop_matrix(const lat_coarse *c, int site, int d, const float *invers
 static int finish_site(const lat_coarse *c, int site, int own, double *a, lat_eight *scratch)
 {
     const size_t each = 2 * (size_t)c->rows * (size_t)c->rows;
-    float *const inverse = c->inverse + (size_t)own * each;
+    lat_mg_host *const h = lat_mg_host_of(c);
+    float *const inverse = h->inverse + (size_t)own * each;
     const int rc = invert_site(c, site, a, inverse);
     for (int d = 0; d < 8 && rc == 0; d++)
-        hop_matrix(c, site, d, inverse, scratch, c->hop + (8 * (size_t)own + (size_t)d) * each);
+        hop_matrix(c, site, d, inverse, scratch, h->hop + (8 * (size_t)own + (size_t)d) * each);
     return rc;
 }
 
@@ -141,21 +142,22 @@ static int dense_matrix(const lat_coarse *c, double *a, lat_eight *in, lat_eight
     return 0;
 }
 
-static int make_dense(lat_coarse *c)
+static int make_dense(const lat_coarse *c)
 {
+    lat_mg_host *const h = lat_mg_host_of(c);
     const int n = (c->sites.count - c->sites.odd) * c->rows;
     double *a = lat_alloc(2 * (size_t)n, (size_t)n * sizeof *a, "the last level");
     lat_eight *in = lat_coarse_vector(c), *out = lat_coarse_vector(c);
-    if (!c->dense)
-        c->dense = lat_alloc(2 * (size_t)n, (size_t)n * sizeof *c->dense, "the last level");
-    int rc = a && in && out && c->dense ? dense_matrix(c, a, in, out) : -1;
+    if (!h->dense)
+        h->dense = lat_alloc(2 * (size_t)n, (size_t)n * sizeof *h->dense, "the last level");
+    int rc = a && in && out && h->dense ? dense_matrix(c, a, in, out) : -1;
     if (rc == 0)
         rc = lat_mg_invert(n, a);
     for (int i = 0; i < n && rc == 0; i++)
         for (int j = 0; j < n; j++) {
             const int64_t at = lat_tile_at(n, i, j);
-            c->dense[at] = (float)a[2 * (int64_t)i * n + j];
-            c->dense[at + 1] = (float)a[2 * (int64_t)i * n + n + j];
+            h->dense[at] = (float)a[2 * (int64_t)i * n + j];
+            h->dense[at + 1] = (float)a[2 * (int64_t)i * n + n + j];
         }
     free(a);
     free(in);
@@ -163,10 +165,8 @@ static int make_dense(lat_coarse *c)
     return rc;
 }
 
-int lat_coarse_finish(lat_coarse *c, double shift, double twist, bool dense)
+int lat_mg_cpu_finish(lat_coarse *c, bool dense)
 {
-    c->shift = shift;
-    c->twist = twist;
     if (gather_matrices(c))
         return -1;
     double worst[2];

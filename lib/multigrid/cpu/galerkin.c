@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* galerkin.c: the matrices of a coarse level from those of the one above. */
-#include "multigrid/galerkin.h"
+#include "multigrid/cpu/galerkin.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "multigrid/cpu/multigrid_cpu.h"
 
 int lat_galerkin_open(lat_galerkin *g, const lat_transfer *t, lat_coarse *to)
 {
@@ -90,7 +91,7 @@ static void add_site(const lat_level *l, lat_galerkin *g, int which, int64_t i, 
     const lat_mg_kernels *k = lat_mg_kernels_widest();
     const lat_transfer *t = &l->down;
     const int half = t->components / 2;
-    const float *const m = lat_coarse_matrix(&l->coarse, l->at[i], which);
+    const float *const m = lat_coarse_matrix(&l->coarse, l->down.at[i], which);
     const lat_eight *const from = g->column;
     const lat_products p = {t->components, half, chirality * half, t->components, 1, &m, &from};
     load_columns(t, j, chirality, first, g->column);
@@ -110,7 +111,7 @@ static void block_columns(const lat_level *l, lat_galerkin *g, const int64_t *wh
         for (int p = 0; p < 2; p++)
             for (int64_t i = b->start[p][block]; i < b->start[p][block + 1]; i++) {
                 const int64_t j = mu < LAT_COARSE_HOPS
-                                      ? where[l->coarse.sites.next[8 * l->at[i] + mu]]
+                                      ? where[l->coarse.sites.next[8 * l->down.at[i] + mu]]
                                       : i;
                 const bool stays = lat_block_of(b, b->list[j]) == block;
                 add_site(l, g, mu, i, j, chirality, first, stays ? g->in : g->out);
@@ -133,7 +134,7 @@ static void make_block(const lat_level *l, lat_galerkin *g, const int64_t *where
     lat_galerkin_end(g, block);
 }
 
-int lat_level_galerkin(lat_level *l)
+int lat_mg_cpu_galerkin(lat_level *l)
 {
     const lat_blocks *b = &l->down.blocks;
     int rc = 0;
@@ -141,7 +142,7 @@ int lat_level_galerkin(lat_level *l)
     if (!where)
         return -1;
     for (int64_t i = 0; i < b->sites; i++)
-        where[l->at[i]] = i;
+        where[l->down.at[i]] = i;
 #pragma omp parallel reduction(min : rc)
     {
         lat_galerkin g;

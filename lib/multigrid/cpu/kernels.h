@@ -2,25 +2,13 @@
 /* kernels.h: products of small dense matrices with eight columns side by side: what transfers and
  * coarse operators are made of. The text is compiled for the vector lengths of x86.
  *
- * Vectors of coarse levels, and fine ones on their way, are batches [site][component] of lat_eight:
- * a complex number of each of eight columns. Matrices are in single precision, in tiles of four
- * rows: [rows / 4][columns][4][re, im]. A column's result depends on no other column. */
+ * Vectors of coarse levels, and fine ones on their way, are those of eight.h. Matrices are in
+ * single precision, in tiles of four rows: [rows / 4][columns][4][re, im]. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
-
-#define LAT_EIGHT 8                      /* columns of a batch */
-#define LAT_PITCH(n) (((n) + 3) / 4 * 4) /* of rows of n numbers, in vectors of doubles */
-
-typedef float lat_eight_floats __attribute__((vector_size(4 * LAT_EIGHT), may_alias));
-typedef struct lat_eight {
-    lat_eight_floats re, im;
-} lat_eight;
-
-/* Sums, a number of each column. */
-typedef struct lat_eight_sums {
-    double re[LAT_EIGHT], im[LAT_EIGHT];
-} lat_eight_sums;
+#include "multigrid/eight.h"
 
 /* A sum of `count` products, of matrices of `rows` x `columns` that begin at column `first` of
  * tiles with `pitch` columns. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hop.c: the site's arithmetic is that of lib/site, with columns for sites. */
-#include "multigrid/hop.h"
+#include "multigrid/cpu/hop.h"
 
 #include <stdbool.h>
 #include "base/isa.h"
@@ -8,7 +8,7 @@
 #define LAT_T lat_eight_floats
 #define LAT_S float
 #define LAT_SIZE 4
-#define LAT_WIDTH LAT_EIGHT
+#define LAT_WIDTH 8 /* LAT_EIGHT */
 #define LAT_HOST_DEVICE static inline __attribute__((always_inline, unused))
 
 #define LAT_N 2

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dense.c: Gauss-Jordan elimination, by blocks on the diagonal. */
-#include "multigrid/dense.h"
+#include "multigrid/cpu/dense.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "multigrid/kernels.h"
+#include "multigrid/cpu/kernels.h"
 
 enum { SIDE = 32 }; /* of a block */
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ops.h: what a device does for a multigrid: a table of functions, of the CPU and of a GPU. What
+ * they work on lies in the memory of the device, from `alloc`: vectors of coarse levels, test
+ * vectors, P, matrices, scalars. On a GPU they return once the work is in its stream, but for
+ * `fetch`, `look` and `finish`, which wait for it.
+ *
+ * All ranks call all functions. They return 0, or -1 with lat_error set. C and C++. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "grid/grid.h"
+#include "multigrid/eight.h"
+
+struct lat_coarse;
+struct lat_level;
+struct lat_mg_fine;
+struct lat_transfer;
+
+typedef struct lat_mg_ops {
+    /* Zeros; NULL with lat_error set. */
+    void *(*alloc)(size_t count, size_t size, const char *what);
+    void (*free)(void *p); /* NULL is allowed */
+    int (*send)(void *to, const void *host, size_t bytes);
+    int (*fetch)(void *host, const void *from, size_t bytes);
+
+    /* ---- a coarse operator (coarse.h), whose sites are open ---- */
+    int (*coarse_open)(struct lat_coarse *c);
+    void (*coarse_close)(struct lat_coarse *c); /* of zeros is allowed */
+
+    /* From the matrices of this rank's sites: those of other ranks, H and X^-1; with `dense` the
+     * inverse of the complement. 1: a matrix is singular. */
+    int (*finish)(struct lat_coarse *c, bool dense);
+
+    /* out = add + sign * sum_d H_d in(next), and out = X^-1 in, on sites of a parity; out = X in on
+     * odd sites, with its shift; x = dense^-1 r there. add NULL: 0; add may be out. */
+    int (*hop)(const struct lat_coarse *c, int parity, lat_eight *out, const lat_eight *add,
+               float sign, const lat_eight *in);
+    int (*inverse)(const struct lat_coarse *c, int parity, lat_eight *out, const lat_eight *in);
+    int (*diagonal)(const struct lat_coarse *c, lat_eight *out, const lat_eight *in);
+    int (*dense)(const struct lat_coarse *c, lat_eight *x, const lat_eight *r);
+
+    /* out = M_c in on all sites, from the matrices themselves. */
+    int (*apply)(const struct lat_coarse *c, lat_eight *out, const lat_eight *in);
+
+    /* A vector of which each rank has its sites: those of others, too. */
+    int (*gather)(const struct lat_coarse *c, lat_eight *v);
+
+    /* Linear algebra on odd sites: to[j] = <x[j], y>, j < n; y = add + sum_j f[j] x[j], add NULL:
+     * 0, add may be y; n <= LAT_LEVEL_DEPTH. And lat_mg_look of all columns: *all: they are done.
+     */
+    int (*dots)(const struct lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
+                lat_eight_sums *to);
+    int (*adds)(const struct lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,
+                const lat_eight *add, lat_eight *y);
+    int (*look)(const struct lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance,
+                bool *all);
+
+    /* ---- to the next level (transfer.h), whose blocks are open ---- */
+    int (*transfer_open)(struct lat_transfer *t);
+    void (*transfer_close)(struct lat_transfer *t);
+    int (*make)(struct lat_transfer *t); /* lat_transfer_make */
+
+    /* z = P^+ r, the sums over sites of the coarse level's parities from .. 1, and e = P z there.
+     */
+    int (*restrict_to)(const struct lat_transfer *t, int from, const lat_eight *r, lat_eight *z);
+    int (*prolong)(const struct lat_transfer *t, int from, const lat_eight *z, lat_eight *e);
+
+    /* Test vectors first .. first+7 of a coarse level <- x, on all sites, and back. */
+    int (*take)(const struct lat_level *l, int first, const lat_eight *x);
+    int (*give)(const struct lat_level *l, int first, lat_eight *x);
+    int (*galerkin)(struct lat_level *l); /* the matrices of l->next */
+
+    /* ---- the finest level (fine.h) ---- */
+    int (*fine_open)(struct lat_mg_fine *f); /* its transfer is open */
+    void (*fine_close)(struct lat_mg_fine *f);
+
+    /* z = P^+ x and x = P z; at most eight columns. Other numbers of z's columns are 0. On odd
+     * sites, or on all. */
+    int (*fine_restrict)(const struct lat_mg_fine *f, bool all, int columns, const int *column,
+                         const lat_dfield *x, lat_eight *z);
+    int (*fine_prolong)(const struct lat_mg_fine *f, bool all, int columns, const int *column,
+                        lat_dfield *x, const lat_eight *z);
+
+    /* Test vectors first .. first+7 <- columns 0 .. 7 of x, on all sites, and back. */
+    int (*fine_take)(const struct lat_mg_fine *f, int first, const lat_dfield *x);
+    int (*fine_give)(const struct lat_mg_fine *f, int first, lat_dfield *x);
+
+    /* The matrices of the first coarse level. x: two batches of eight columns to work with. */
+    int (*fine_galerkin)(const struct lat_mg_fine *f, struct lat_level *l, lat_dfield *const x[2]);
+} lat_mg_ops;
+
+extern const lat_mg_ops lat_multigrid_cpu, lat_multigrid_gpu;
