@@ -18,7 +18,7 @@
 #   make check-mpi    tests of several ranks on the CPU (make check has them too)
 #   make check-gpu    tests of the GPU backend, where there is a GPU; make check-gpu-san: under compute-sanitizer;
 #                     make check-gpu-code: looks at its machine code, where there is cuobjdump;
-#                     make bench-gpu, bench-dirac-gpu: its speed; make bench-mpi, bench-dirac-mpi: on 1, 2 and 4 GPUs
+#                     make bench-gpu, bench-dirac-gpu, bench-multigrid-gpu: its speed; make bench-mpi, bench-dirac-mpi: on 1, 2 and 4 GPUs
 #   make format       lays C and CUDA sources out as .clang-format says
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of

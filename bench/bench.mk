@@ -38,7 +38,7 @@ multigrid_dims := 16,16,16,32
 multigrid_links := $(or $(LINKS),$(DIMS),$(multigrid_dims))
 .PHONY: bench-multigrid
 bench-multigrid: $(tools) $(call bench_program,multigrid)
-	@LAT_BIN="$$PWD/$(BIN)" bench/multigrid.sh $(call bench_program,multigrid) '$(multigrid_links)'
+	@LAT_BIN="$$PWD/$(BIN)" bench/multigrid.sh $(call bench_program,multigrid) cpu '$(multigrid_links)'
 
 # DIMS=64,64,64,128 takes 100 GB of FOLDER.
 DIMS ?= 32,32,32,32
@@ -68,6 +68,13 @@ sweeps:
 	$(plot_deps)
 	@$(MAKE) --no-print-directory all
 	@LAT_BIN="$$PWD/$(BIN)" bench/sweeps.sh build/sweeps $(EXTENTS)
+
+# Light quarks on a GPU: links of DIMS, or of two lattices; LINKS=FILE takes others.
+.PHONY: bench-multigrid-gpu
+bench-multigrid-gpu: $(tools) $(call on_gpu,$(call bench_program,multigrid))
+	$(need_gpu)
+	@for links in $(or $(LINKS),16$(comma)16$(comma)16$(comma)32 32$(comma)32$(comma)32$(comma)64); do \
+	  LAT_BIN="$$PWD/$(BIN)" bench/multigrid.sh $(call bench_program,multigrid) gpu "$$links"; done
 
 .PHONY: bench-gpu
 bench-gpu: $(tools) $(call on_gpu,$(call bench_program,gpu))

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench_multigrid: a multigrid's setup and solves on one core.
+/* bench_multigrid: a multigrid's setup and solves on one core, or on a GPU.
  *
- *     bench_multigrid LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]
+ *     bench_multigrid cpu|gpu LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]
  *
  * Antiperiodic in t, random sources, to |b - M x| = 1e-10 |b|. A line for each solver (auto, mg,
- * bicgstab, cg; mg alone unless told): iterations, processor seconds a column with and without the
- * setup, which auto has in both; of mg its levels, too. Solvers after cg stop after three times its
- * iterations. The residual is computed by the plain operator of lib/certify. */
+ * bicgstab, cg; mg alone unless told): iterations, seconds a column with and without the setup,
+ * which auto has in both, of the processor or on a GPU of the clock; of mg its levels, and on a GPU
+ * its memory. Solvers after cg stop after three times its iterations. The residual is computed by
+ * the plain operator of lib/certify. */
 #include "bench.h"
 #include "certify/plain.h"
 #include "common/io.h"
+#include "grid/memory.h"
 #include "multigrid/multigrid_internal.h"
 #include "stream/stream.h"
 #include "wilson/wilson.h"
 #include "../tests/check/fields.h"
 
 enum { MOST = 16 };
+static bool gpu;
 
 static lat_field read_links(const char *name)
 {
@@ -62,12 +65,13 @@ static void print_levels(const lat_multigrid *m, double seconds)
 /* Iterations, at most `most`. */
 static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solver solver, long most)
 {
-    const lat_device_options cpu = {.choice = LAT_DEVICE_CPU};
-    lat_device *dev = lat_device_open(&cpu, &lat_comm_self);
+    const lat_device_options choice = {.choice = gpu ? LAT_DEVICE_GPU : LAT_DEVICE_CPU};
+    lat_device *dev = lat_device_open(&choice, &lat_comm_self);
+    const int clock = gpu ? 0 : 1;
     const bool mg = solver == LAT_SOLVER_MG;
     const lat_wilson_options o = {.columns = columns,
                                   .form = LAT_SYMMETRIC,
-                                  .inner = LAT_STORAGE_SINGLE,
+                                  .inner = gpu ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE,
                                   .multigrid = mg || solver == LAT_SOLVER_AUTO,
                                   .made_mass = f->mass,
                                   .made_twist = f->twist};
@@ -76,10 +80,10 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     lat_wilson *w = lat_wilson_open(dev, u, f, &o);
     need(dev && plain && w, "an operator");
     fill_spinors(&b, 11);
-    const double start = bench_time(1);
+    const double start = bench_time(clock), room = lat_device_free_bytes(dev);
     need(!mg || lat_wilson_make_multigrid(w) == 0, "a multigrid");
     const lat_multigrid *m = lat_wilson_multigrid(w);
-    const double setup = bench_time(1) - start;
+    const double setup = bench_time(clock) - start;
     int object[MOST];
     double target[MOST];
     lat_solve_report report[MOST] = {{0}};
@@ -97,14 +101,16 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
                                 .max_iterations = most};
     for (lat_level *l = m ? m->coarse : NULL; l; l = l->next)
         l->solves = l->iterations = l->applied = 0;
-    const double begin = bench_time(1);
+    const double begin = bench_time(clock);
     need(lat_wilson_solve(w, &job, report, cost) == 0, "a solve");
-    const double seconds = bench_time(1) - begin;
+    const double seconds = bench_time(clock) - begin;
     long iterations = 0;
     for (int k = 0; k < columns; k++)
         iterations = report[k].iterations > iterations ? report[k].iterations : iterations;
     if (m)
         print_levels(m, setup);
+    if (m && gpu)
+        printf("  %.2f GB of the GPU\n", (room - lat_device_free_bytes(dev)) * 1e-9);
     printf("%-9s %5ld iterations, %d updates, %s by %s, residual %.2e, %.3f s a column, %.3f with "
            "the setup\n",
            lat_solver_name(solver), iterations, (int)report[0].updates, lat_end_text(report[0].end),
@@ -121,11 +127,15 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
 
 int main(int argc, char **argv)
 {
-    if (argc < 5) {
-        fprintf(stderr, "usage: bench_multigrid LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]\n");
+    if (argc < 6) {
+        fprintf(stderr,
+                "usage: bench_multigrid cpu|gpu LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]\n");
         return 2;
     }
-    bench_threads(1);
+    gpu = !strcmp(*++argv, "gpu");
+    argc--;
+    if (!gpu)
+        bench_threads(1);
     lat_field u = read_links(argv[1]);
     lat_fermion f;
     lat_fermion_init(&f);

@@ -573,6 +573,28 @@ END
     grep -q "half precision stagnated in 1 columns, which went on in single" said
 }
 
+@test "--solver mg on a GPU: certified, the CPU's solutions, the same bytes each time; a subspace of either serves both" {
+    lat-heatbath -q --device cpu --dims 8,8,8,16 --beta 6 --thermalise 30 --seed 3 -o links.lat
+    local action solve=(lat-solve -q --columns "0,7" --source "point:1,0,2,3" --no-provenance)
+    for action in "--kappa .156" "--kappa .13 --csw 1.5" "--kappa .152 --twist .1"; do
+        # shellcheck disable=SC2206 # words
+        local words=($action)
+        "${solve[@]}" --device gpu --solver mg "${words[@]}" links.lat -o gpu.lat
+        "${solve[@]}" --device gpu --solver mg "${words[@]}" links.lat -o again.lat
+        cmp gpu.lat again.lat
+        "${solve[@]}" --device cpu --solver cg "${words[@]}" links.lat -o cpu.lat
+        lat-dirac --check --device cpu -U links.lat gpu.lat
+        lat-diff --tolerance 1e-7 gpu.lat cpu.lat
+    done
+    "${solve[@]}" --device gpu --kappa .156 --solver mg links.lat -o memory.lat
+    for action in gpu cpu; do
+        lat-subspace -q --device $action --kappa .156 links.lat -o $action.sub
+        "${solve[@]}" --device gpu --kappa .156 --subspace $action.sub links.lat -o x.lat
+        "${solve[@]}" --device cpu --kappa .156 --subspace $action.sub links.lat -o y.lat
+        lat-diff --tolerance 1e-7 x.lat y.lat
+    done
+}
+
 @test "ranks with GPUs solve as one does, to the last bit: any division, precision, operator, transport" {
     need_mpi
     lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat

@@ -142,3 +142,17 @@ const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
              lat_boundary_text(f->boundary, boundary));
     return buf;
 }
+
+void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im)
+{
+    const double quarter = fmod(fmod(2 * boundary.theta, 4) + 4, 4);
+    static const double cosine[] = {1, 0, -1, 0};
+    *re = cos(M_PI * boundary.theta);
+    *im = sin(M_PI * boundary.theta);
+    if (quarter == floor(quarter)) {
+        *re = cosine[(int)quarter];
+        *im = cosine[((int)quarter + 3) % 4];
+    }
+    if (backward)
+        *im = -*im;
+}

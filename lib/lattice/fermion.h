@@ -60,6 +60,10 @@ int lat_fermion_check(const lat_fermion *f, const char *name);
 double lat_kappa_of_mass(double mass);
 double lat_mass_of_kappa(double kappa);
 
+/* exp(i pi theta) of a hop across this boundary, or its conjugate; exact where theta is a multiple
+ * of 1/2. */
+void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im);
+
 /* Four boundaries, x to t, with commas between: p periodic, a antiperiodic, d Dirichlet, o open (t
  * alone), or theta as a number: "p,p,p,a", "0,0,0,0.5". 0, or -1 (lat_error is not set) and the
  * boundaries are as before. Text returns buf. */

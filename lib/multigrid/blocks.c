@@ -157,6 +157,20 @@ int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *
     return good ? 0 : -1;
 }
 
+int32_t *lat_blocks_next(const lat_blocks *b)
+{
+    int32_t *const next = lat_alloc((size_t)b->sites * LAT_MAX_DIMS, sizeof *next, "blocks");
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < b->sites; i++)
+        for (int mu = 0; mu < LAT_MAX_DIMS && next; mu++) {
+            const int64_t own = b->list[i],
+                          to = (int64_t)lat_neighbour(&b->own, (size_t)own, mu, 1);
+            const bool stays = lat_block_of(b, to) == lat_block_of(b, own);
+            next[4 * i + mu] = (int32_t)(2 * b->position[to] + stays);
+        }
+    return next;
+}
+
 void lat_blocks_close(lat_blocks *b)
 {
     free(b->start[0]);

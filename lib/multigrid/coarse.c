@@ -23,7 +23,7 @@ void lat_coarse_close(lat_coarse *c)
 
 lat_eight *lat_coarse_vector(const lat_coarse *c)
 {
-    return c->ops->alloc((size_t)c->sites.count * (size_t)c->rows, sizeof(lat_eight),
+    return c->ops->alloc(c->dev, (size_t)c->sites.count * (size_t)c->rows, sizeof(lat_eight),
                          "a coarse vector");
 }
 
@@ -44,7 +44,7 @@ int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x)
                 to->re[k] = (float)(word[0] * 0x1p-31 - 1);
                 to->im[k] = (float)(word[1] * 0x1p-31 - 1);
             }
-    const int rc = c->ops->send(x, host, lat_coarse_bytes(c));
+    const int rc = c->ops->send(c->dev, x, host, lat_coarse_bytes(c));
     free(host);
     return rc;
 }

@@ -22,6 +22,7 @@ enum { LAT_COARSE_HOPS = 4, LAT_COARSE_MATRICES = 5 };
 
 typedef struct lat_coarse {
     const lat_mg_ops *ops;
+    const lat_device *dev;
     lat_mg_sites sites;
     const lat_comm *comm;
     bool ranks;
@@ -32,7 +33,7 @@ typedef struct lat_coarse {
     void *there;      /* matrices: of the device (cpu/multigrid_cpu.h, cuda/cuda_multigrid.cuh) */
 } lat_coarse;
 
-/* ops, comm and ranks are set, sites are open. lat_coarse_close in either case. */
+/* ops, dev, comm and ranks are set, sites are open. lat_coarse_close in either case. */
 int lat_coarse_open(lat_coarse *c, int n);
 void lat_coarse_close(lat_coarse *c);
 

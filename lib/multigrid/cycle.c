@@ -138,12 +138,11 @@ static bool coefficients(int n, double scale, lat_scalar dot[MOST][MOST + 1][LAT
 
 int lat_multigrid_fit(lat_multigrid *m)
 {
-    lat_space *space = m->system.space;
     const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
     lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS];
     double sum[DEGREE] = {0};
     int fitted = 0;
-    if (space->ops->random(space, &p, UINT64_MAX, m->x[0]) || correct(m, &p, m->x[1], m->x[0])
+    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0]) || correct(m, &p, m->x[1], m->x[0])
         || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0]) || gram(m, &p, DEGREE, m->power, dot))
         return -1;
     for (int k = 0; k < p.columns; k++) {

@@ -26,3 +26,14 @@ int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int blo
 int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
                      const int block[LAT_MAX_DIMS], const lat_coarse *coarse, int n);
 void lat_mg_fine_close(lat_mg_fine *f);
+
+/* Weight and phase of the forward hop from coordinate x of direction mu; 0: there is none. */
+void lat_mg_fine_factor(const lat_mg_fine *f, int mu, int x, double *re, double *im);
+
+/* place[site of the blocks' list]: its position, without multiples of `half`. */
+void lat_mg_fine_places(const lat_mg_fine *f, int64_t half, int32_t *place);
+
+/* Eight columns of a host field in either precision from `first` on become those of `stage`, which
+ * is in double and has no others, in single precision; or back, to a field in single precision. */
+void lat_mg_to_stage(const lat_field *f, int first, lat_field *stage);
+void lat_mg_from_stage(const lat_field *stage, int first, lat_field *f);

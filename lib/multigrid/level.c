@@ -20,7 +20,7 @@ static int open_vectors(lat_level *l)
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         if (!(*v[i] = lat_coarse_vector(&l->coarse)))
             return -1;
-    if (!(l->scalars = ops->alloc(1, sizeof *l->scalars, "a coarse level")))
+    if (!(l->scalars = ops->alloc(l->coarse.dev, 1, sizeof *l->scalars, "a coarse level")))
         return -1;
     for (int k = 0; k < LAT_LEVEL_DEPTH && !l->dense; k++)
         if (!(l->e[k] = lat_coarse_vector(&l->coarse))
@@ -37,10 +37,11 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
     const lat_slab all = {0, geom.dims[3]};
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         geom.dims[mu] /= block[mu];
-    if (!(l->next = lat_level_open(l->coarse.ops, &geom, l->coarse.comm, false, BELOW)))
+    if (!(l->next = lat_level_open(l->coarse.dev, &geom, false, BELOW)))
         return -1;
     l->down.comm = &lat_comm_self;
     l->down.ops = l->coarse.ops;
+    l->down.dev = l->coarse.dev;
     if (lat_blocks_open(&l->down.blocks, &s->geom, &all, block, &l->next->coarse.sites)
         || !(l->down.at = lat_alloc((size_t)s->count, sizeof *l->down.at, "a coarse lattice")))
         return -1;
@@ -53,19 +54,19 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
                : 0;
 }
 
-lat_level *lat_level_open(const lat_mg_ops *ops, const lat_geometry *geom, const lat_comm *comm,
-                          bool ranks, int n)
+lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n)
 {
     lat_level *l = lat_alloc_zero(1, sizeof *l, "a coarse level");
     int block[LAT_MAX_DIMS];
     if (!l)
         return NULL;
-    l->coarse.ops = ops;
-    l->coarse.comm = comm;
-    l->coarse.ranks = ranks && comm->size > 1;
+    l->coarse.ops = dev->gpu ? &lat_multigrid_gpu : &lat_multigrid_cpu;
+    l->coarse.dev = dev;
+    l->coarse.comm = dev->comm;
+    l->coarse.ranks = ranks && dev->comm->size > 1;
     l->tolerance = .1;
     l->most = LAT_LEVEL_DEPTH;
-    int rc = lat_mg_sites_open(&l->coarse.sites, geom, comm, l->coarse.ranks)
+    int rc = lat_mg_sites_open(&l->coarse.sites, geom, dev->comm, l->coarse.ranks)
              || lat_coarse_open(&l->coarse, n);
     if (rc == 0) {
         const lat_mg_sites *s = &l->coarse.sites;

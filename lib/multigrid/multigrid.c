@@ -125,8 +125,8 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
         return -1;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         coarse.dims[mu] /= block[mu];
-    m->ops = m->d->space->grid->dev->gpu ? &lat_multigrid_gpu : &lat_multigrid_cpu;
-    m->coarse = lat_level_open(m->ops, &coarse, comm, true, m->report.vectors);
+    m->coarse = lat_level_open(m->d->space->grid->dev, &coarse, true, m->report.vectors);
+    m->ops = m->coarse ? m->coarse->coarse.ops : NULL;
     if (!m->coarse || !(m->z = lat_coarse_vector(&m->coarse->coarse))
         || !(m->correction = lat_coarse_vector(&m->coarse->coarse)))
         return -1;

@@ -20,10 +20,10 @@ struct lat_transfer;
 
 typedef struct lat_mg_ops {
     /* Zeros; NULL with lat_error set. */
-    void *(*alloc)(size_t count, size_t size, const char *what);
+    void *(*alloc)(const lat_device *dev, size_t count, size_t size, const char *what);
     void (*free)(void *p); /* NULL is allowed */
-    int (*send)(void *to, const void *host, size_t bytes);
-    int (*fetch)(void *host, const void *from, size_t bytes);
+    int (*send)(const lat_device *dev, void *to, const void *host, size_t bytes);
+    int (*fetch)(const lat_device *dev, void *host, const void *from, size_t bytes);
 
     /* ---- a coarse operator (coarse.h), whose sites are open ---- */
     int (*coarse_open)(struct lat_coarse *c);
@@ -86,6 +86,11 @@ typedef struct lat_mg_ops {
     /* Test vectors first .. first+7 <- columns 0 .. 7 of x, on all sites, and back. */
     int (*fine_take)(const struct lat_mg_fine *f, int first, const lat_dfield *x);
     int (*fine_give)(const struct lat_mg_fine *f, int first, lat_dfield *x);
+
+    /* Random numbers, the first columns of x, on all sites; and columns 0 .. 7 of x become what a
+     * file in single precision has of them. */
+    int (*fine_random)(const struct lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x);
+    int (*fine_round)(const struct lat_mg_fine *f, lat_dfield *x);
 
     /* The matrices of the first coarse level. x: two batches of eight columns to work with. */
     int (*fine_galerkin)(const struct lat_mg_fine *f, struct lat_level *l, lat_dfield *const x[2]);

@@ -66,10 +66,9 @@ static int improve(lat_multigrid *m)
 
 static int search_with(lat_multigrid *m, lat_dfield *const *power)
 {
-    lat_space *s = m->system.space;
-    const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
-        if (s->ops->random(s, &both, (uint64_t)k, m->x[0]) || asked(&m->options, 0, 0, 0))
+        if (m->ops->fine_random(&m->fine, LAT_EIGHT, (uint64_t)k, m->x[0])
+            || asked(&m->options, 0, 0, 0))
             return -1;
         for (int i = 0; i < LAT_MULTIGRID_SEARCHES; i++)
             if (invert(m, power, m->x[0]))
@@ -167,7 +166,8 @@ static int measure(lat_multigrid *m)
                             .estimate = true,
                             .progress = note,
                             .with = &c};
-    if (s->ops->random(s, &odd, UINT64_MAX - 1, m->rhs)
+    if (m->ops->fine_random(&m->fine, 1, UINT64_MAX - 1, m->x[0])
+        || s->ops->copy(s, &odd, m->x[0], m->rhs)
         || s->ops->dots(s, &odd, 0, NULL, m->rhs, NULL, norm) || s->ops->zero(s, &odd, m->x[0]))
         return -1;
     target[0] = FALL * sqrt(norm[0]);
@@ -228,17 +228,17 @@ static int find_lowest_in(lat_multigrid *m, lat_eight *x)
     if (lat_coarse_random(c, 0, m->correction))
         return -1;
     for (int step = 0; step < STEPS; step++) {
-        if (m->ops->fetch(x, m->correction, bytes))
+        if (m->ops->fetch(c->dev, x, m->correction, bytes))
             return -1;
         norms(c, x, before);
         turn(c, before, x);
-        if (m->ops->send(m->z, x, bytes) || lat_level_solve(m->coarse, m->correction, m->z))
+        if (m->ops->send(c->dev, m->z, x, bytes) || lat_level_solve(m->coarse, m->correction, m->z))
             return -1;
     }
-    if (m->ops->fetch(x, m->correction, bytes))
+    if (m->ops->fetch(c->dev, x, m->correction, bytes))
         return -1;
     norms(c, x, before);
-    if (m->ops->apply(c, m->z, m->correction) || m->ops->fetch(x, m->z, bytes))
+    if (m->ops->apply(c, m->z, m->correction) || m->ops->fetch(c->dev, x, m->z, bytes))
         return -1;
     norms(c, x, after);
     m->report.lowest = INFINITY;

@@ -18,58 +18,40 @@ int lat_multigrid_new_vectors(const lat_multigrid *m, lat_real real, int count, 
     return lat_field_alloc(f, m->links->comm);
 }
 
-/* Eight columns of a field in either precision from `first` on become those of `stage`, which is in
- * double and has no others, in single precision; or back. */
-static void to_stage(const lat_field *f, int first, lat_field *stage)
-{
-    const size_t n = lat_header_full_reals(&f->head), all = lat_header_objects(&f->head);
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < lat_field_sites(f); i++)
-        for (size_t k = 0; k < LAT_EIGHT * n; k++) {
-            const size_t at = (i * all + (size_t)first) * n + k;
-            ((double *)stage->data)[i * LAT_EIGHT * n + k] =
-                f->head.real == LAT_F64 ? (float)((const double *)f->data)[at]
-                                        : ((const float *)f->data)[at];
-        }
-}
-
-static void from_stage(const lat_field *stage, int first, lat_field *f)
-{
-    const size_t n = lat_header_full_reals(&f->head), all = lat_header_objects(&f->head);
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < lat_field_sites(f); i++)
-        for (size_t k = 0; k < LAT_EIGHT * n; k++)
-            ((float *)f->data)[(i * all + (size_t)first) * n + k] =
-                (float)((const double *)stage->data)[i * LAT_EIGHT * n + k];
-}
-
 static const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
 
-/* Test vectors from k on, from a stage. */
-static int take(lat_multigrid *m, int k, const lat_field *stage)
+/* Test vectors from k on become those of a batch. */
+static int take(lat_multigrid *m, int k, lat_field *stage)
+{
+    return m->system.space->ops->put(m->system.space, &both, m->x[0], stage, lat_column_numbers)
+                   || m->ops->fine_take(&m->fine, k, m->x[0])
+               ? -1
+               : 0;
+}
+
+/* In single precision they are those of `kept`. */
+static int keep(lat_multigrid *m, int k, lat_field *stage, lat_field *kept)
 {
     lat_space *s = m->system.space;
-    if (s->ops->put(s, &both, m->x[0], stage, lat_column_numbers))
+    if (s->ops->get(s, &both, m->x[0], stage, lat_column_numbers))
         return -1;
-    return m->ops->fine_take(&m->fine, k, m->x[0]);
+    lat_mg_from_stage(stage, k, kept);
+    lat_mg_to_stage(kept, k, stage);
+    return take(m, k, stage);
 }
 
 int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
 {
-    lat_space *s = m->system.space;
     lat_field stage;
-    int rc = lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage);
-    for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT) {
-        if ((rc = m->ops->fine_give(&m->fine, k, m->x[0]))
-            || (rc = s->ops->get(s, &both, m->x[0], &stage, lat_column_numbers)))
-            break;
-        to_stage(&stage, 0, &stage);
-        if (kept->data)
-            from_stage(&stage, k, kept);
-        rc = take(m, k, &stage);
-    }
-    lat_field_free(&stage);
-    return rc;
+    int rc = kept->data ? lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage) : 0;
+    for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT)
+        rc = m->ops->fine_give(&m->fine, k, m->x[0])
+             || (kept->data ? keep(m, k, &stage, kept)
+                            : m->ops->fine_round(&m->fine, m->x[0])
+                                  || m->ops->fine_take(&m->fine, k, m->x[0]));
+    if (kept->data)
+        lat_field_free(&stage);
+    return rc ? -1 : 0;
 }
 
 int lat_multigrid_take_known(lat_multigrid *m)
@@ -77,7 +59,7 @@ int lat_multigrid_take_known(lat_multigrid *m)
     lat_field stage;
     int rc = lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage);
     for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT) {
-        to_stage(m->options.known, k, &stage);
+        lat_mg_to_stage(m->options.known, k, &stage);
         rc = take(m, k, &stage);
     }
     lat_field_free(&stage);
@@ -108,8 +90,8 @@ static void products(const lat_coarse *c, const lat_eight *a, const lat_eight *b
 static int sample(lat_multigrid *m, lat_eight *z, lat_eight *image, lat_multigrid_sample *to)
 {
     const lat_coarse *c = &m->coarse->coarse;
-    if (m->ops->fetch(z, m->z, lat_coarse_bytes(c))
-        || m->ops->fetch(image, m->correction, lat_coarse_bytes(c)))
+    if (m->ops->fetch(c->dev, z, m->z, lat_coarse_bytes(c))
+        || m->ops->fetch(c->dev, image, m->correction, lat_coarse_bytes(c)))
         return -1;
     products(c, z, z, to->one);
     products(c, z, image, to->coarse);

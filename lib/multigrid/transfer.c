@@ -12,8 +12,8 @@ int lat_transfer_open(lat_transfer *t, int components, int n)
     const size_t numbers = (size_t)t->blocks.sites * (size_t)components * (size_t)n * 2;
     t->components = components;
     t->n = n;
-    t->v = t->ops->alloc(numbers, sizeof *t->v, "test vectors");
-    t->p = t->ops->alloc(numbers, sizeof *t->p, "the prolongation");
+    t->v = t->ops->alloc(t->dev, numbers, sizeof *t->v, "test vectors");
+    t->p = t->ops->alloc(t->dev, numbers, sizeof *t->p, "the prolongation");
     return t->v && t->p ? t->ops->transfer_open(t) : -1;
 }
 

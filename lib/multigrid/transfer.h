@@ -15,6 +15,7 @@
 
 typedef struct lat_transfer {
     const lat_mg_ops *ops;
+    const lat_device *dev;
     lat_blocks blocks;
     const lat_comm *comm;
     bool ranks;        /* the level's sites are distributed: blocks are those of this rank */
@@ -24,7 +25,7 @@ typedef struct lat_transfer {
     void *there;       /* what a GPU has besides */
 } lat_transfer;
 
-/* blocks are opened before, and ops, comm, ranks, at are set. 0, or -1 with lat_error set;
+/* blocks are opened before, and ops, dev, comm, ranks, at are set. 0, or -1 with lat_error set;
  * lat_transfer_close in either case. */
 int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);

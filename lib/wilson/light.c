@@ -13,9 +13,12 @@ lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; 
 /* What the multigrid works in: NULL with lat_error set. */
 static lat_wilson_level *level_of(lat_wilson *w)
 {
-    if (w->options.columns >= LAT_MULTIGRID_COLUMNS)
+    const int columns = w->options.columns;
+    if (w->options.inner == LAT_STORAGE_SINGLE && columns >= LAT_MULTIGRID_COLUMNS)
         return &w->inner;
-    if (!w->wide.d && lat_wilson_level_open(&w->wide, w, LAT_STORAGE_SINGLE, LAT_MULTIGRID_COLUMNS))
+    if (!w->wide.d
+        && lat_wilson_level_open(&w->wide, w, LAT_STORAGE_SINGLE,
+                                 columns < LAT_MULTIGRID_COLUMNS ? LAT_MULTIGRID_COLUMNS : columns))
         return NULL;
     return &w->wide;
 }
@@ -48,8 +51,9 @@ int lat_wilson_make_multigrid(lat_wilson *w)
     if (!(o.columns > 0))
         o.columns = w->options.columns;
     if (!w->options.multigrid || w->options.form == LAT_FULL
-        || w->options.inner != LAT_STORAGE_SINGLE)
-        return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single");
+        || w->options.inner == LAT_STORAGE_DOUBLE)
+        return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single or "
+                        "half, found double");
     lat_wilson_level *const l = level_of(w);
     lat_multigrid *const m = !l      ? NULL
                              : other ? make_other(w, l, &o)

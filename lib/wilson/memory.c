@@ -81,8 +81,11 @@ static double iterated(const count *k, lat_storage storage, bool spare)
  * (lib/multigrid); and what it has of the space. */
 static double multigrid(const count *k)
 {
-    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of;
-    return k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
+    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of,
+                 in_single = k->o->inner == LAT_STORAGE_HALF
+                                 ? operator_of(k, LAT_STORAGE_SINGLE, false)
+                                 : 0;
+    return in_single + k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
            + vectors(k, LAT_STORAGE_SINGLE, 24);
 }
 

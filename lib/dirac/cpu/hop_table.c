@@ -21,20 +21,6 @@ typedef struct builder {
     int real;     /* bytes of a real */
 } builder;
 
-void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im)
-{
-    const double quarter = fmod(fmod(2 * boundary.theta, 4) + 4, 4);
-    static const double cosine[] = {1, 0, -1, 0};
-    *re = cos(M_PI * boundary.theta);
-    *im = sin(M_PI * boundary.theta);
-    if (quarter == floor(quarter)) {
-        *re = cosine[(int)quarter];
-        *im = cosine[((int)quarter + 3) % 4];
-    }
-    if (backward)
-        *im = -*im;
-}
-
 /* The phases of a block's neighbours in a direction; false if all are 1. */
 static bool block_phases(const builder *p, int block, int d, lat_phase boundary, phases *to)
 {

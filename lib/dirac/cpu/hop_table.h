@@ -11,10 +11,6 @@
 /* Directions in the order of the hop: forward and backward of t, x, y, z. */
 static inline int lat_hop_axis(int d) { return (d / 2 + 3) % 4; }
 
-/* exp(i pi theta) of a hop across this boundary, or its conjugate; exact where theta is a multiple
- * of 1/2. */
-void lat_hop_phase(lat_phase boundary, bool backward, double *re, double *im);
-
 /* 0, or -1 with lat_error set; lat_hop_table_free in either case. */
 int lat_hop_table_fill(lat_hop_table *table, const lat_cpu_grid *grid,
                        const lat_phase boundary[LAT_MAX_DIMS]);

@@ -7,7 +7,8 @@
 #include "dirac/cuda/cuda_links.cuh"
 #include "vector/cuda/cuda_site.cuh"
 
-/* out <- a C2 C in + i g5 gamma5 C in; without clover matrices C and C2 are 1. */
+/* out <- a C2 C in + i g5 gamma5 C in, or a C in + i g5 gamma5 in without C2; without clover matrices
+ * C is 1. */
 typedef struct lat_diagonal_args {
     uint32_t half, groups; /* sites and groups of a parity */
     size_t parity, column; /* bytes */
@@ -37,13 +38,17 @@ __global__ void __launch_bounds__(128) diagonal(const __grid_constant__ lat_diag
                           + (size_t)group * lat_form<P>::GROUP;
         real x[24], y[24];
         get_spinor<P>(x, a.in + at, lane, false);
-        if (a.clover[parity])
-            clover_times<P, true>(x, a.clover[parity] + block, lane, 0);
 #pragma unroll
         for (int k = 0; k < 24; k++)
             y[k] = x[k];
-        if (a.second[parity])
+        if (a.clover[parity])
+            clover_times<P, true>(y, a.clover[parity] + block, lane, 0);
+        if (a.second[parity]) {
+#pragma unroll
+            for (int k = 0; k < 24; k++)
+                x[k] = y[k];
             clover_times<P, true>(y, a.second[parity] + block, lane, 0);
+        }
 #pragma unroll
         for (int k = 0; k < 24; k++)
             y[k] = rounded_product((real)a.a, y[k]);

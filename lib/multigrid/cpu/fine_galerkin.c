@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "dirac/cpu/hop_table.h"
 #include "multigrid/cpu/galerkin.h"
 #include "multigrid/cpu/hop.h"
 #include "multigrid/cpu/multigrid_cpu.h"
@@ -54,13 +53,11 @@ static int exchange_face(source *s)
 static void link_at(const lat_mg_fine *f, int64_t own, int mu, float *to)
 {
     const lat_field *u = f->links;
-    const lat_fermion *m = &f->d->fermion;
-    const lat_geometry *geom = &u->head.geom;
     const size_t i = (size_t)own, next = lat_field_next(u, i, mu, 1);
     const int nc = u->head.nc;
     int x[LAT_MAX_DIMS];
-    double link[LAT_SUN_REALS], g[LAT_SUN_REALS], v[LAT_SUN_REALS], re = 1, im = 0;
-    lat_coordinates(geom, lat_field_site(u, i), x);
+    double link[LAT_SUN_REALS], g[LAT_SUN_REALS], v[LAT_SUN_REALS], re, im;
+    lat_coordinates(&u->head.geom, lat_field_site(u, i), x);
     lat_field_get(u, i * LAT_MAX_DIMS + (size_t)mu, link);
     if (f->space->temporal) {
         lat_field_get(&f->space->temporal->g, i, g);
@@ -68,14 +65,10 @@ static void link_at(const lat_mg_fine *f, int64_t own, int mu, float *to)
         lat_field_get(&f->space->temporal->g, next, g);
         lat_sun_mul_dag(nc, link, v, g);
     }
-    if (!lat_phase_hops(m->boundary[mu], x[mu], geom->dims[mu], 1))
-        re = 0;
-    else if (x[mu] == geom->dims[mu] - 1)
-        lat_hop_phase(m->boundary[mu], false, &re, &im);
-    const double w = mu < 3 ? m->nu / m->xi : 1;
+    lat_mg_fine_factor(f, mu, x[mu], &re, &im);
     for (int k = 0; k < nc * nc; k++) {
-        to[2 * k] = (float)(w * (re * link[2 * k] - im * link[2 * k + 1]));
-        to[2 * k + 1] = (float)(w * (re * link[2 * k + 1] + im * link[2 * k]));
+        to[2 * k] = (float)(re * link[2 * k] - im * link[2 * k + 1]);
+        to[2 * k + 1] = (float)(re * link[2 * k + 1] + im * link[2 * k]);
     }
 }
 

@@ -63,6 +63,8 @@ int lat_mg_cpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const i
                             lat_dfield *x, const lat_eight *z);
 int lat_mg_cpu_fine_take(const lat_mg_fine *f, int first, const lat_dfield *x);
 int lat_mg_cpu_fine_give(const lat_mg_fine *f, int first, lat_dfield *x);
+int lat_mg_cpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x);
+int lat_mg_cpu_fine_round(const lat_mg_fine *f, lat_dfield *x);
 int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2]);
 
 /* Columns first .. of P, of one chirality, to columns 0 .. 7 of x. */

@@ -2,15 +2,16 @@
 /* table_cpu.c: the CPU's table. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "multigrid/cpu/multigrid_cpu.h"
 
-static void *alloc(size_t count, size_t size, const char *what)
+static void *alloc(LAT_UNUSED const lat_device *dev, size_t count, size_t size, const char *what)
 {
     return lat_alloc_zero(count, size, what);
 }
 
-static int copy(void *to, const void *from, size_t bytes)
+static int copy(LAT_UNUSED const lat_device *dev, void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
     return 0;
@@ -46,4 +47,6 @@ const lat_mg_ops lat_multigrid_cpu = {.alloc = alloc,
                                       .fine_prolong = lat_mg_cpu_fine_prolong,
                                       .fine_take = lat_mg_cpu_fine_take,
                                       .fine_give = lat_mg_cpu_fine_give,
+                                      .fine_random = lat_mg_cpu_fine_random,
+                                      .fine_round = lat_mg_cpu_fine_round,
                                       .fine_galerkin = lat_mg_cpu_fine_galerkin};

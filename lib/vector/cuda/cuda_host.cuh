@@ -53,9 +53,9 @@ DEVICE uint32_t number_of(const lat_gpu_sites &s, size_t site, int *parity)
 
 /* From the basis of DeGrand and Rossi, which host fields have, to ours, of Dirac and Pauli: spins
  * (-1-3, 0+2, 1-3, 2-0) / sqrt 2; and back. */
-DEVICE void to_inside(double w[24], const double v[24])
+template <class real> DEVICE void to_inside(real w[24], const real v[24])
 {
-    const double r2 = 0.70710678118654752440;
+    const real r2 = (real)0.70710678118654752440;
     for (int k = 0; k < 6; k++) {
         w[k] = -r2 * (v[6 + k] + v[18 + k]);
         w[6 + k] = r2 * (v[k] + v[12 + k]);
@@ -64,9 +64,9 @@ DEVICE void to_inside(double w[24], const double v[24])
     }
 }
 
-DEVICE void to_outside(double v[24], const double w[24])
+template <class real> DEVICE void to_outside(real v[24], const real w[24])
 {
-    const double r2 = 0.70710678118654752440;
+    const real r2 = (real)0.70710678118654752440;
     for (int k = 0; k < 6; k++) {
         v[k] = r2 * (w[6 + k] - w[18 + k]);
         v[6 + k] = r2 * (w[12 + k] - w[k]);

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coarse_gpu.cu: matrices of a coarse operator times vectors by tensor cores, and linear algebra.
+ *
+ * A product of a matrix of 16 rows and 8 columns, in half, with 8 columns of a vector, rounded to
+ * as many bits (TF32), is four instructions: those of real and imaginary parts. Sums are in single
+ * precision. */
+#include "multigrid/cuda/cuda_multigrid.cuh"
+
+#include <stdlib.h>
+
+static const int THREADS = 256, WARPS = THREADS / 32;
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+typedef struct product_args {
+    const uint4 *matrix; /* [site][count][steps][tiles][32] */
+    int tiles, steps, count;
+    const int32_t *next; /* [site][8]; NULL: a site itself */
+    int first;           /* site of block 0 */
+    int64_t matrix_from; /* its matrices are those of this site */
+    int in_rows, out_rows;
+    const lat_eight *in, *add;
+    float sign;
+    lat_eight *out;
+} product_args;
+
+/* sum += a b; a: two rows of two columns a lane. */
+DEVICE void multiply(float sum[4], const float a[4], const uint32_t b[2])
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+                 "{%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])),
+                   "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "r"(b[0]), "r"(b[1]));
+#else
+    const uint32_t lane = threadIdx.x % 32, row = lane / 4;
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        const float up = __shfl_sync(~0u, a[k / 4 * 2], row * 4 + k % 4),
+                    low = __shfl_sync(~0u, a[k / 4 * 2 + 1], row * 4 + k % 4);
+        for (int j = 0; j < 2; j++) {
+            const float x = __uint_as_float(
+                __shfl_sync(~0u, b[k / 4], (lane % 4 * 2 + (uint32_t)j) * 4 + k % 4));
+            sum[j] = fmaf(up, x, sum[j]);
+            sum[2 + j] = fmaf(low, x, sum[2 + j]);
+        }
+    }
+#endif
+}
+
+/* The 11 bits that tensor cores take. */
+DEVICE uint32_t rounded(float x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint32_t r;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+    return r;
+#else
+    return __float_as_uint(x);
+#endif
+}
+
+/* Eight numbers of each column: re, im. */
+DEVICE void load_rows(const lat_eight *v, uint32_t re[2], uint32_t im[2])
+{
+    const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        re[h] = rounded(v[lane % 4 + 4 * h].re[lane / 4]);
+        im[h] = rounded(v[lane % 4 + 4 * h].im[lane / 4]);
+    }
+}
+
+DEVICE void load_tile(const uint4 *at, float re[4], float im[4])
+{
+    const uint4 t = __ldg(at);
+    const uint32_t word[4] = {t.x, t.y, t.z, t.w};
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const float2 z = __half22float2(*(const __half2 *)(word + k));
+        re[k] = z.x;
+        im[k] = z.y;
+    }
+}
+
+/* A warp's share of a site: steps from .. to-1 of all its matrices. */
+template <int TILES>
+DEVICE void some_steps(const product_args &a, int site, int from, int to, float re[TILES][4],
+                       float im[TILES][4])
+{
+    const uint4 *const matrix = a.matrix
+                                + ((a.matrix_from + site) * a.count * a.steps * a.tiles
+                                   + (int64_t)blockIdx.y * TILES)
+                                      * 32
+                                + threadIdx.x % 32;
+    for (int i = from; i < to; i++) {
+        const int d = i / a.steps, k = i - d * a.steps;
+        const int of = a.next ? a.next[8 * (a.first + site) + d] : a.first + site;
+        uint32_t x[2], y[2];
+        load_rows(a.in + (int64_t)of * a.in_rows + 8 * k, x, y);
+#pragma unroll
+        for (int t = 0; t < TILES; t++) {
+            float u[4], v[4], minus[4];
+            load_tile(matrix + ((int64_t)i * a.tiles + t) * 32, u, v);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                minus[j] = -v[j];
+            multiply(re[t], u, x);
+            multiply(im[t], u, y);
+            multiply(re[t], minus, y);
+            multiply(im[t], v, x);
+        }
+    }
+}
+
+/* A block is a site, and TILES times 16 rows of it; its warps share columns of matrices. */
+template <int TILES> __global__ void __launch_bounds__(THREADS)
+    products(const __grid_constant__ product_args a)
+{
+    __shared__ float part[WARPS][TILES * 8][32];
+    const int site = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32,
+              all = a.count * a.steps;
+    float re[TILES][4] = {}, im[TILES][4] = {};
+    some_steps<TILES>(a, site, all * warp / WARPS, all * (warp + 1) / WARPS, re, im);
+#pragma unroll
+    for (int t = 0; t < TILES; t++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            part[warp][8 * t + j][lane] = re[t][j];
+            part[warp][8 * t + 4 + j][lane] = im[t][j];
+        }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < TILES * 256; i += THREADS) {
+        const int number = i / 32, j = number % 4, of = i % 32;
+        float sum = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            sum += part[w][number][of];
+        const int64_t row = (int64_t)(a.first + site) * a.out_rows
+                            + ((int)blockIdx.y * TILES + number / 8) * 16 + of / 4 + j / 2 * 8;
+        const int at = number % 8 / 4 * LAT_EIGHT + of % 4 * 2 + j % 2;
+        ((float *)(a.out + row))[at] = (a.add ? ((const float *)(a.add + row))[at] : 0)
+                                       + a.sign * sum;
+    }
+}
+
+static int start(const product_args *a, int sites, cudaStream_t stream)
+{
+    const unsigned each = a->tiles % 4 == 0   ? 4
+                          : a->tiles % 3 == 0 ? 3
+                          : a->tiles % 2 == 0 ? 2
+                                              : 1;
+    const dim3 blocks((unsigned)sites, (unsigned)a->tiles / each);
+    if (sites == 0)
+        return 0;
+    switch (each) {
+    case 1: products<1><<<blocks, THREADS, 0, stream>>>(*a); break;
+    case 2: products<2><<<blocks, THREADS, 0, stream>>>(*a); break;
+    case 3: products<3><<<blocks, THREADS, 0, stream>>>(*a); break;
+    default: products<4><<<blocks, THREADS, 0, stream>>>(*a); break;
+    }
+    return lat_mg_launched();
+}
+
+static product_args usual(const lat_coarse *c, int parity, int count)
+{
+    product_args a = {};
+    a.tiles = c->rows / 16;
+    a.steps = c->rows / 8;
+    a.count = count;
+    a.first = parity ? c->sites.odd : 0;
+    a.matrix_from = a.first;
+    a.in_rows = a.out_rows = c->rows;
+    a.sign = 1;
+    return a;
+}
+
+static int sites_of(const lat_coarse *c, int parity)
+{
+    return parity ? c->sites.count - c->sites.odd : c->sites.odd;
+}
+
+int lat_mg_gpu_hop(const lat_coarse *c, int parity, lat_eight *out, const lat_eight *add,
+                   float sign, const lat_eight *in)
+{
+    product_args a = usual(c, parity, 8);
+    a.matrix = lat_mg_gpu_of(c)->hop;
+    a.next = lat_mg_gpu_of(c)->next;
+    a.in = in;
+    a.add = add;
+    a.sign = sign;
+    a.out = out;
+    return start(&a, sites_of(c, parity), lat_mg_stream(c->dev));
+}
+
+int lat_mg_gpu_inverse(const lat_coarse *c, int parity, lat_eight *out, const lat_eight *in)
+{
+    product_args a = usual(c, parity, 1);
+    a.matrix = lat_mg_gpu_of(c)->inverse;
+    a.in = in;
+    a.out = out;
+    return start(&a, sites_of(c, parity), lat_mg_stream(c->dev));
+}
+
+int lat_mg_gpu_diagonal(const lat_coarse *c, lat_eight *out, const lat_eight *in)
+{
+    product_args a = usual(c, 1, 1);
+    a.matrix = lat_mg_gpu_of(c)->middle;
+    a.matrix_from = 0;
+    a.in = in;
+    a.out = out;
+    return start(&a, sites_of(c, 1), lat_mg_stream(c->dev));
+}
+
+/* A block is 16 rows of the matrix. */
+int lat_mg_gpu_dense(const lat_coarse *c, lat_eight *x, const lat_eight *r)
+{
+    const int n = sites_of(c, 1) * c->rows;
+    const size_t from = (size_t)c->sites.odd * (size_t)c->rows;
+    product_args a = {};
+    a.matrix = lat_mg_gpu_of(c)->dense;
+    a.tiles = a.count = 1;
+    a.steps = n / 8;
+    a.out_rows = 16;
+    a.sign = 1;
+    a.in = r + from;
+    a.out = x + from;
+    return start(&a, n / 16, lat_mg_stream(c->dev));
+}
+
+/* ---- the operator itself --------------------------------------------------------------------- */
+
+typedef struct apply_args {
+    const float2 *matrix;
+    const int32_t *next;
+    int rows;
+    float shift, twist;
+    const lat_eight *in;
+    lat_eight *out;
+} apply_args;
+
+/* A block is a site, a thread one of its numbers. */
+static __global__ void apply(const __grid_constant__ apply_args a)
+{
+    const int site = (int)blockIdx.x, row = (int)threadIdx.x / LAT_EIGHT,
+              k = (int)threadIdx.x % LAT_EIGHT, rows = a.rows;
+    const float sign = row < rows / 2 ? 1.f : -1.f;
+    const lat_eight *const own = a.in + (int64_t)site * rows;
+    float2 sum = make_float2(0, 0);
+    for (int d = 0; d < LAT_COARSE_MATRICES; d++) {
+        const float2 *m = a.matrix
+                          + (((int64_t)site * LAT_COARSE_MATRICES + d) * rows + row) * rows;
+        const lat_eight *const x = d < LAT_COARSE_HOPS
+                                       ? a.in + (int64_t)a.next[8 * site + d] * rows
+                                       : own;
+        for (int j = 0; j < rows; j++)
+            sum = mg_add_times(sum, m[j], make_float2(x[j].re[k], x[j].im[k]));
+    }
+    for (int d = 0; d < LAT_COARSE_HOPS; d++) {
+        const int64_t back = a.next[8 * site + 4 + d];
+        const float2 *m = a.matrix + (back * LAT_COARSE_MATRICES + d) * rows * rows + row;
+        const lat_eight *const x = a.in + back * rows;
+        for (int j = 0; j < rows; j++) {
+            const float by = j < rows / 2 ? sign : -sign;
+            sum = mg_add_conjugate(sum, m[(int64_t)j * rows],
+                                   make_float2(by * x[j].re[k], by * x[j].im[k]));
+        }
+    }
+    sum = mg_add_times(sum, make_float2(a.shift, sign * a.twist),
+                       make_float2(own[row].re[k], own[row].im[k]));
+    a.out[(int64_t)site * rows + row].re[k] = sum.x;
+    a.out[(int64_t)site * rows + row].im[k] = sum.y;
+}
+
+int lat_mg_gpu_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in)
+{
+    const lat_mg_gpu *g = lat_mg_gpu_of(c);
+    const apply_args a = {g->matrix, g->next, c->rows, (float)c->shift, (float)c->twist, in, out};
+    apply<<<(unsigned)c->sites.count, (unsigned)c->rows * LAT_EIGHT, 0, lat_mg_stream(c->dev)>>>(a);
+    return lat_mg_launched();
+}
+
+/* ---- linear algebra -------------------------------------------------------------------------- */
+
+enum { MOST = LAT_LEVEL_DEPTH, SUM_BLOCKS = 256 };
+
+typedef struct vectors {
+    int n;
+    int64_t rows; /* of odd sites */
+    const lat_eight *x[MOST], *add;
+    lat_eight *y;
+} vectors;
+
+typedef struct dot_args {
+    vectors v;
+    lat_eight_sums *to;
+    double *partial;
+    unsigned *arrived;
+} dot_args;
+
+static vectors vectors_of(const lat_coarse *c, int n, lat_eight *const *x)
+{
+    const int64_t first = (int64_t)c->sites.odd * c->rows;
+    vectors v = {};
+    v.n = n;
+    v.rows = (int64_t)c->sites.count * c->rows - first;
+    for (int j = 0; j < n; j++)
+        v.x[j] = x[j] + first;
+    return v;
+}
+
+/* Blocks, by the lattice alone. */
+static unsigned blocks_of(const vectors *v)
+{
+    const int64_t blocks = (v->rows + THREADS - 1) / THREADS, most = SUM_BLOCKS;
+    return (unsigned)(blocks < most ? blocks : most);
+}
+
+/* What blocks have summed up, by the last of them to come. */
+DEVICE void sum_blocks(const dot_args &a)
+{
+    const int numbers = a.v.n * 2 * LAT_EIGHT;
+    for (int i = (int)threadIdx.x; i < numbers; i += THREADS) {
+        double sum = 0;
+        for (unsigned b = 0; b < gridDim.x; b++)
+            sum += __ldcg(a.partial + (size_t)b * numbers + i);
+        ((double *)(a.to + i / (2 * LAT_EIGHT)))[i % (2 * LAT_EIGHT)] = sum;
+    }
+    if (threadIdx.x == 0)
+        *a.arrived = 0;
+}
+
+/* A thread is a column of every 32nd row. */
+template <int N> static __global__ void __launch_bounds__(THREADS)
+    dots(const __grid_constant__ dot_args a)
+{
+    __shared__ double part[WARPS][N][2][LAT_EIGHT];
+    __shared__ bool last;
+    const int k = (int)threadIdx.x % LAT_EIGHT, warp = (int)threadIdx.x / 32;
+    float2 sum[N] = {};
+    for (int64_t row = (int64_t)blockIdx.x * (THREADS / LAT_EIGHT) + threadIdx.x / LAT_EIGHT;
+         row < a.v.rows; row += (int64_t)gridDim.x * (THREADS / LAT_EIGHT)) {
+        const float2 y = make_float2(a.v.y[row].re[k], a.v.y[row].im[k]);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (j < a.v.n)
+                sum[j] = mg_add_conjugate(
+                    sum[j], make_float2(a.v.x[j][row].re[k], a.v.x[j][row].im[k]), y);
+    }
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        double re = (double)sum[j].x, im = (double)sum[j].y;
+        for (int apart = 8; apart < 32; apart *= 2) {
+            re += __shfl_xor_sync(~0u, re, apart);
+            im += __shfl_xor_sync(~0u, im, apart);
+        }
+        if (threadIdx.x % 32 < LAT_EIGHT) {
+            part[warp][j][0][k] = re;
+            part[warp][j][1][k] = im;
+        }
+    }
+    __syncthreads();
+    const int numbers = a.v.n * 2 * LAT_EIGHT;
+    for (int i = (int)threadIdx.x; i < numbers; i += THREADS) {
+        double all = 0;
+        for (int w = 0; w < WARPS; w++)
+            all += ((const double *)part[w])[i];
+        a.partial[(size_t)blockIdx.x * numbers + i] = all;
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicAdd(a.arrived, 1u) + 1 == gridDim.x;
+    __syncthreads();
+    if (last)
+        sum_blocks(a);
+}
+
+int lat_mg_gpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
+                    lat_eight_sums *to)
+{
+    const lat_mg_gpu *g = lat_mg_gpu_of(c);
+    const cudaStream_t stream = lat_mg_stream(c->dev);
+    dot_args a = {vectors_of(c, n, x), to, g->partial, g->arrived};
+    a.v.y = (lat_eight *)y + (int64_t)c->sites.odd * c->rows;
+    const unsigned blocks = blocks_of(&a.v);
+    if (n == 1)
+        dots<1><<<blocks, THREADS, 0, stream>>>(a);
+    else if (n == 2)
+        dots<2><<<blocks, THREADS, 0, stream>>>(a);
+    else if (n <= 4)
+        dots<4><<<blocks, THREADS, 0, stream>>>(a);
+    else
+        dots<MOST><<<blocks, THREADS, 0, stream>>>(a);
+    return lat_mg_launched();
+}
+
+typedef struct add_args {
+    vectors v;
+    lat_mg_factor f[MOST];
+} add_args;
+
+static __global__ void __launch_bounds__(THREADS) adds(const __grid_constant__ add_args a)
+{
+    __shared__ float2 factor[MOST][LAT_EIGHT];
+    const int k = (int)threadIdx.x % LAT_EIGHT, mine = (int)threadIdx.x / LAT_EIGHT;
+    if (mine < a.v.n)
+        lat_mg_factor_of(a.f[mine], k, &factor[mine][k].x, &factor[mine][k].y);
+    __syncthreads();
+    for (int64_t row = (int64_t)blockIdx.x * (THREADS / LAT_EIGHT) + mine; row < a.v.rows;
+         row += (int64_t)gridDim.x * (THREADS / LAT_EIGHT)) {
+        float2 y = a.v.add ? make_float2(a.v.add[row].re[k], a.v.add[row].im[k])
+                           : make_float2(0, 0);
+        for (int j = 0; j < a.v.n; j++)
+            y = mg_add_times(y, factor[j][k],
+                             make_float2(a.v.x[j][row].re[k], a.v.x[j][row].im[k]));
+        a.v.y[row].re[k] = y.x;
+        a.v.y[row].im[k] = y.y;
+    }
+}
+
+int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,
+                    const lat_eight *add, lat_eight *y)
+{
+    const int64_t first = (int64_t)c->sites.odd * c->rows;
+    add_args a = {vectors_of(c, n, x), {}};
+    a.v.add = add ? add + first : NULL;
+    a.v.y = y + first;
+    for (int j = 0; j < n; j++)
+        a.f[j] = f[j];
+    adds<<<4 * blocks_of(&a.v), THREADS, 0, lat_mg_stream(c->dev)>>>(a);
+    return lat_mg_launched();
+}
+
+static __global__ void look(lat_mg_scalars *s, bool begin, double tolerance, int *all)
+{
+    lat_mg_look(s, (int)threadIdx.x, begin, tolerance);
+    const bool done = __all_sync((1u << LAT_EIGHT) - 1, s->done[threadIdx.x]);
+    if (threadIdx.x == 0)
+        *all = done;
+}
+
+int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance, bool *all)
+{
+    const lat_mg_gpu *g = lat_mg_gpu_of(c);
+    const cudaStream_t stream = lat_mg_stream(c->dev);
+    look<<<1, LAT_EIGHT, 0, stream>>>(s, begin, tolerance, g->flag_there);
+    if (lat_mg_launched() || lat_cuda_failed(cudaStreamSynchronize(stream), "a multigrid"))
+        return -1;
+    *all = *g->flag != 0;
+    return 0;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+int lat_mg_gpu_coarse_open(lat_coarse *c)
+{
+    static const char what[] = "a coarse operator";
+    const size_t each = (size_t)c->rows * (size_t)c->rows, sites = (size_t)c->sites.count,
+                 odd = sites - (size_t)c->sites.odd, half = sizeof(__half2);
+    lat_mg_gpu *const g = (lat_mg_gpu *)lat_alloc_zero(1, sizeof *g, what);
+    if (!(c->there = g))
+        return -1;
+    g->matrix = (float2 *)lat_mg_gpu_alloc(c->dev, sites * LAT_COARSE_MATRICES * each,
+                                           sizeof(float2), what);
+    g->hop = (uint4 *)lat_mg_gpu_alloc(c->dev, sites * 8 * each, half, what);
+    g->inverse = (uint4 *)lat_mg_gpu_alloc(c->dev, sites * each, half, what);
+    g->middle = (uint4 *)lat_mg_gpu_alloc(c->dev, odd * each, half, what);
+    g->next = (int32_t *)lat_mg_upload(c->dev, c->sites.next, sites * 8 * sizeof *g->next, what);
+    g->partial = (double *)lat_mg_gpu_alloc(
+        c->dev, SUM_BLOCKS * MOST * 2 * LAT_EIGHT, sizeof *g->partial, what);
+    g->arrived = (unsigned *)lat_mg_gpu_alloc(c->dev, 1, sizeof *g->arrived, what);
+    return !g->matrix || !g->hop || !g->inverse || !g->middle || !g->next || !g->partial
+                   || !g->arrived
+                   || lat_cuda_failed(cudaHostAlloc((void **)&g->flag, sizeof *g->flag,
+                                                    cudaHostAllocMapped),
+                                      what)
+                   || lat_cuda_failed(
+                       cudaHostGetDevicePointer((void **)&g->flag_there, g->flag, 0), what)
+               ? -1
+               : 0;
+}
+
+void lat_mg_gpu_coarse_close(lat_coarse *c)
+{
+    lat_mg_gpu *const g = lat_mg_gpu_of(c);
+    if (!g)
+        return;
+    cudaFree(g->matrix);
+    cudaFree(g->hop);
+    cudaFree(g->inverse);
+    cudaFree(g->middle);
+    cudaFree(g->dense);
+    cudaFree(g->next);
+    cudaFree(g->partial);
+    cudaFree(g->arrived);
+    cudaFreeHost(g->flag);
+    free(g);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* galerkin_gpu.cu: M_c = P^+ M P, block by block: F, the forward hops that stay in a block, and
+ * Y_mu, those that leave it (cpu/galerkin.h has the formulas). */
+#include "multigrid/cuda/cuda_multigrid.cuh"
+
+#include <stdlib.h>
+enum { THREADS = 256, TILE = 4 }; /* numbers of a thread: TILE x TILE at a time */
+
+typedef struct galerkin_args {
+    const int64_t *start[2];
+    const int32_t *next, *site, *at;
+    int components, n, rows; /* of a site, of the vectors of P; 2 n */
+    int some;                /* sites at a time */
+    const float2 *p;         /* [site of the list][component][n] */
+    const float *links;      /* of the finest level: [site of the list][4][18]; or */
+    const float2 *level;     /* of a coarse one: [site][Y_x .. Y_t, X][components][components] */
+    float2 *inside, *matrix; /* F, and the matrices of the next level */
+} galerkin_args;
+
+/* What a block of threads makes: columns of a chirality, of hops inside the block of sites (all
+ * directions), or of those that leave it in direction mu; or of X of a coarse level. */
+enum { INSIDE = 4, DIAGONAL = 5 };
+
+/* ---- the operator times P at a site ---------------------------------------------------------- */
+
+/* gamma_mu x, x the two spins of the other chirality: spin `spin` of this one, in the basis of
+ * DeGrand and Rossi. */
+DEVICE float2 times_gamma(int mu, int chirality, int spin, const float2 x[2])
+{
+    const bool crossed = mu < 2;
+    const float2 z = x[crossed ? 1 - spin : spin];
+    const float sign = chirality ? -1.f : 1.f;
+    switch (mu) {
+    case 0: return make_float2(-sign * z.y, sign * z.x); /* i, i; -i, -i */
+    case 1:                                              /* -1, 1; 1, -1 */
+        return spin == chirality ? make_float2(-z.x, -z.y) : z;
+    case 2: /* i, -i; -i, i */
+        return spin == chirality ? make_float2(-z.y, z.x) : make_float2(z.y, -z.x);
+    default: return z;
+    }
+}
+
+/* -1/2 (1 - gamma_mu) U P at the neighbour, column j of a chirality: [12][n]. */
+DEVICE void fine_column(const galerkin_args &a, int64_t i, int64_t next, int mu, int chirality,
+                        int j, float2 *to)
+{
+    const float *const u = a.links + (4 * i + mu) * 18;
+    const float2 *const p = a.p + (next * 12 + 6 * chirality) * a.n + j;
+    float2 w[3][2]; /* U P: [colour][spin] */
+#pragma unroll
+    for (int s = 0; s < 2; s++)
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            w[c][s] = make_float2(0, 0);
+#pragma unroll
+            for (int d = 0; d < 3; d++)
+                w[c][s] = mg_add_times(w[c][s],
+                                       make_float2(u[2 * (3 * c + d)], u[2 * (3 * c + d) + 1]),
+                                       p[(3 * s + d) * a.n]);
+        }
+#pragma unroll
+    for (int s = 0; s < 2; s++)
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            const float2 same = w[c][s], other = times_gamma(mu, 1 - chirality, s, w[c]);
+            to[(6 * chirality + 3 * s + c) * a.n] = make_float2(-.5f * same.x, -.5f * same.y);
+            to[(6 * (1 - chirality) + 3 * s + c) * a.n] = make_float2(.5f * other.x, .5f * other.y);
+        }
+}
+
+/* Number (row, j) of a matrix of a coarse level times P of a chirality. */
+DEVICE float2 coarse_number(const galerkin_args &a, int64_t i, int64_t next, int which,
+                            int chirality, int row, int j)
+{
+    const int half = a.components / 2;
+    const float2 *const m = a.level
+                            + (((int64_t)a.at[i] * LAT_COARSE_MATRICES + which) * a.components
+                               + row)
+                                  * a.components
+                            + chirality * half;
+    const float2 *const p = a.p + (next * a.components + chirality * half) * a.n + j;
+    float2 sum = make_float2(0, 0);
+    for (int k = 0; k < half; k++)
+        sum = mg_add_times(sum, m[k], p[(int64_t)k * a.n]);
+    return sum;
+}
+
+/* Of some sites of the list: P to stage[0], the operator's part times P to stage[1], both
+ * [site][component][n]; 0 where a hop is of another part. */
+DEVICE void load_sites(const galerkin_args &a, int64_t first, int sites, int mu, bool inside,
+                       int chirality, float2 *p, float2 *mp)
+{
+    const int each = a.components * a.n;
+    for (int k = (int)threadIdx.x; k < sites * each; k += THREADS)
+        p[k] = a.p[first * each + k];
+    const int columns = a.links ? a.n : each;
+    for (int k = (int)threadIdx.x; k < sites * columns; k += THREADS) {
+        const int64_t i = first + k / columns;
+        const int j = k % columns % a.n;
+        const int32_t next = mu < LAT_COARSE_HOPS ? a.next[4 * i + mu] : (int32_t)(2 * i + 1);
+        const bool counts = (next & 1) == inside;
+        float2 *const to = mp + k / columns * each;
+        if (!counts)
+            for (int c = 0; c < (a.links ? 12 : 1); c++)
+                to[k % columns + c * a.n] = make_float2(0, 0);
+        else if (a.links)
+            fine_column(a, i, next / 2, mu, chirality, j, to + j);
+        else
+            to[k % columns] = coarse_number(a, i, next / 2, mu, chirality, k % columns / a.n, j);
+    }
+    __syncthreads();
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Numbers (row .., column ..) of P^+ times what load_sites has. */
+DEVICE void add_sites(const galerkin_args &a, int sites, int row, int column, const float2 *p,
+                      const float2 *mp, float2 sum[TILE][TILE])
+{
+    const int half = a.components / 2, chirality = row / a.n, i = row % a.n;
+    for (int s = 0; s < sites; s++)
+        for (int c = 0; c < half; c++) {
+            const int at = (s * a.components + chirality * half + c) * a.n;
+            float2 x[TILE], y[TILE];
+#pragma unroll
+            for (int k = 0; k < TILE; k++) {
+                x[k] = p[at + i + k];
+                y[k] = mp[at + column + k];
+            }
+#pragma unroll
+            for (int k = 0; k < TILE * TILE; k++)
+                sum[k / TILE][k % TILE] = mg_add_conjugate(sum[k / TILE][k % TILE], x[k / TILE],
+                                                           y[k % TILE]);
+        }
+}
+
+/* A part of a block of sites, columns of a chirality: blockIdx.y is part 2 + chirality. */
+static __global__ void __launch_bounds__(THREADS)
+    make_block(const __grid_constant__ galerkin_args a, int from)
+{
+    extern __shared__ float2 stage[];
+    const int block = (int)blockIdx.x, chirality = (int)blockIdx.y % 2,
+              part = from + (int)blockIdx.y / 2, each = a.components * a.n;
+    const bool inside = part >= INSIDE;
+    const int tiles = a.rows / TILE * (a.n / TILE);
+    float2 *const mp = stage + a.some * each;
+    for (int begin = 0; begin < tiles; begin += THREADS) {
+        const int tile = begin + (int)threadIdx.x, row = tile / (a.n / TILE) * TILE,
+                  column = tile % (a.n / TILE) * TILE;
+        float2 sum[TILE][TILE] = {};
+        for (int mu = part == INSIDE ? 0 : part; mu <= (part == INSIDE ? 3 : part); mu++)
+            for (int list = 0; list < 2; list++)
+                for (int64_t at = a.start[list][block]; at < a.start[list][block + 1];
+                     at += a.some) {
+                    const int64_t left = a.start[list][block + 1] - at;
+                    const int sites = left < a.some ? (int)left : a.some;
+                    load_sites(a, at, sites, part == DIAGONAL ? LAT_COARSE_HOPS : mu, inside,
+                               chirality, stage, mp);
+                    if (tile < tiles)
+                        add_sites(a, sites, row, column, stage, mp, sum);
+                    __syncthreads();
+                }
+        const int64_t site = a.site[block], which = part == DIAGONAL ? LAT_COARSE_HOPS : part;
+        float2 *const to = part == INSIDE
+                               ? a.inside + site * a.rows * a.rows
+                               : a.matrix + (site * LAT_COARSE_MATRICES + which) * a.rows * a.rows;
+        for (int k = 0; k < TILE * TILE && tile < tiles; k++)
+            to[(row + k / TILE) * a.rows + chirality * a.n + column + k % TILE] =
+                sum[k / TILE][k % TILE];
+    }
+}
+
+/* X += F + Gamma5 F^+ Gamma5; a vector that is 0 in the block has an equation apart. */
+static __global__ void add_inside(const __grid_constant__ galerkin_args a)
+{
+    const int64_t site = blockIdx.x;
+    const int rows = a.rows;
+    const float2 *const f = a.inside + site * rows * rows;
+    float2 *const x = a.matrix
+                      + (site * LAT_COARSE_MATRICES + LAT_COARSE_HOPS) * (int64_t)(rows * rows);
+    for (int k = (int)threadIdx.x; k < rows * rows; k += (int)blockDim.x) {
+        const int i = k / rows, j = k % rows;
+        const float sign = (i < rows / 2) == (j < rows / 2) ? 1.f : -1.f;
+        const float2 back = f[j * rows + i];
+        x[k].x += f[k].x + sign * back.x;
+        x[k].y += f[k].y - sign * back.y;
+        if (i == j && x[k].x == 0 && x[k].y == 0)
+            x[k].x = 1;
+    }
+}
+
+static galerkin_args args_of(const lat_transfer *t, const lat_coarse *to)
+{
+    const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
+    galerkin_args a = {};
+    a.start[0] = g->start[0];
+    a.start[1] = g->start[1];
+    a.next = g->next;
+    a.site = g->site;
+    a.at = g->at;
+    a.components = t->components;
+    a.n = t->n;
+    a.rows = to->rows;
+    a.some = t->components <= 12 ? 4 : 1;
+    a.p = (const float2 *)t->p;
+    a.matrix = lat_mg_gpu_of(to)->matrix;
+    return a;
+}
+
+/* All but X of the finest level, whose P^+ A P is there already. */
+static int make_blocks(const lat_transfer *t, const lat_coarse *to, galerkin_args *a)
+{
+    const cudaStream_t stream = lat_mg_stream(t->dev);
+    const unsigned blocks = (unsigned)t->blocks.count;
+    const size_t stage = 2 * (size_t)(a->some * a->components * a->n) * sizeof(float2),
+                 each = (size_t)(a->rows * a->rows);
+    a->inside = (float2 *)lat_mg_gpu_alloc(t->dev, (size_t)to->sites.count * each, sizeof(float2),
+                                           "a coarse operator");
+    if (!a->inside
+        || lat_cuda_failed(cudaFuncSetAttribute(make_block,
+                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                (int)stage),
+                           "a coarse operator"))
+        return -1;
+    make_block<<<dim3(blocks, a->links ? 2 : 4), THREADS, stage, stream>>>(*a, INSIDE);
+    make_block<<<dim3(blocks, 8), THREADS, stage, stream>>>(*a, 0);
+    add_inside<<<blocks, THREADS, 0, stream>>>(*a);
+    const int rc = lat_mg_launched()
+                   || lat_cuda_failed(cudaStreamSynchronize(stream), "a coarse operator");
+    cudaFree(a->inside);
+    return rc ? -1 : 0;
+}
+
+int lat_mg_gpu_galerkin(lat_level *l)
+{
+    galerkin_args a = args_of(&l->down, &l->next->coarse);
+    a.level = lat_mg_gpu_of(&l->coarse)->matrix;
+    return make_blocks(&l->down, &l->next->coarse, &a);
+}
+
+/* ---- the finest level ------------------------------------------------------------------------ */
+
+typedef struct diagonal_args {
+    const int32_t *site;
+    int rows, column;
+    const lat_eight *z;
+    float2 *matrix;
+} diagonal_args;
+
+/* Columns column .. column+7 of X from z = P^+ (A P columns). */
+static __global__ void put_diagonal(const __grid_constant__ diagonal_args a)
+{
+    const int64_t site = a.site[blockIdx.x];
+    float2 *const x = a.matrix
+                      + (site * LAT_COARSE_MATRICES + LAT_COARSE_HOPS) * (int64_t)(a.rows * a.rows);
+    for (int i = (int)threadIdx.x; i < a.rows * LAT_EIGHT; i += (int)blockDim.x) {
+        const int row = i / LAT_EIGHT, k = i % LAT_EIGHT;
+        const lat_eight *const from = a.z + site * a.rows + row;
+        x[row * a.rows + a.column + k] = make_float2(from->re[k], from->im[k]);
+    }
+}
+
+static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+{
+    const lat_transfer *t = &f->down;
+    const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
+    for (int c = 0; c < 2; c++)
+        for (int first = 0; first < t->n; first += LAT_EIGHT) {
+            if (lat_mg_gpu_columns(f, first, c, x[0])
+                || f->d->ops->diagonal(f->d, false, false, &both, x[1], x[0])
+                || lat_mg_gpu_fine_restrict(f, true, LAT_EIGHT, lat_column_numbers, x[1], l->from))
+                return -1;
+            const diagonal_args a = {lat_mg_gpu_transfer_of(t)->site, l->coarse.rows,
+                                     c * t->n + first, l->from, lat_mg_gpu_of(&l->coarse)->matrix};
+            put_diagonal<<<(unsigned)t->blocks.count, THREADS, 0, lat_mg_stream(t->dev)>>>(a);
+            if (lat_mg_launched())
+                return -1;
+        }
+    return 0;
+}
+
+int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+{
+    galerkin_args a = args_of(&f->down, &l->coarse);
+    a.links = lat_mg_gpu_fine_of(f)->links;
+    return all_diagonals(f, l, x) ? -1 : make_blocks(&f->down, &l->coarse, &a);
+}
