@@ -176,8 +176,8 @@ all: $(tools) $(BIN)/lat $(B)/said
 $(B)/plan: $(B)/flags $(B)/found
 	@$(if $(call one_letter,s),,cat $(B)/words;) touch $@
 
-$(BIN)/lat: packaging/lat
-	@mkdir -p $(@D) && install -m 755 $< $@
+$(BIN)/lat: packaging/lat docs/subjects.md
+	@mkdir -p $(@D) && cat $^ >$@ && chmod 755 $@
 
 # Say once what was built, and again whenever it changes.
 $(B)/said: $(tools)

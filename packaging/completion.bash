@@ -60,7 +60,10 @@ _lat() {
     local names
     if [ "$COMP_CWORD" -eq 1 ]; then
         names=$(compgen -c "$1-" | sed "s/^.*lat-//" | sort -u)
-        mapfile -t COMPREPLY < <(compgen -W "help $names" -S ' ' -- "${COMP_WORDS[1]}")
+        mapfile -t COMPREPLY < <(compgen -W "help doctor fix $names" -S ' ' -- "${COMP_WORDS[1]}")
+    elif [ "${COMP_WORDS[1]}" = help ]; then
+        names=$(compgen -c "$1-" | sed "s/^.*lat-//" | sort -u)
+        mapfile -t COMPREPLY < <(compgen -W "$("$1" --subjects 2>/dev/null) $names" -S ' ' -- "${COMP_WORDS[2]}")
     else
         COMP_WORDS=("$1-${COMP_WORDS[1]}" "${COMP_WORDS[@]:2}")
         COMP_CWORD=$((COMP_CWORD - 1))

@@ -2,7 +2,11 @@
 # lat NAME ...: names of tools, then what lat-NAME has.
 if [[ ${words[1]:t} == lat ]]; then
     if ((CURRENT == 2)); then
-        compadd help ${${(k)commands[(I)lat-*]}#lat-}
+        compadd help doctor fix ${${(k)commands[(I)lat-*]}#lat-}
+        return
+    fi
+    if [[ $words[2] == help ]]; then
+        compadd $($words[1] --subjects) ${${(k)commands[(I)lat-*]}#lat-}
         return
     fi
     words=("$words[1]-$words[2]" "${(@)words[3,-1]}")

@@ -1,9 +1,9 @@
 #!/bin/bash
 # The static potential V(R), r0 and the string tension of an ensemble, with errors and a picture:
 #   pipelines/potential.sh FOLDER CONFIG...
-# FOLDER/loops.tsv has the Wilson loops of all configurations (any format), potential.tsv the effective energies, results.tsv the fit,
-# potential.png and potential.pdf the picture, if there is gnuplot. Loops that are there are not measured again: other parameters of
-# loops want another FOLDER; T_POTENTIAL, R_MIN and R_MAX do not.
+# FOLDER/loops.tsv has the Wilson loops of all configurations (any format), energies.tsv the effective energies V(R, T), potential.tsv
+# V(R), results.tsv the fit, potential.png and potential.pdf the picture, if there is gnuplot. Loops that are there are not measured
+# again: other parameters of loops want another FOLDER; BINSIZE, T_POTENTIAL, R_MIN and R_MAX do not.
 # Copy and edit, or set a variable for once: LEVELS=0,20 pipelines/potential.sh out cfg.*.lat
 set -euo pipefail
 export LC_ALL=C # awk reads and prints numbers with a point
@@ -17,7 +17,8 @@ PATH=$PATH:$here/../bin
 : "${OFF_AXIS=110,111}"       # other separations; empty: none
 : "${R_LARGEST:=}"            # separations up to this one (half the smallest extent in space)
 : "${T_LARGEST:=}"            # times up to this one (half the extent in time)
-: "${T_POTENTIAL:=3}"         # V(R) = ln W(R, T) / W(R, T + 1) at this T: where the picture has plateaus
+: "${BINSIZE:=1}"             # configurations of a bin; lat-stat warns where bins are too small
+: "${T_POTENTIAL:=3}"         # V(R) = ln W(R, T) / W(R, T + 1) at this T: where the picture has plateaus; A,B: the mean from A to B
 : "${R_MIN:=2}"               # separations of the fit: below 2 the lattice breaks the symmetry of rotations, and smeared links in time
 : "${R_MAX:=1000000}"         # change V
 : "${PICTURES=png pdf}"       # forms of the picture; empty: none
@@ -36,10 +37,18 @@ loops=(--tsv --smear "$SMEAR" --levels "$LEVELS" ${OFF_AXIS:+--off-axis "$OFF_AX
 [ -e "$folder/loops.tsv" ] || lat-loops "${loops[@]}" -o "$folder/loops.tsv" -- "$@"
 
 cd "$folder"
-awk -v t="$T_POTENTIAL" -v rmin="$R_MIN" -v rmax="$R_MAX" -v results=results.part \
-    -f "$here/plots/potential.awk" loops.tsv >potential.part
-mv potential.part potential.tsv
-mv results.part results.tsv
-column -t results.tsv 2>/dev/null || cat results.tsv
+lat-stat --potential --bin "$BINSIZE" --samples energies.samples -o energies.tsv loops.tsv
+if [[ $T_POTENTIAL == *,* ]]; then
+    lat-fit --x T --column V --range "$T_POTENTIAL" --covariance diagonal --samples potential.samples -o potential.tsv energies.samples
+    potential=(--column m0 potential.samples)
+else
+    awk -F'\t' -v T="$T_POTENTIAL" 'NR == 1 || $3 == T' energies.tsv >potential.part
+    mv potential.part potential.tsv
+    potential=(--select "$T_POTENTIAL" energies.samples)
+fi
+# V(R) of different R are correlated: without many configurations the fit takes errors alone. Its own errors are those of the jackknife.
+lat-fit --form potential --range "$R_MIN,$R_MAX" --covariance diagonal -o results.tsv "${potential[@]}"
+awk -F'\t' 'NR == 1 { split($0, name) } NR == 2 { for (i = 1; i < NF; i++)
+    if (name[i + 1] == name[i] "_error") printf "%-10s %.6g +- %.2g\n", name[i], $i, $(i + 1) }' results.tsv
 command -v gnuplot >/dev/null || exit 0
-for form in $PICTURES; do gnuplot -c "$here/plots/potential.gp" "potential.$form" potential.tsv results.tsv; done
+for form in $PICTURES; do gnuplot -c "$here/plots/potential.gp" "potential.$form" potential.tsv energies.tsv results.tsv; done

@@ -83,6 +83,50 @@ close() {
     [ "$(lat-fit --select pion --range 5,9 samples | tail -n 1 | cut -f 5)" = exp ]
 }
 
+# loops N: Wilson loops of N configurations, of one level, on and off axis, with noise that is common to all and such that is not.
+loops() {
+    awk -v OFS='\t' -v n="$1" '
+        function uniform() { seed = (16807 * seed) % 2147483647; return seed / 2147483647 }
+        function normal() { return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform()) }
+        BEGIN {
+            seed = 20261128
+            print "config", "separation", "r", "T", "level_i", "level_j", "W", "smearing", "time_links", "dims", "group", "ensemble"
+            for (i = 0; i < n; i++) {
+                a = normal()
+                for (k = 1; k <= 9; k++) for (T = 1; T <= 3; T++) {
+                    r = k <= 6 ? k : (k - 6) * sqrt(2)
+                    W = exp(-(.6 - .25 / r + .05 * r) * T) * (1 + .01 * r * T * a + .003 * T * r * normal())
+                    print i, k <= 6 ? k ",0,0" : k - 6 "," k - 6 ",0", sprintf("%.12g", r), T, 0, 0, sprintf("%.14g", W), "none", "none",
+                        "12,12,12,12", "SU(3)", "known"
+                } } }'
+}
+
+@test "lat-fit: the static potential is that of SciPy on the same samples; plateaus of effective energies first" {
+    # SciPy 1.17.1 as above, of V0 - alpha / r + sigma r.
+    loops 80 | lat-stat --potential --samples samples >/dev/null
+    fits --form potential --select 1 --range 2,6 --covariance full
+    close V0 0.581380015 && close V0_error 0.0175269 && close alpha 0.226088757 && close alpha_error 0.0258236
+    close sigma 0.0513131595 && close sigma_error 0.0027155 && close sqrt_sigma 0.226524082 && close r0 5.26777336 && close r0_error 0.101549
+    close chi2 1.3049401 && close p 0.860537
+    [ "$(cut -f 1-4,16,19-22 found | tail -n 1 | tr '\t' ' ')" = "1 potential 2 6 4 full 1 80 80" ]
+    fits --form potential --select 2 --covariance diagonal --range 1,4.5
+    close alpha 0.251268135 && close sigma 0.048870103 && close r0 5.3498993 && close r0_error 0.125908 && close chi2 1.0717366
+    # A separation that is nan is left out; distances rise, whatever their order in the table.
+    fits --form potential --select 1 --range 2,6
+    local points
+    points=$(field found dof)
+    awk -F'\t' -v OFS='\t' '$1 == "6,0,0" && $3 == 1 { $5 = "nan" } 1' samples >holes
+    [ "$(lat-fit --form potential --select 1 --range 2,6 holes | tail -n 1 | cut -f 16)" = $((points - 1)) ]
+    [ "$(fits --form potential --select 1 --scan && cut -f 3 found | tail -n +2 | head -n 3 | paste -sd ' ')" = "1 1.41421 2" ]
+    # V of two T, then their potential.
+    lat-fit --x T --column V --range 1,2 --covariance diagonal --samples plateaus -o V samples
+    [ "$(cut -f 1-5 V | sed -n 2p)" = "$(printf '1,0,0\t1\tplateau\t1\t2')" ]
+    lat-fit --form potential --column m0 --range 2,6 plateaus >found
+    close V0 0.587401425 && close alpha 0.236221179 && close sigma 0.0511348546 && close r0 5.25814094 && close r0_error 0.072106 && close chi2 2.8553632
+    refuses 2 "--form potential has neither --states nor --joint" lat-fit --form potential --states 2 samples
+    refuses 1 "samples: expected a column C (--column)" lat-fit --x r samples
+}
+
 @test "lat-fit: what cannot be fitted is refused" {
     correlators 8 | lat-stat --samples samples >/dev/null 2>&1
     refuses 1 "the covariance of 12 points from 8 samples is singular: fewer points, or --covariance diagonal" \

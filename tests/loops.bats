@@ -221,31 +221,50 @@ known() {
             } } }'
 }
 
-@test "potential.awk: the ground state of two, V0, alpha, sigma and r0 of a known potential" {
+@test "lat-stat --potential: the ground state of two, for lat-fit: V0, alpha, sigma and r0 of a known potential" {
     known 20 > known.tsv
-    awk -v t=3 -v results=results.tsv -f "$ROOT/pipelines/plots/potential.awk" known.tsv > potential.tsv
-    local name value
-    while read -r name value; do
-        awk -F'\t' -v name="$name" -v value="$value" '
-            $1 == name { d = $2 - value; if (d < 0) d = -d; good = d < 5 * $3 && $3 < 1e-4 && $3 > 0 }
-            END { exit !good }' results.tsv || { cat results.tsv; false; }
-    done <<< "V0 .6
+    lat-stat --potential --samples samples known.tsv > energies
+    [ "$(head -n 2 energies | tail -n 1 | cut -f 1-3,6-)" = "$(printf '1,0,0\t1\t1\t20\t1')" ]
+    # The second state is e^-0.9 T of the first in a loop, but for what the two levels take out.
+    awk -F'\t' 'NR > 1 { v = .6 - .25 / $2 + .05 * $2; d = $4 - v; if (d < 0) d = -d; if (!(d < 6 * $5) || !($5 < 1e-4)) { print; bad = 1 } }
+        END { exit bad || NR != 9 * 5 + 1 }' energies
+    if [ -e "${LAT_BIN:-$ROOT/bin}/lat-fit" ]; then
+        lat-fit --form potential --select 3 --range 2,9 --covariance diagonal samples > fit
+        while read -r name value; do
+            awk -v x="$(field fit "$name")" -v e="$(field fit "${name}_error")" -v value="$value" \
+                'BEGIN { d = x - value; if (d < 0) d = -d; exit !(d < 5 * e && e < 1e-3) }' || { cat fit; false; }
+        done <<< "V0 .6
 alpha .25
 sigma .05
 r0 $(awk 'BEGIN { print sqrt(1.4 / .05) }')"
-    # A configuration that is cut off, and loops of another smearing.
-    sed '$d' known.tsv > cut.tsv
-    refuses 1 "expected each loop once in each of 20 configurations" awk -v t=3 -f "$ROOT/pipelines/plots/potential.awk" cut.tsv
-    sed '$s/ape:0.5/ape:0.4/' known.tsv > other.tsv
-    refuses 1 "expected loops smearing ape:0.5" awk -v t=3 -f "$ROOT/pipelines/plots/potential.awk" other.tsv
+    fi
+    # A configuration that is cut off, a level that is missing, loops of another smearing, another table.
+    refuses 1 "expected as many rows of" lat-stat --potential <(sed '$d' known.tsv)
+    refuses 1 "--potential: expected all loops of separation 1,0,0, T = 1 is missing" \
+        lat-stat --potential <(awk -F'\t' '!($5 == 0 && $6 == 5)' known.tsv)
+    refuses 1 "expected smearing ape:0.5 as before" lat-stat --potential <(sed '$s/ape:0.5/ape:0.4/' known.tsv)
+    refuses 1 "--potential: expected T up to 2 at least" lat-stat --potential <(awk -F'\t' 'NR == 1 || $4 == 1' known.tsv)
+    refuses 1 "1,0,0: expected a positive matrix of levels at T = 1" \
+        lat-stat --potential <(awk -F'\t' -v OFS='\t' 'NR > 1 && $5 != $6 { $7 = 9 } 1' known.tsv)
+    lat-start cold --dims 4,4,4,4 -o u.lat
+    lat-loops --tsv --polyakov u.lat > polyakov
+    refuses 1 "--potential: expected tables of Wilson loops (lat-loops --tsv)" lat-stat --potential polyakov
+    refuses 2 "--scales, --alpha and --potential exclude each other" lat-stat --potential --scales known.tsv
 }
 
 @test "potential.sh: loops, potential, r0 and a picture of a few configurations" {
-    for i in 1 2 3; do rough cfg.$i --dims 4,4,4,6 --seed $i; done
-    LEVELS=1,4 T_POTENTIAL=1 R_MIN=1 "$ROOT/pipelines/potential.sh" out cfg.1 cfg.2 cfg.3 > said 2> warned
-    grep -q "^r0 .* 3$" said
-    [ "$(awk -F'\t' '$6 == 1 { print $1 }' out/potential.tsv)" = "$(printf '1,0,0\n2,0,0\n1,1,0\n1,1,1')" ]
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-fit" ] || skip "lat-fit was not built: no GSL"
+    lat-heatbath -q --dims 4,4,4,6 --beta 6 --thermalise 20 --every 2 --count 3 -o cfg
+    LEVELS=1,4 T_POTENTIAL=1 R_MIN=1 "$ROOT/pipelines/potential.sh" out cfg > said 2> warned
+    grep -Eq '^r0 +[0-9.na]+ \+- ' said
+    [ "$(cut -f 1,3 out/potential.tsv | tail -n +2)" = "$(printf '1,0,0\t1\n2,0,0\t1\n1,1,0\t1\n1,1,1\t1')" ]
     ! command -v gnuplot > /dev/null || [ -s out/potential.png ]
-    run -2 env T_POTENTAL=2 "$ROOT/pipelines/potential.sh" out cfg.1
+    # A plateau of two T, of the same loops.
+    touch -d @0 out/loops.tsv
+    T_POTENTIAL=1,2 R_MIN=1 PICTURES=pdf "$ROOT/pipelines/potential.sh" out cfg > said 2> warned
+    [ "$(cut -f 1,3-5 out/potential.tsv | sed -n 2p)" = "$(printf '1,0,0\tplateau\t1\t2')" ]
+    [ "$(stat -c %Y out/loops.tsv)" = 0 ]
+    ! command -v gnuplot > /dev/null || [ -s out/potential.pdf ]
+    run -2 env T_POTENTAL=2 "$ROOT/pipelines/potential.sh" out cfg
     run -2 "$ROOT/pipelines/potential.sh" out
 }

@@ -128,13 +128,67 @@ complete_line() {
     [ "$(field t.tsv plaquette)" = 1 ]
     "$bin/lat" help theta | cmp - <(lat-theta --help)
     "$bin/lat" help lat-theta | cmp - <(lat-theta --help)
+    "$bin/lat" fix --help | cmp - <(lat-orelax --help)
     for tool in orlax orelaxx roelax; do refuses 2 "lat: there is no tool '$tool' (did you mean orelax?)" "$bin/lat" $tool --help; done
-    refuses 2 "lat: there is no tool 'nothing': lat lists the tools" "$bin/lat" nothing
+    refuses 2 "lat: there is no tool 'nothing': lat lists them" "$bin/lat" nothing
+    refuses 2 "lat: there is no tool 'doctr' (did you mean doctor?)" "$bin/lat" doctr
+    refuses 2 "lat: there is no tool or subject 'precison' (did you mean precision?)" "$bin/lat" help precison
     refuses 2 "lat: there is no tool '../bin/lat-theta'" "$bin/lat" ../bin/lat-theta
     # shellcheck disable=SC1091
     source "$ROOT/packaging/completion.bash"
     [ "$(COMP_WORDS=(lat ore) COMP_CWORD=1; PATH=$bin:$PATH _lat lat; echo "${COMPREPLY[@]}")" = "orelax " ]
     [ "$(COMP_WORDS=(lat theta --req) COMP_CWORD=2; PATH=$bin:$PATH _lat lat; echo "${COMPREPLY[@]}")" = "--require-theta=" ]
+    [ "$(COMP_WORDS=(lat help gaug) COMP_CWORD=2; PATH=$bin:$PATH _lat lat; echo "${COMPREPLY[@]}")" = "gauge-fixing  gauge " ]
+}
+
+@test "lat help SUBJECT prints every subject, whose sources, channels and steps of smearing are what the tools accept" {
+    local bin=${LAT_BIN:-$ROOT/bin} name text
+    "$bin/lat" --subjects >names
+    [ "$(wc -l <names)" -ge 10 ]
+    while read -r name; do
+        "$bin/lat" help "$name" >text
+        tr '\n' ' ' <text | grep -qE 'More: [^ ].*\.md'
+        [ "$(grep -c '^[A-Z, ]*$' text)" -ge 1 ]
+        run -1 grep -nE '`|^## |.{80}' text
+        # What it refers to is there.
+        for text in $(grep -oE 'docs/[a-z]+\.md' text) $(grep -oE 'lat(-[a-z]+)?\([157]\)' text | sed 's|^|docs/man/pages/|; s/(/./; s/)//'); do
+            [ -e "$ROOT/$text" ] || { echo "$name: no $text"; return 1; }
+        done
+    done <names
+    "$bin/lat" help gauge fixing | cmp - <("$bin/lat" help gauge-fixing)
+    "$bin/lat" help sources | sed -n 's/^    \([a-z][^ ]*\).*/\1/p' >texts
+    [ "$(wc -l <texts)" -eq 7 ]
+    lat-start weak --dims 4,4,4,16 -o u.lat
+    lat-solve --kappa .1 --source point:0,0,0,0 u.lat -o prop.lat
+    while read -r name; do
+        if [[ $name == sequential* ]]; then lat-source "$name" prop.lat >made; else lat-source --force "$name" u.lat >made; fi
+    done <texts
+    "$bin/lat" help channels | sed -n 's/^    \([a-z][^ ]*\).*/\1/p' >lists
+    [ "$(wc -l <lists)" -eq 4 ]
+    while read -r name; do lat-corr --channels "$name" prop.lat >made; done <lists
+}
+
+@test "lat doctor says what is there, and fails if a tool is of another version or does not work" {
+    local bin=${LAT_BIN:-$ROOT/bin}
+    need_mpi
+    "$bin/lat" doctor >said
+    grep -q "^tools: .*$(lat-info --version | sed -n '1s/.* //p')" said
+    grep -q '^cpu: *works: cpu' said
+    grep -q '^ranks: *works' said
+    grep -q '^formats: *[0-9]* are read' said
+    mkdir other
+    cp "$bin"/lat* other/
+    printf '#!/bin/sh\necho lat-theta 9.9\n' >other/lat-theta
+    run -1 other/lat doctor
+    [[ $output == *"tools:     FAILED: of several versions: "*9.9* ]]
+    cp "$bin/lat-theta" other
+    # shellcheck disable=SC2016 # $1 is that of the script
+    printf '#!/bin/sh\n[ "$1" != --version ] || exec "%s" --version\necho broken >&2\nexit 1\n' "$bin/lat-orelax" >other/lat-orelax
+    run -1 other/lat doctor
+    [[ $output == *"cpu:       FAILED: broken"* ]]
+    rm other/lat-orelax
+    run -1 other/lat doctor
+    refuses 2 "lat: doctor: expected no argument, found 'now'" "$bin/lat" doctor now
 }
 
 @test "an interactive bash completes names of files with blanks and quotes in them" {

@@ -53,7 +53,7 @@ format:
 	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 scripts := setup/* .ci/run tests/run tests/fuzz/run tests/*.bash tests/*.bats tests/long/*.bats tests/long/slurm-up \
-  docs/man/make-pages packaging/*.bash pipelines/*.sh pipelines/gpuslot pipelines/*/*.sh bench/*.sh
+  docs/man/make-pages packaging/lat packaging/*.bash pipelines/*.sh pipelines/gpuslot pipelines/*/*.sh bench/*.sh
 lint:
 	shellcheck -x $(filter-out %.mk,$(wildcard $(scripts)))
 	tests/gates

@@ -87,5 +87,5 @@ fenced { gsub(/\\/, "\\\\"); print; next }
 }
 END {
     code(0)
-    print "\n# SEE ALSO\n\n*lat-info*(1), *lat-orelax*(1), *lat-format*(5), *lat-gauges*(7), *lat-conventions*(7)"
+    print "\n# SEE ALSO\n\n*lat-info*(1), *lat-orelax*(1), *lat-format*(5), *lat-gauges*(7), *lat-conventions*(7), *lat-subjects*(7)"
 }

@@ -8,7 +8,7 @@
 
 enum { FIT_PARAMETERS = 40 };
 
-/* One correlator: value[i * (samples + 1) + k] at t[i], k = 0 of all configurations. */
+/* One correlator: value[i * (samples + 1) + k] at t[i], which rise; k = 0 of all configurations. */
 typedef struct fit_correlator {
     const char *name; /* the cells of its key, with a tab between */
     long points;
@@ -26,14 +26,15 @@ typedef struct fit_samples {
     bool has_column; /* of the table that was read */
 } fit_samples;
 
-/* The samples of one column of a table of lat-stat --samples. 0, or -1 with lat_error set;
- * fit_samples_free in any case. */
-int fit_samples_read(fit_samples *s, const char *path, const char *column);
+/* The samples of one column of a table of lat-stat --samples, as a function of column x. 0, or -1
+ * with lat_error set; fit_samples_free in any case. */
+int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *x);
 void fit_samples_free(fit_samples *s);
 
-/* sum_s A_s h(m_s t), m_1 > m_0; a plateau is a constant, which is m_0. */
-typedef enum { FIT_AUTO, FIT_PLATEAU, FIT_EXP, FIT_COSH, FIT_SINH } fit_form;
-#define FIT_FORMS "auto|plateau|exp|cosh|sinh"
+/* sum_s A_s h(m_s t), m_1 > m_0; a plateau is a constant, which is m_0; a potential of distance t
+ * is V0 - alpha / t + sigma t. */
+typedef enum { FIT_AUTO, FIT_PLATEAU, FIT_EXP, FIT_COSH, FIT_SINH, FIT_POTENTIAL } fit_form;
+#define FIT_FORMS "auto|plateau|exp|cosh|sinh|potential"
 extern const char *const fit_form_names[];
 
 /* The form of a correlator, by channel and boundary. */
@@ -49,16 +50,17 @@ typedef struct fit_problem {
     bool diagonal;      /* the covariance is */
 } fit_problem;
 
-/* Masses, then amplitudes of each correlator; [0] of all configurations, and errors. */
+/* Masses, then amplitudes of each correlator; of a potential V0, alpha, sigma, sqrt(sigma), r0. */
 typedef struct fit_result {
     double value[FIT_PARAMETERS], error[FIT_PARAMETERS];
-    double *sample; /* [samples + 1][parameters] */
+    double *sample; /* [samples + 1][values] */
     double chi2, p;
     long points, dof;
-    int parameters;
+    int values;
     bool converged, diagonal;
 } fit_result;
 
+enum { FIT_POTENTIAL_VALUES = 5 };
 enum { FIT_ENOUGH = 4 }; /* samples for each point, for a covariance that is not diagonal */
 
 /* Points in the window, parameters. */

@@ -13,7 +13,8 @@
 /* Columns of a table of samples. */
 typedef struct columns {
     int t, sample, value, resampling, configurations, dims, operators;
-    long last; /* the sample of the row before */
+    int called; /* another name of t: a vector, whose length it is */
+    long last;  /* the sample of the row before */
 } columns;
 
 void fit_samples_free(fit_samples *s)
@@ -25,40 +26,40 @@ void fit_samples_free(fit_samples *s)
     *s = (fit_samples){0};
 }
 
-/* Cells, or names, of the columns before `sample` but t, with a tab between; to be freed. */
-static char *key_of(const lat_table *t, const columns *c, char *const *cell)
+/* Cells, or names, of the columns before `sample` but of t, with a tab between; to be freed. */
+static char *key_of(const columns *c, char *const *cell)
 {
     size_t length = 1;
     for (int i = 0; i < c->sample; i++)
         length += strlen(cell[i]) + 1;
     char *text = lat_alloc_zero(length, 1, "the key of a correlator");
     for (int i = 0; text && i < c->sample; i++)
-        if (i != c->t)
+        if (i != c->t && i != c->called)
             strcat(strcat(text, *text ? "\t" : ""), cell[i]);
-    (void)t;
     return text;
 }
 
-static int find(fit_samples *s, const lat_table *t, const char *column, columns *c)
+static int find(fit_samples *s, const lat_table *t, const char *column, const char *x, columns *c)
 {
-    *c = (columns){lat_table_column(t, "t"),
+    *c = (columns){lat_table_column(t, x),
                    lat_table_column(t, "sample"),
                    lat_table_column(t, column),
                    lat_table_column(t, "resampling"),
                    lat_table_column(t, "configurations"),
                    lat_table_column(t, "dims"),
                    lat_table_column(t, "operator"),
+                   strcmp(x, "r") ? -1 : lat_table_column(t, "separation"),
                    -1};
     if (s->heading)
         return lat_fail("%s: expected one table", t->name);
     if (c->t < 0 || c->sample < c->t || c->resampling < 0 || c->configurations < 0)
         return lat_fail(
-            "%s: expected a table of samples with a column t (lat-stat --samples), found "
+            "%s: expected a table of samples with a column %s (lat-stat --samples), found "
             "columns '%s'",
-            t->name, t->heading);
+            t->name, x, t->heading);
     if (c->value < 0)
         return lat_fail("%s: expected a column %s (--column)", t->name, column);
-    s->heading = key_of(t, c, t->column);
+    s->heading = key_of(c, t->column);
     return s->heading ? 0 : -1;
 }
 
@@ -113,7 +114,7 @@ static int end_point(fit_samples *s, const lat_table *t, fit_correlator *f, doub
 /* The correlator of a row; NULL without memory. */
 static fit_correlator *correlator_of(fit_samples *s, const lat_table *t, const columns *c)
 {
-    char *key = key_of(t, c, t->cell);
+    char *key = key_of(c, t->cell);
     const long before = s->names.count, n = key ? lat_names_add(&s->names, key) : -1;
     free(key);
     if (n >= before) {
@@ -125,7 +126,7 @@ static fit_correlator *correlator_of(fit_samples *s, const lat_table *t, const c
     return n < 0 ? NULL : &s->correlator[n];
 }
 
-static int read_rows(fit_samples *s, lat_table *t, const char *column)
+static int read_rows(fit_samples *s, lat_table *t, const char *column, const char *by)
 {
     columns c = {.last = -1};
     fit_correlator *f = NULL;
@@ -133,7 +134,7 @@ static int read_rows(fit_samples *s, lat_table *t, const char *column)
     int line, rc = 0;
     while (rc == 0 && (line = lat_table_next(t)) != LAT_TABLE_END) {
         if (line != LAT_TABLE_ROW) {
-            rc = line < 0 ? -1 : find(s, t, column, &c);
+            rc = line < 0 ? -1 : find(s, t, column, by, &c);
             continue;
         }
         rc = lat_table_number(t, c.sample, false, &number)
@@ -168,16 +169,36 @@ static double error_of(const fit_samples *s, const double *value)
     return sqrt(s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n);
 }
 
-int fit_samples_read(fit_samples *s, const char *path, const char *column)
+/* Points in the order of t. */
+static int sort(fit_correlator *f, long n)
+{
+    double *one = lat_alloc((size_t)n, sizeof *one, "samples");
+    for (long i = 1; one && i < f->points; i++) {
+        const double t = f->t[i];
+        long k = i;
+        memcpy(one, f->value + i * n, (size_t)n * sizeof *one);
+        for (; k > 0 && f->t[k - 1] > t; k--) {
+            f->t[k] = f->t[k - 1];
+            memcpy(f->value + k * n, f->value + (k - 1) * n, (size_t)n * sizeof *one);
+        }
+        f->t[k] = t;
+        memcpy(f->value + k * n, one, (size_t)n * sizeof *one);
+    }
+    free(one);
+    return lat_rc(!one);
+}
+
+int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *x)
 {
     lat_table t;
     *s = (fit_samples){0};
-    const int rc = lat_table_open(&t, path) || read_rows(s, &t, column);
+    const int rc = lat_table_open(&t, path) || read_rows(s, &t, column, x);
     lat_table_close(&t);
     for (long i = 0; rc == 0 && i < s->names.count; i++) {
         fit_correlator *f = &s->correlator[i];
         f->name = s->names.name[i];
-        if (!(f->error = lat_alloc((size_t)f->points, sizeof(double), "errors")))
+        if (sort(f, s->samples + 1)
+            || !(f->error = lat_alloc((size_t)f->points, sizeof(double), "errors")))
             return -1;
         for (long k = 0; k < f->points; k++)
             f->error[k] = error_of(s, f->value + k * (s->samples + 1));

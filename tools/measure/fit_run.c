@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fit_run.c: least squares by GSL, on all configurations and on each sample.
  *
- * Parameters are a mass m_0, gaps ln(m_1 - m_0), and amplitudes in units of the first point. The
+ * Parameters are a mass m_0, gaps ln(m_1 - m_0), and amplitudes in units of the first point; of a
+ * potential V0, alpha, sigma. The
  * covariance is that of the samples, the same in each fit. Residuals are L^-1 (f - y), L its
  * Cholesky factor, or the errors alone where it is diagonal. */
 #include "fit.h"
@@ -16,7 +17,7 @@
 #include "base/memory.h"
 #include "stat/quark_time.h"
 
-const char *const fit_form_names[] = {"auto", "plateau", "exp", "cosh", "sinh"};
+const char *const fit_form_names[] = {"auto", "plateau", "exp", "cosh", "sinh", "potential"};
 
 /* ---- what is fitted -------------------------------------------------------------------------- */
 
@@ -37,7 +38,9 @@ fit_form fit_form_of(const fit_samples *s, const fit_correlator *c)
 
 double fit_last(const fit_samples *s, const fit_correlator *c, fit_form form)
 {
-    const double half = s->extent > 0 && form != FIT_PLATEAU ? s->extent / 2 : INFINITY;
+    const double half = s->extent > 0 && form != FIT_PLATEAU && form != FIT_POTENTIAL
+                            ? s->extent / 2
+                            : INFINITY;
     const long n = s->samples + 1;
     double last = NAN;
     for (long i = 0; i < c->points && c->t[i] <= half; i++) {
@@ -49,8 +52,11 @@ double fit_last(const fit_samples *s, const fit_correlator *c, fit_form form)
     return last;
 }
 
+/* A potential that is nan at some distance is fitted at the others. */
 static bool within(const fit_problem *p, const fit_correlator *c, long i)
 {
+    if (p->form[0] == FIT_POTENTIAL && !(c->error[i] > 0))
+        return false;
     return c->t[i] >= p->first && c->t[i] <= p->last;
 }
 
@@ -65,7 +71,8 @@ long fit_points(const fit_problem *p)
 
 int fit_parameters(const fit_problem *p)
 {
-    return p->form[0] == FIT_PLATEAU ? 1 : p->states * (1 + p->correlators);
+    const int form = p->form[0];
+    return form == FIT_PLATEAU ? 1 : form == FIT_POTENTIAL ? 3 : p->states * (1 + p->correlators);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -99,6 +106,12 @@ static double model(const window *w, long i, const gsl_vector *x, double *d)
     if (p->form[c] == FIT_PLATEAU) {
         d[0] = 1;
         return m;
+    }
+    if (p->form[c] == FIT_POTENTIAL) {
+        d[0] = 1;
+        d[1] = -1 / w->t[i];
+        d[2] = w->t[i];
+        return m + gsl_vector_get(x, 1) * d[1] + gsl_vector_get(x, 2) * d[2];
     }
     for (int s = 0; s < states; s++) {
         double by_m, gap = s ? exp(gsl_vector_get(x, (size_t)s)) : 1;
@@ -239,8 +252,9 @@ static void guess(window *w, double gap, gsl_vector *x)
     if (!(m > 1e-3) || !isfinite(m))
         m = .1;
     gsl_vector_set_all(x, 0);
-    gsl_vector_set(x, 0, p->form[0] == FIT_PLATEAU ? w->y[0] : m);
-    if (p->form[0] == FIT_PLATEAU)
+    const bool masses = p->form[0] != FIT_PLATEAU && p->form[0] != FIT_POTENTIAL;
+    gsl_vector_set(x, 0, masses ? m : w->y[0]);
+    if (!masses)
         return;
     for (int s = 1; s < p->states; s++)
         gsl_vector_set(x, (size_t)s, log(gap));
@@ -305,10 +319,17 @@ static double first_fit(window *w, gsl_vector *x)
     return chi2;
 }
 
-/* Masses and amplitudes of the parameters. */
+/* The values that follow from the parameters. */
 static void translate(const window *w, const gsl_vector *x, double *value)
 {
     const int states = w->p->states;
+    if (w->p->form[0] == FIT_POTENTIAL) {
+        for (size_t k = 0; k < 3; k++)
+            value[k] = gsl_vector_get(x, k);
+        value[3] = sqrt(value[2]);
+        value[4] = sqrt((1.65 - value[1]) / value[2]); /* NaN where there is none */
+        return;
+    }
     for (int k = 0; k < (int)x->size; k++) {
         const double v = gsl_vector_get(x, (size_t)k);
         value[k] = k == 0 ? v : k < states ? value[k - 1] + exp(v) : v * w->scale[k / states - 1];
@@ -327,16 +348,16 @@ static void all_samples(window *w, gsl_vector *x, fit_result *r)
         gsl_vector_memcpy(x, start);
         take(w, k);
         r->converged = !isnan(minimise(w, x));
-        translate(w, x, r->sample + k * r->parameters);
+        translate(w, x, r->sample + k * r->values);
     }
     gsl_vector_free(start);
-    for (int i = 0; i < r->parameters; i++) {
+    for (int i = 0; i < r->values; i++) {
         const double n = (double)s->samples;
         double mean = 0, sum = 0;
         for (long k = 1; k <= s->samples; k++)
-            mean += r->sample[k * r->parameters + i] / n;
+            mean += r->sample[k * r->values + i] / n;
         for (long k = 1; k <= s->samples; k++)
-            sum += pow(r->sample[k * r->parameters + i] - mean, 2);
+            sum += pow(r->sample[k * r->values + i] - mean, 2);
         r->value[i] = r->sample[i];
         r->error[i] = r->converged ? sqrt(s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n) : NAN;
     }
@@ -349,12 +370,13 @@ int fit_run(const fit_problem *p, fit_result *r)
     window w;
     const int parameters = fit_parameters(p);
     gsl_set_error_handler_off();
-    *r = (fit_result){.parameters = parameters, .chi2 = NAN, .p = NAN, .diagonal = p->diagonal};
+    *r = (fit_result){.chi2 = NAN, .p = NAN, .diagonal = p->diagonal};
+    r->values = p->form[0] == FIT_POTENTIAL ? FIT_POTENTIAL_VALUES : parameters;
     int rc = window_make(&w, p);
     gsl_vector *x = rc ? NULL : gsl_vector_alloc((size_t)parameters);
     const size_t n = (size_t)(p->s->samples + 1);
     if (x)
-        r->sample = lat_alloc_zero(n * (size_t)parameters, sizeof(double), "fits");
+        r->sample = lat_alloc_zero(n * (size_t)r->values, sizeof(double), "fits");
     if (x && r->sample) {
         r->points = w.n;
         r->dof = w.n - parameters;

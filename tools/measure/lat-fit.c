@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lat-fit: masses from fits to the samples of lat-stat. */
+/* lat-fit: fits to the samples of lat-stat: masses, the static potential. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "run/common/tool.h"
 #include "fit.h"
 
-static const char *column = "C", *selected, *range, *output, *fitted;
+static const char *column, *abscissa, *selected, *range, *output, *fitted;
 static int form = FIT_AUTO, covariance_of;
 static long states = 1;
 static double least = .05;
@@ -27,10 +27,13 @@ static const lat_option options[] = {
      "correlators, with / between: the first cells of their keys, as pion/rho,1,0,0 (default: "
      "all)"},
     {LAT_OPT_TEXT, "column", 0, "NAME", &column, 0, 0,
-     "column of the samples that is fitted; mass for a plateau"},
+     "column of the samples that is fitted, such as mass for a plateau (default: C, or V of a "
+     "potential)"},
+    {LAT_OPT_TEXT, "x", 0, "NAME", &abscissa, 0, 0,
+     "column that is t of the function (default: t, or r of a potential)"},
     {LAT_OPT_CHOICE, "form", 0, FIT_FORMS, &form, 0, 0,
      "function of t; auto: cosh or sinh where channel and boundary say so, else exp; a plateau "
-     "for pcac and for --column mass"},
+     "for pcac and for columns other than C; potential: V0 - alpha / r + sigma r"},
     {LAT_OPT_INT, "states", 0, "N", &states, 1, 2, "number of states"},
     {LAT_OPT_FLAG, "joint", 0, NULL, &joint, 0, 0,
      "fit all correlators together: they have the masses in common"},
@@ -54,11 +57,13 @@ static const lat_option options[] = {
 static const lat_tool tool = {
     .name = "lat-fit",
     .args = "[FILE]",
-    .summary = "Fits masses to the samples of lat-stat: plateaus, one and two states.",
+    .summary = "Fits the samples of lat-stat: masses of one and two states, plateaus, the static "
+               "potential.",
     .example =
         "lat-stat --samples samples.tsv hadrons/cfg.*.tsv > masses.tsv && lat-fit samples.tsv\n"
         "lat-fit --select pion,0,0,0 --states 2 --range 2,16 samples.tsv\n"
-        "lat-fit --select pion,0,0,0/axial_t,0,0,0 --joint --scan samples.tsv",
+        "lat-fit --select pion,0,0,0/axial_t,0,0,0 --joint --scan samples.tsv\n"
+        "lat-fit --form potential --select 3 --range 2,8 energies.tsv",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT,
@@ -69,11 +74,11 @@ static double window[2];
 
 /* ---- selection ------------------------------------------------------------------------------- */
 
-/* Does the key begin with these cells, with commas between? */
+/* Does the key begin with these cells, with commas between? (A cell may have commas itself.) */
 static bool begins(const char *key, const char *cells, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (key[i] != (cells[i] == ',' ? '\t' : cells[i]))
+        if (key[i] != cells[i] && !(key[i] == '\t' && cells[i] == ','))
             return false;
     return key[length] == '\0' || key[length] == '\t';
 }
@@ -119,19 +124,43 @@ static int fit(fit_problem *p, fit_result *r)
     return fit_run(p, r);
 }
 
+/* What a row says: how many numbers, their names, and where they are in the result; -1: nowhere. */
+static int numbers(void) { return form == FIT_POTENTIAL ? FIT_POTENTIAL_VALUES : 2 * (int)states; }
+
+static const char *name_of(int i)
+{
+    static const char *const of[] = {"V0", "alpha", "sigma", "sqrt_sigma", "r0"};
+    static const char *const mass[] = {"m0", "m1"}, *const amplitude[] = {"A0", "A1"};
+    return form == FIT_POTENTIAL ? of[i] : i < states ? mass[i] : amplitude[i - states];
+}
+
+static int place(const fit_problem *p, int c, int i)
+{
+    if (p->form[c] == FIT_PLATEAU)
+        return i ? -1 : 0;
+    return i < states || p->form[c] == FIT_POTENTIAL ? i : (int)states * c + i;
+}
+
+/* A key, with a tab behind it if it has cells. */
+static const char *key(const char *cells)
+{
+    static char text[4096];
+    snprintf(text, sizeof text, "%s%s", cells, *cells ? "\t" : "");
+    return text;
+}
+
 static void heading(FILE *to)
 {
-    fprintf(to, "%s\tform\tt_min\tt_max", data.heading);
-    for (long s = 0; s < states; s++)
-        fprintf(to, "\tm%ld\tm%ld_error", s, s);
-    for (long s = 0; s < states; s++)
-        fprintf(to, "\tA%ld\tA%ld_error", s, s);
-    fputs("\tchi2\tdof\tchi2_dof\tp\tcovariance\tgood\tT\tsamples\tconfigurations\n", to);
+    fprintf(to, "%sform\tt_min\tt_max", key(data.heading));
+    for (int i = 0; i < numbers(); i++)
+        fprintf(to, "\t%s\t%s_error", name_of(i), name_of(i));
+    fprintf(to, "\tchi2\tdof\tchi2_dof\tp\tcovariance\tgood%s\tsamples\tconfigurations\n",
+            form == FIT_POTENTIAL ? "" : "\tT");
 }
 
 static void pair(FILE *to, const fit_result *r, int i)
 {
-    if (r->converged && i < r->parameters)
+    if (r->converged && i >= 0)
         fprintf(to, "\t%.10g\t%.10g", r->value[i], r->error[i]);
     else
         fputs("\tnan\tnan", to);
@@ -141,19 +170,19 @@ static void pair(FILE *to, const fit_result *r, int i)
 static void print(FILE *to, const fit_problem *p, const fit_result *r)
 {
     for (int c = 0; c < p->correlators; c++) {
-        const int plateau = p->form[c] == FIT_PLATEAU;
-        fprintf(to, "%s\t%s\t%g\t%g", p->c[c]->name, fit_form_names[p->form[c]], p->first, p->last);
-        for (int s = 0; s < states; s++)
-            pair(to, r, plateau && s ? FIT_PARAMETERS : s);
-        for (int s = 0; s < states; s++)
-            pair(to, r, plateau ? FIT_PARAMETERS : (int)states * (1 + c) + s);
+        fprintf(to, "%s%s\t%g\t%g", key(p->c[c]->name), fit_form_names[p->form[c]], p->first,
+                p->last);
+        for (int i = 0; i < numbers(); i++)
+            pair(to, r, place(p, c, i));
         if (r->converged)
             fprintf(to, "\t%.10g\t%ld\t%.6g\t%.6g", r->chi2, r->dof, r->chi2 / (double)r->dof,
                     r->p);
         else
             fprintf(to, "\tnan\t%ld\tnan\tnan", r->dof);
-        fprintf(to, "\t%s\t%d\t%g\t%ld\t%ld\n", r->diagonal ? "diagonal" : "full", good(r),
-                data.extent, data.samples, data.configurations);
+        fprintf(to, "\t%s\t%d", r->diagonal ? "diagonal" : "full", good(r));
+        if (form != FIT_POTENTIAL)
+            fprintf(to, "\t%g", data.extent);
+        fprintf(to, "\t%ld\t%ld\n", data.samples, data.configurations);
     }
 }
 
@@ -161,13 +190,13 @@ static void print_samples(FILE *to, const fit_problem *p, const fit_result *r)
 {
     for (int c = 0; c < p->correlators; c++)
         for (long k = 0; k <= data.samples; k++) {
-            fprintf(to, "%s\t%ld", p->c[c]->name, k);
-            for (int i = 0; i < (int)states * 2; i++) {
-                const int at = i < states ? i : (int)states * c + i;
-                const bool there = p->form[c] == FIT_PLATEAU ? i == 0 : true;
-                fprintf(to, "\t%.17g", there ? r->sample[k * r->parameters + at] : NAN);
+            fprintf(to, "%s%ld", key(p->c[c]->name), k);
+            for (int i = 0; i < numbers(); i++) {
+                const int at = place(p, c, i);
+                fprintf(to, "\t%.17g", at < 0 ? NAN : r->sample[k * r->values + at]);
             }
-            fprintf(to, "\t%s\n", data.bootstrap ? "bootstrap" : "jackknife");
+            fprintf(to, "\t%s\t%ld\n", data.bootstrap ? "bootstrap" : "jackknife",
+                    data.configurations);
         }
 }
 
@@ -186,7 +215,7 @@ static double last_of(const fit_problem *p)
 static const char *called(const fit_problem *p)
 {
     static char text[256];
-    snprintf(text, sizeof text, "%s", p->c[0]->name);
+    snprintf(text, sizeof text, "%s", *p->c[0]->name ? p->c[0]->name : "potential");
     for (char *c = text; (c = strchr(c, '\t'));)
         *c = ' ';
     return text;
@@ -283,14 +312,14 @@ static int run(FILE *to, FILE *samples)
 {
     fit_problem all = {.s = &data, .states = (int)states};
     int code = LAT_DONE;
-    if (fit_samples_read(&data, lat_opts.input, column) || collect(&all))
+    if (fit_samples_read(&data, lat_opts.input, column, abscissa) || collect(&all))
         return LAT_FAILED;
     heading(to);
     if (samples) {
-        fprintf(samples, "%s\tsample", data.heading);
-        for (int i = 0; i < 2 * states; i++)
-            fprintf(samples, "\t%c%d", i < states ? 'm' : 'A', i % (int)states);
-        fputs("\tresampling\n", samples);
+        fprintf(samples, "%ssample", key(data.heading));
+        for (int i = 0; i < numbers(); i++)
+            fprintf(samples, "\t%s", name_of(i));
+        fputs("\tresampling\tconfigurations\n", samples);
     }
     if (joint)
         return solve(&all, to, samples);
@@ -328,6 +357,11 @@ int main(int argc, char **argv)
         && (sscanf(range, "%lf,%lf%c", &window[0], &window[1], &rest) != 2
             || !(window[0] < window[1])))
         lat_usage("--range: expected FIRST,LAST, found '%s'", range);
+    const bool potential = form == FIT_POTENTIAL;
+    if (potential && (joint || states > 1))
+        lat_usage("--form potential has neither --states nor --joint");
+    column = column ? column : potential ? "V" : "C";
+    abscissa = abscissa ? abscissa : potential ? "r" : "t";
     lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
     lat_output *other = out && fitted ? lat_output_open(fitted, LAT_OUTPUT_TEXT, lat_opts.comm)
                                       : NULL;

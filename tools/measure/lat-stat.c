@@ -15,7 +15,7 @@
 static stat_options opts = {.seed = 1, .s = LAT_AUTOCORRELATION_S};
 static lat_roles roles;
 static const char *output, *density = "E_clover";
-static bool force, apart, no_fold, scales, alpha;
+static bool force, apart, no_fold, scales, alpha, potential;
 
 static const lat_option options[] = {
     LAT_HEADING("Errors"),
@@ -39,6 +39,8 @@ static const lat_option options[] = {
      "measure t0 and w0 of the mean over configurations, from tables of lat-flow"},
     {LAT_OPT_TEXT, "density", 0, "COLUMN", &density, 0, 0,
      "action density of --scales, E_clover or E_plaquette"},
+    {LAT_OPT_FLAG, "potential", 0, NULL, &potential, 0, 0,
+     "measure effective energies V(R, T) of two static sources, from tables of lat-loops"},
     {LAT_OPT_FLAG, "alpha", 0, NULL, &alpha, 0, 0,
      "measure the coupling of ghosts and gluons, from tables of lat-gluon and of lat-ghost"},
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "force", 0, NULL, &force, 0, 0,
@@ -204,6 +206,8 @@ static int read_tables(void)
 static int make_report(stat_report *r)
 {
     r->fold = !no_fold;
+    if (potential)
+        return stat_report_potential(r, &chain[0]);
     if (!alpha)
         return scales ? stat_report_scales(r, &chain[0], density) : stat_report_make(r, &chain[0]);
     const bool gluons = !strcmp(chain[0].kind.tool, "lat-gluon");
@@ -232,8 +236,8 @@ int main(int argc, char **argv)
     lat_usage_for("density", scales, "--scales");
     if (opts.gamma && opts.bootstrap)
         lat_usage("--gamma and --bootstrap exclude each other");
-    if (scales && alpha)
-        lat_usage("--scales and --alpha exclude each other");
+    if (scales + alpha + potential > 1)
+        lat_usage("--scales, --alpha and --potential exclude each other");
     lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
     lat_output *other = out && opts.samples
                             ? lat_output_open(opts.samples, LAT_OUTPUT_TEXT, lat_opts.comm)

@@ -30,10 +30,13 @@ struct stat_report {
     long rows;
     stat_quantity quantity[STAT_QUANTITIES];
     int quantities;
-    double *weight; /* [rows]: phat^2 and the like */
+    double *weight; /* [rows]: phat^2 and the like; of loops [separations][levels] */
     /* of correlators: the row of each slice, [groups][slices], -1: none; group and slice of a row;
      * the group of the pion at rest */
     long *index, *group, *slice, slices, pion;
+    /* of loops: index [separations][times][levels][levels], group, slice: separation and T of a row
+     */
+    long levels;
     double *time; /* of the flow: [chain rows] */
     bool fold;    /* C(t) with C(T - t), where it is its image */
     bool joined;  /* means of both chains: sample number k of each */
@@ -59,6 +62,7 @@ double stat_plain(const stat_report *r, const lat_means *m, long sample, long ro
 /* The report of a chain, and the special ones; after a failure stat_report_free. 0 or -1. */
 int stat_report_make(stat_report *r, lat_chain *c);
 int stat_report_hadrons(stat_report *r);
+int stat_report_potential(stat_report *r, lat_chain *c);
 int stat_report_scales(stat_report *r, lat_chain *c, const char *density);
 int stat_report_alpha(stat_report *r, lat_chain *gluons, lat_chain *ghosts);
 void stat_report_free(stat_report *r);
