@@ -2,6 +2,7 @@
 /* cuda_dfield.cu: fields on a GPU: memory, host fields in and out, units from rank to rank. */
 #include "cuda_dfield.cuh"
 
+#include <stdlib.h>
 #include <string.h>
 #include "cuda_tuning.h"
 extern "C" {
@@ -11,6 +12,37 @@ extern "C" {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+/* Memory of two fields, each of which has one parity alone of [object][parity][..]: the first uses
+ * the one half of each object, the other the other half. */
+typedef struct lat_pair {
+    char *base;
+    lat_dfield *user[2];
+} lat_pair;
+
+/* Bytes of a parity of an object. */
+static size_t half_of(const lat_dfield *f, size_t bytes)
+{
+    return bytes / (2 * (size_t)f->shape.objects);
+}
+
+/* A pair of such fields with room for another one; NULL: none. */
+static lat_pair *find_pair(const lat_dfield *f)
+{
+    for (const lat_dfield *g = f->grid->fields; g; g = g->next)
+        if (g != f && g->pair && g->unit_bytes == f->unit_bytes && g->members == f->members
+            && g->shape.objects == f->shape.objects && !(g->pair->user[0] && g->pair->user[1]))
+            return g->pair;
+    return NULL;
+}
+
+static void *take_half(lat_dfield *f, lat_pair *p, size_t bytes)
+{
+    const int slot = p->user[0] ? 1 : 0, parity = f->shape.half - 1;
+    p->user[slot] = f;
+    f->pair = p;
+    return p->base + (ptrdiff_t)(slot - parity) * (ptrdiff_t)half_of(f, bytes);
+}
+
 void *lat_cuda_field_alloc(lat_dfield *f, size_t bytes, const char *what)
 {
     void *p = NULL;
@@ -19,18 +51,38 @@ void *lat_cuda_field_alloc(lat_dfield *f, size_t bytes, const char *what)
         lat_fail("GPU: %s: links at both ends of a site are not stored", what);
         return NULL;
     }
-    if (lat_cuda_malloc(&p, bytes + LAT_CUDA_FLAGS * sizeof(uint32_t), what))
+    lat_pair *pair = f->shape.half ? find_pair(f) : NULL;
+    if (pair)
+        return take_half(f, pair, bytes);
+    if (f->shape.half && !(pair = (lat_pair *)lat_alloc_zero(1, sizeof *pair, what)))
         return NULL;
-    if (lat_cuda_failed(
+    if (lat_cuda_malloc(&p, bytes + LAT_CUDA_FLAGS * sizeof(uint32_t), what)
+        || lat_cuda_failed(
             cudaMemsetAsync((char *)p + bytes, 0, LAT_CUDA_FLAGS * sizeof(uint32_t), stream), what)
         || lat_cuda_failed(cudaStreamSynchronize(stream), what)) {
         cudaFree(p);
+        free(pair);
         return NULL;
     }
-    return p;
+    if (!pair)
+        return p;
+    pair->base = (char *)p;
+    return take_half(f, pair, bytes);
 }
 
-void lat_cuda_field_free(lat_dfield *f) { cudaFree(f->data); }
+void lat_cuda_field_free(lat_dfield *f)
+{
+    lat_pair *const p = f->pair;
+    if (!p) {
+        cudaFree(f->data);
+        return;
+    }
+    p->user[p->user[0] == f ? 0 : 1] = NULL;
+    if (p->user[0] || p->user[1])
+        return;
+    cudaFree(p->base);
+    free(p);
+}
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 

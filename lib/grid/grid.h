@@ -101,6 +101,8 @@ typedef struct lat_shape {
     int objects, reals, nc;
     bool ghosts; /* has them where the grid has a halo */
     bool both;   /* links at both ends of a site, 2 nd objects: first U_mu(x), then U_mu(x-mu)^+ */
+    int half;    /* 1, 2: on a GPU it has numbers at even, at odd sites alone; the others are not to be
+                    touched, as two such fields share memory */
 } lat_shape;
 
 /* The rows of a matrix of SU(nc) that others do not follow from. */
@@ -109,7 +111,7 @@ static inline int lat_free_rows(int nc) { return nc <= 3 ? nc - 1 : nc; }
 /* Links that are in SU(nc), with ghosts. */
 static inline lat_shape lat_shape_of_links(int nd, int nc)
 {
-    const lat_shape links = {nd, 2 * nc * lat_free_rows(nc), nc, true, false};
+    const lat_shape links = {nd, 2 * nc * lat_free_rows(nc), nc, true, false, 0};
     return links;
 }
 
@@ -122,6 +124,7 @@ typedef struct lat_dfield {
     size_t unit_bytes;
     void *data;
     struct lat_halo *halo; /* halo.h; NULL without ghosts */
+    struct lat_pair *pair; /* memory that a field of other sites shares (grid/cuda_dfield.cu) */
     struct lat_dfield *next;
 } lat_dfield;
 

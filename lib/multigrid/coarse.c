@@ -11,6 +11,7 @@ int lat_coarse_open(lat_coarse *c, int n)
 {
     c->n = n;
     c->rows = 2 * n;
+    c->active = 1;
     return c->ops->coarse_open(c) || !(c->even = lat_coarse_vector(c)) ? -1 : 0;
 }
 
@@ -23,7 +24,7 @@ void lat_coarse_close(lat_coarse *c)
 
 lat_eight *lat_coarse_vector(const lat_coarse *c)
 {
-    return c->ops->alloc(c->dev, (size_t)c->sites.count * (size_t)c->rows, sizeof(lat_eight),
+    return c->ops->alloc(c->dev, (size_t)c->batches * lat_coarse_numbers(c), sizeof(lat_eight),
                          "a coarse vector");
 }
 

@@ -29,23 +29,31 @@ typedef struct lat_coarse {
     int n, rows;      /* 2 n */
     double shift;     /* the mass and ... */
     double twist;     /* ... the twist in X beyond those that Galerkin's product had */
+    int batches;      /* of eight columns, that vectors have, one behind the other: on a CPU 1 */
+    int active;       /* of them, those that functions work on; 1 at first */
     lat_eight *even;  /* to work with */
     void *there;      /* matrices: of the device (cpu/multigrid_cpu.h, cuda/cuda_multigrid.cuh) */
 } lat_coarse;
 
-/* ops, dev, comm and ranks are set, sites are open. lat_coarse_close in either case. */
+/* ops, dev, comm, ranks and batches are set, sites are open. lat_coarse_close in either case. */
 int lat_coarse_open(lat_coarse *c, int n);
 void lat_coarse_close(lat_coarse *c);
 
 /* A vector of zeros, of c->ops; NULL, with lat_error set, without memory. */
 lat_eight *lat_coarse_vector(const lat_coarse *c);
 
-static inline size_t lat_coarse_bytes(const lat_coarse *c) /* of a vector */
+/* Of a batch: its numbers, and their bytes. */
+static inline size_t lat_coarse_numbers(const lat_coarse *c)
 {
-    return (size_t)c->sites.count * (size_t)c->rows * sizeof(lat_eight);
+    return (size_t)c->sites.count * (size_t)c->rows;
 }
 
-/* Numbers from -1 to 1, by site, component and number of the vector, from `first` on. */
+static inline size_t lat_coarse_bytes(const lat_coarse *c)
+{
+    return lat_coarse_numbers(c) * sizeof(lat_eight);
+}
+
+/* Batch 0: numbers from -1 to 1, by site, component and number of the vector, from `first` on. */
 int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x);
 
 /* Once the matrices of this rank's sites are made: H and X^-1 with this shift of the mass and the

@@ -14,14 +14,36 @@ static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfiel
     return m->system.apply(m->system.with, false, p, out, in, NULL);
 }
 
-/* e = P (coarse solution for P^+ r). */
+/* Columns first .. of a part: at most eight. */
+static int some_columns(const lat_part *p, int first)
+{
+    return p->columns - first < LAT_EIGHT ? p->columns - first : LAT_EIGHT;
+}
+
+/* e = P (coarse solution for P^+ r), of columns first .. of the part, in so many batches. */
+static int correct_some(lat_multigrid *m, const lat_part *p, int first, int batches, lat_dfield *e,
+                        const lat_dfield *r)
+{
+    const size_t batch = lat_coarse_numbers(&m->coarse->coarse);
+    lat_level_batches(m->coarse, batches);
+    int rc = 0;
+    for (int b = 0, k = first; b < batches && !rc; b++, k += LAT_EIGHT)
+        rc = m->ops->fine_restrict(&m->fine, false, some_columns(p, k), p->column + k, r,
+                                   m->z + (size_t)b * batch);
+    rc = rc || lat_level_solve(m->coarse, m->correction, m->z);
+    for (int b = 0, k = first; b < batches && !rc; b++, k += LAT_EIGHT)
+        rc = m->ops->fine_prolong(&m->fine, false, some_columns(p, k), p->column + k, e,
+                                  m->correction + (size_t)b * batch);
+    lat_level_batches(m->coarse, 1);
+    return rc ? -1 : 0;
+}
+
 static int correct(lat_multigrid *m, const lat_part *p, lat_dfield *e, const lat_dfield *r)
 {
-    for (int k = 0; k < p->columns; k += LAT_EIGHT) {
-        const int columns = p->columns - k < LAT_EIGHT ? p->columns - k : LAT_EIGHT;
-        if (m->ops->fine_restrict(&m->fine, false, columns, p->column + k, r, m->z)
-            || lat_level_solve(m->coarse, m->correction, m->z)
-            || m->ops->fine_prolong(&m->fine, false, columns, p->column + k, e, m->correction))
+    const int most = m->coarse->coarse.batches * LAT_EIGHT;
+    for (int k = 0; k < p->columns; k += most) {
+        const int columns = p->columns - k < most ? p->columns - k : most;
+        if (correct_some(m, p, k, (columns + LAT_EIGHT - 1) / LAT_EIGHT, e, r))
             return -1;
     }
     return 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { LAT_EIGHT = 8, LAT_LEVEL_DEPTH = 10 }; /* columns; vectors that GCR keeps on a level */
 
@@ -26,7 +27,8 @@ typedef struct lat_eight_sums {
     double re[LAT_EIGHT], im[LAT_EIGHT];
 } lat_eight_sums;
 
-/* Of a solve by GCR, where its device computes; the host has no more than their addresses. */
+/* Of a solve by GCR, where its device computes; the host has no more than their addresses. Of
+ * several batches of eight columns there are as many, one behind the other. */
 typedef struct lat_mg_scalars {
     lat_eight_sums dot[LAT_LEVEL_DEPTH];    /* <s_j, s_k> */
     lat_eight_sums square[LAT_LEVEL_DEPTH]; /* |s_k|^2, a real number */
@@ -48,6 +50,12 @@ typedef struct lat_mg_factor {
 #else
 #define LAT_MG_INLINE static inline
 #endif
+
+/* Sums of another batch: in its scalars they are where those of batch 0 are in theirs. */
+LAT_MG_INLINE const lat_eight_sums *lat_mg_of_batch(const lat_eight_sums *of, int batch)
+{
+    return (const lat_eight_sums *)((const char *)of + (size_t)batch * sizeof(lat_mg_scalars));
+}
 
 /* Of a column. */
 LAT_MG_INLINE void lat_mg_factor_of(lat_mg_factor f, int k, float *re, float *im)

@@ -23,6 +23,7 @@ int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
     const lat_grid *grid = d->space->grid;
     f->ops = f->down.ops = coarse->ops;
     f->down.dev = grid->dev;
+    f->down.to = coarse;
     f->space = d->space;
     f->d = d;
     f->links = links;

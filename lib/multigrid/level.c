@@ -20,7 +20,7 @@ static int open_vectors(lat_level *l)
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         if (!(*v[i] = lat_coarse_vector(&l->coarse)))
             return -1;
-    if (!(l->scalars = ops->alloc(l->coarse.dev, 1, sizeof *l->scalars, "a coarse level")))
+    if (!(l->scalars = ops->alloc(l->coarse.dev, (size_t)l->coarse.batches, sizeof *l->scalars, "a coarse level")))
         return -1;
     for (int k = 0; k < LAT_LEVEL_DEPTH && !l->dense; k++)
         if (!(l->e[k] = lat_coarse_vector(&l->coarse))
@@ -37,11 +37,12 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
     const lat_slab all = {0, geom.dims[3]};
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         geom.dims[mu] /= block[mu];
-    if (!(l->next = lat_level_open(l->coarse.dev, &geom, false, BELOW)))
+    if (!(l->next = lat_level_open(l->coarse.dev, &geom, false, BELOW, l->coarse.batches)))
         return -1;
     l->down.comm = &lat_comm_self;
     l->down.ops = l->coarse.ops;
     l->down.dev = l->coarse.dev;
+    l->down.to = &l->next->coarse;
     if (lat_blocks_open(&l->down.blocks, &s->geom, &all, block, &l->next->coarse.sites)
         || !(l->down.at = lat_alloc((size_t)s->count, sizeof *l->down.at, "a coarse lattice")))
         return -1;
@@ -54,7 +55,8 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
                : 0;
 }
 
-lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n)
+lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n,
+                          int batches)
 {
     lat_level *l = lat_alloc_zero(1, sizeof *l, "a coarse level");
     int block[LAT_MAX_DIMS];
@@ -62,6 +64,7 @@ lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool 
         return NULL;
     l->coarse.ops = dev->gpu ? &lat_multigrid_gpu : &lat_multigrid_cpu;
     l->coarse.dev = dev;
+    l->coarse.batches = batches;
     l->coarse.comm = dev->comm;
     l->coarse.ranks = ranks && dev->comm->size > 1;
     l->tolerance = .1;
@@ -80,6 +83,12 @@ lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool 
         return l;
     lat_level_close(l);
     return NULL;
+}
+
+void lat_level_batches(lat_level *l, int active)
+{
+    for (; l; l = l->next)
+        l->coarse.active = active;
 }
 
 void lat_level_close(lat_level *l)

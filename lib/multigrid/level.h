@@ -21,7 +21,7 @@ typedef struct lat_level {
     int most; /* iterations */
     lat_eight *e[LAT_LEVEL_DEPTH], *s[LAT_LEVEL_DEPTH];
     lat_eight *b, *r, *q, *t;         /* work */
-    lat_mg_scalars *scalars;
+    lat_mg_scalars *scalars; /* [batches] */
     lat_eight *next_r, *next_x;       /* of next */
     lat_eight *from, *to;             /* of the setup: a source and a solution */
     long solves, iterations, applied; /* since they were set to 0: of eight columns each */
@@ -29,8 +29,12 @@ typedef struct lat_level {
 
 /* A level of this lattice with n vectors, and of those that follow from it, until at most
  * LAT_DENSE_MOST unknowns are left, or blocks do not fit any more. NULL with lat_error set. */
-lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n);
+lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n,
+                          int batches);
 void lat_level_close(lat_level *l); /* and those below; NULL is allowed */
+
+/* So many batches of eight columns are active on all levels. */
+void lat_level_batches(lat_level *l, int active);
 
 /* x = M_c^-1 b, about. b is read at this rank's sites alone. */
 int lat_level_solve(lat_level *l, lat_eight *x, const lat_eight *b);

@@ -20,12 +20,13 @@ typedef struct lat_transfer {
     const lat_comm *comm;
     bool ranks;        /* the level's sites are distributed: blocks are those of this rank */
     int components, n; /* of a site; n is a multiple of 8 */
+    const struct lat_coarse *to; /* the level below */
     int32_t *at;       /* [sites of blocks]: number in the level's vectors; NULL: the finest one */
     float *v, *p;      /* of the device */
     void *there;       /* what a GPU has besides */
 } lat_transfer;
 
-/* blocks are opened before, and ops, dev, comm, ranks, at are set. 0, or -1 with lat_error set;
+/* blocks are opened before, and ops, dev, comm, ranks, at, to are set. 0, or -1 with lat_error set;
  * lat_transfer_close in either case. */
 int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);

@@ -50,12 +50,16 @@ void lat_space_close(lat_space *s)
         s->ops->close(s);
 }
 
-lat_dfield *lat_vector_raw(lat_space *s, const char *what)
+static lat_dfield *raw(lat_space *s, lat_parity parity, const char *what)
 {
-    lat_shape shape = {s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc), 0, true, false};
-    shape.ghosts = shape.ghosts && !s->grid->dev->gpu; /* there the space has them */
+    const bool gpu = s->grid->dev->gpu;
+    lat_shape shape = {s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc), 0, true, false,
+                       gpu && !s->grid->halo && parity != LAT_BOTH ? 1 + (int)parity : 0};
+    shape.ghosts = shape.ghosts && !gpu; /* there the space has them */
     return lat_dfield_new(s->grid, shape, 1, what);
 }
+
+lat_dfield *lat_vector_raw(lat_space *s, const char *what) { return raw(s, LAT_BOTH, what); }
 
 lat_dfield *lat_vector_new(lat_space *s, const char *what)
 {
@@ -64,7 +68,7 @@ lat_dfield *lat_vector_new(lat_space *s, const char *what)
 
 lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what)
 {
-    lat_dfield *x = lat_vector_raw(s, what);
+    lat_dfield *x = raw(s, parity, what);
     const lat_part p = {parity, s->columns, lat_column_numbers};
     if (x && s->ops->zero(s, &p, x)) {
         lat_dfield_free(x);

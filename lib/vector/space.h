@@ -163,8 +163,9 @@ int lat_spinor_colours(const lat_device *dev, int nc);
 /* A batch of zeros; lat_dfield_free. `what` is for messages about memory. */
 lat_dfield *lat_vector_new(lat_space *s, const char *what);
 
-/* Of zeros at the sites of one parity, or of both. The others are undefined, and on a CPU take no
- * memory while nobody writes them. */
+/* Of zeros at the sites of one parity, or of both. The others are undefined; on a CPU they take no
+ * memory while nobody writes them, and on a GPU they are not to be touched: they may be those of
+ * another batch. */
 lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what);
 
 /* v[0] .. v[n - 1], NULL before, become batches of zeros. 0, or -1 with lat_error set: then some

@@ -34,7 +34,7 @@ static void round_trip(lat_kind kind, const char *dims, int nc, lat_real real, i
     enum { MEMBERS = 3 };
     lat_grid *grid = grid_of(dims, lat_storage_of(real), across);
     const int nd = grid->spec.lattice.nd, objects = kind == LAT_GAUGE ? nd : 1;
-    const lat_shape shape = {objects, 2 * nc * nc, nc, true, false};
+    const lat_shape shape = {objects, 2 * nc * nc, nc, true, false, 0};
     lat_dfield *f = lat_dfield_new(grid, shape, MEMBERS, "a field");
     lat_field in[MEMBERS], out = field_new(kind, grid->spec.lattice, nc, real);
     if (!CHECK(f != NULL, "%s", lat_error()))
@@ -73,7 +73,7 @@ static void check_rows(void)
     for (int nc = 2; nc <= 3; nc++)
         for (int real = 4; real <= 8; real += 4) {
             lat_grid *grid = grid_of("4 6 2 4", lat_storage_of((lat_real)real), -1);
-            const lat_shape few = {4, 2 * nc * (nc - 1), nc, true, false},
+            const lat_shape few = {4, 2 * nc * (nc - 1), nc, true, false, 0},
                             all = {4, 2 * nc * nc, nc, false, false};
             lat_dfield *f = lat_dfield_new(grid, few, 1, "links");
             lat_dfield *w = lat_dfield_new(grid, all, 1, "links");
@@ -118,7 +118,7 @@ static double value(int64_t site, int member, int e)
 
 static lat_dfield *numbers(lat_grid *grid)
 {
-    const lat_shape shape = {OBJECTS, REALS, 0, true, false};
+    const lat_shape shape = {OBJECTS, REALS, 0, true, false, 0};
     lat_dfield *f = lat_dfield_new(grid, shape, MEMBERS, "numbers");
     need(f != NULL, "numbers");
     const lat_cpu_grid *g = lat_cpu(grid);
@@ -252,7 +252,7 @@ static void sweep_on(lat_device *on, const char *dims, lat_field *out)
     dev = on;
     lat_grid *grid = grid_of(dims, LAT_STORAGE_DOUBLE, -1);
     const lat_cpu_grid *g = lat_cpu(grid);
-    const lat_shape one = {1, 1, 0, true, false};
+    const lat_shape one = {1, 1, 0, true, false, 0};
     lat_dfield *f = lat_dfield_new(grid, one, 1, "numbers");
     need(f != NULL, "numbers");
     const int64_t n = (int64_t)g->lay->nblocks * g->lay->lanes;

@@ -63,8 +63,8 @@ static const lat_option options[] = {
     {LAT_OPT_INT | LAT_OPT_LIMIT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
      "give up a column after N iterations"},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
-     "solver; mg: adaptive multigrid for light quarks, on the CPU; auto: bicgstab, then bicgstabl, "
-     "then cg for columns where it fails, or mg if it pays after 100 iterations"},
+     "solver; mg: adaptive multigrid for light quarks, on the CPU or one GPU; auto: bicgstab, then "
+     "bicgstabl, then cg for columns where it fails, or mg if it pays after 100 iterations"},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
      "Schur complement that is solved; none: M itself"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "deflate", 0, "FILE", &deflate_path, 0, 0,

@@ -22,6 +22,8 @@ typedef struct product_args {
     const lat_eight *in, *add;
     float sign;
     lat_eight *out;
+    int batches;
+    int64_t batch; /* numbers from one to the next */
 } product_args;
 
 /* sum += a b; a: two rows of two columns a lane. */
@@ -84,10 +86,15 @@ DEVICE void load_tile(const uint4 *at, float re[4], float im[4])
     }
 }
 
+/* Columns of a batch, or of two, beside one reading of the matrices. */
+template <int TILES, int BATCHES> struct product_sums {
+    float re[BATCHES][TILES][4], im[BATCHES][TILES][4];
+};
+
 /* A warp's share of a site: steps from .. to-1 of all its matrices. */
-template <int TILES>
-DEVICE void some_steps(const product_args &a, int site, int from, int to, float re[TILES][4],
-                       float im[TILES][4])
+template <int TILES, int BATCHES>
+DEVICE void some_steps(const product_args &a, int site, int from, int to,
+                       product_sums<TILES, BATCHES> &s)
 {
     const uint4 *const matrix = a.matrix
                                 + ((a.matrix_from + site) * a.count * a.steps * a.tiles
@@ -97,8 +104,10 @@ DEVICE void some_steps(const product_args &a, int site, int from, int to, float 
     for (int i = from; i < to; i++) {
         const int d = i / a.steps, k = i - d * a.steps;
         const int of = a.next ? a.next[8 * (a.first + site) + d] : a.first + site;
-        uint32_t x[2], y[2];
-        load_rows(a.in + (int64_t)of * a.in_rows + 8 * k, x, y);
+        uint32_t x[BATCHES][2], y[BATCHES][2];
+#pragma unroll
+        for (int b = 0; b < BATCHES; b++)
+            load_rows(a.in + b * a.batch + (int64_t)of * a.in_rows + 8 * k, x[b], y[b]);
 #pragma unroll
         for (int t = 0; t < TILES; t++) {
             float u[4], v[4], minus[4];
@@ -106,43 +115,65 @@ DEVICE void some_steps(const product_args &a, int site, int from, int to, float 
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 minus[j] = -v[j];
-            multiply(re[t], u, x);
-            multiply(im[t], u, y);
-            multiply(re[t], minus, y);
-            multiply(im[t], v, x);
+#pragma unroll
+            for (int b = 0; b < BATCHES; b++) {
+                multiply(s.re[b][t], u, x[b]);
+                multiply(s.im[b][t], u, y[b]);
+                multiply(s.re[b][t], minus, y[b]);
+                multiply(s.im[b][t], v, x[b]);
+            }
         }
     }
 }
 
-/* A block is a site, and TILES times 16 rows of it; its warps share columns of matrices. */
-template <int TILES> __global__ void __launch_bounds__(THREADS)
-    products(const __grid_constant__ product_args a)
+/* The sums of a block's warps, of a batch. part: [warp][number][lane]. */
+template <int TILES>
+DEVICE void store_sums(const product_args &a, int site, const float *part, int64_t batch)
 {
-    __shared__ float part[WARPS][TILES * 8][32];
-    const int site = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32,
-              all = a.count * a.steps;
-    float re[TILES][4] = {}, im[TILES][4] = {};
-    some_steps<TILES>(a, site, all * warp / WARPS, all * (warp + 1) / WARPS, re, im);
-#pragma unroll
-    for (int t = 0; t < TILES; t++)
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            part[warp][8 * t + j][lane] = re[t][j];
-            part[warp][8 * t + 4 + j][lane] = im[t][j];
-        }
-    __syncthreads();
     for (int i = (int)threadIdx.x; i < TILES * 256; i += THREADS) {
         const int number = i / 32, j = number % 4, of = i % 32;
         float sum = 0;
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
-            sum += part[w][number][of];
-        const int64_t row = (int64_t)(a.first + site) * a.out_rows
+            sum += part[w * TILES * 256 + i];
+        const int64_t row = batch + (int64_t)(a.first + site) * a.out_rows
                             + ((int)blockIdx.y * TILES + number / 8) * 16 + of / 4 + j / 2 * 8;
         const int at = number % 8 / 4 * LAT_EIGHT + of % 4 * 2 + j % 2;
         ((float *)(a.out + row))[at] = (a.add ? ((const float *)(a.add + row))[at] : 0)
                                        + a.sign * sum;
     }
+}
+
+/* A block is a site, and TILES times 16 rows of it; its warps share columns of matrices. */
+template <int TILES, int BATCHES> __global__ void __launch_bounds__(THREADS)
+    products(const __grid_constant__ product_args a)
+{
+    __shared__ float part[WARPS][TILES * 8][32];
+    const int site = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32,
+              all = a.count * a.steps;
+    product_sums<TILES, BATCHES> s = {};
+    some_steps(a, site, all * warp / WARPS, all * (warp + 1) / WARPS, s);
+#pragma unroll
+    for (int b = 0; b < BATCHES; b++) {
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                part[warp][8 * t + j][lane] = s.re[b][t][j];
+                part[warp][8 * t + 4 + j][lane] = s.im[b][t][j];
+            }
+        __syncthreads();
+        store_sums<TILES>(a, site, part[0][0], b * a.batch);
+        __syncthreads();
+    }
+}
+
+template <int TILES> static void start_tiles(const product_args *a, dim3 blocks, cudaStream_t s)
+{
+    if (a->batches == 2)
+        products<TILES, 2><<<blocks, THREADS, 0, s>>>(*a);
+    else
+        products<TILES, 1><<<blocks, THREADS, 0, s>>>(*a);
 }
 
 static int start(const product_args *a, int sites, cudaStream_t stream)
@@ -155,10 +186,10 @@ static int start(const product_args *a, int sites, cudaStream_t stream)
     if (sites == 0)
         return 0;
     switch (each) {
-    case 1: products<1><<<blocks, THREADS, 0, stream>>>(*a); break;
-    case 2: products<2><<<blocks, THREADS, 0, stream>>>(*a); break;
-    case 3: products<3><<<blocks, THREADS, 0, stream>>>(*a); break;
-    default: products<4><<<blocks, THREADS, 0, stream>>>(*a); break;
+    case 1: start_tiles<1>(a, blocks, stream); break;
+    case 2: start_tiles<2>(a, blocks, stream); break;
+    case 3: start_tiles<3>(a, blocks, stream); break;
+    default: start_tiles<4>(a, blocks, stream); break;
     }
     return lat_mg_launched();
 }
@@ -173,6 +204,8 @@ static product_args usual(const lat_coarse *c, int parity, int count)
     a.matrix_from = a.first;
     a.in_rows = a.out_rows = c->rows;
     a.sign = 1;
+    a.batches = c->active;
+    a.batch = (int64_t)lat_coarse_numbers(c);
     return a;
 }
 
@@ -218,12 +251,13 @@ int lat_mg_gpu_dense(const lat_coarse *c, lat_eight *x, const lat_eight *r)
 {
     const int n = sites_of(c, 1) * c->rows;
     const size_t from = (size_t)c->sites.odd * (size_t)c->rows;
-    product_args a = {};
+    product_args a = usual(c, 1, 1);
     a.matrix = lat_mg_gpu_of(c)->dense;
-    a.tiles = a.count = 1;
+    a.tiles = 1;
+    a.first = a.in_rows = 0;
+    a.matrix_from = 0;
     a.steps = n / 8;
     a.out_rows = 16;
-    a.sign = 1;
     a.in = r + from;
     a.out = x + from;
     return start(&a, n / 16, lat_mg_stream(c->dev));
@@ -286,8 +320,8 @@ int lat_mg_gpu_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in)
 enum { MOST = LAT_LEVEL_DEPTH, SUM_BLOCKS = 256 };
 
 typedef struct vectors {
-    int n;
-    int64_t rows; /* of odd sites */
+    int n, batches; /* blockIdx.y */
+    int64_t rows, batch; /* of odd sites; numbers from batch to batch */
     const lat_eight *x[MOST], *add;
     lat_eight *y;
 } vectors;
@@ -304,7 +338,9 @@ static vectors vectors_of(const lat_coarse *c, int n, lat_eight *const *x)
     const int64_t first = (int64_t)c->sites.odd * c->rows;
     vectors v = {};
     v.n = n;
-    v.rows = (int64_t)c->sites.count * c->rows - first;
+    v.batches = c->active;
+    v.batch = (int64_t)lat_coarse_numbers(c);
+    v.rows = v.batch - first;
     for (int j = 0; j < n; j++)
         v.x[j] = x[j] + first;
     return v;
@@ -318,17 +354,18 @@ static unsigned blocks_of(const vectors *v)
 }
 
 /* What blocks have summed up, by the last of them to come. */
-DEVICE void sum_blocks(const dot_args &a)
+DEVICE void sum_blocks(const dot_args &a, const double *partial)
 {
     const int numbers = a.v.n * 2 * LAT_EIGHT;
+    lat_eight_sums *const to = (lat_eight_sums *)lat_mg_of_batch(a.to, (int)blockIdx.y);
     for (int i = (int)threadIdx.x; i < numbers; i += THREADS) {
         double sum = 0;
         for (unsigned b = 0; b < gridDim.x; b++)
-            sum += __ldcg(a.partial + (size_t)b * numbers + i);
-        ((double *)(a.to + i / (2 * LAT_EIGHT)))[i % (2 * LAT_EIGHT)] = sum;
+            sum += __ldcg(partial + (size_t)b * numbers + i);
+        ((double *)(to + i / (2 * LAT_EIGHT)))[i % (2 * LAT_EIGHT)] = sum;
     }
     if (threadIdx.x == 0)
-        *a.arrived = 0;
+        a.arrived[blockIdx.y] = 0;
 }
 
 /* A thread is a column of every 32nd row. */
@@ -338,15 +375,19 @@ template <int N> static __global__ void __launch_bounds__(THREADS)
     __shared__ double part[WARPS][N][2][LAT_EIGHT];
     __shared__ bool last;
     const int k = (int)threadIdx.x % LAT_EIGHT, warp = (int)threadIdx.x / 32;
+    const int64_t batch = blockIdx.y * a.v.batch;
+    double *const partial = a.partial + blockIdx.y * (size_t)(SUM_BLOCKS * MOST * 2 * LAT_EIGHT);
     float2 sum[N] = {};
     for (int64_t row = (int64_t)blockIdx.x * (THREADS / LAT_EIGHT) + threadIdx.x / LAT_EIGHT;
          row < a.v.rows; row += (int64_t)gridDim.x * (THREADS / LAT_EIGHT)) {
-        const float2 y = make_float2(a.v.y[row].re[k], a.v.y[row].im[k]);
+        const lat_eight *const y = a.v.y + batch + row;
 #pragma unroll
         for (int j = 0; j < N; j++)
-            if (j < a.v.n)
-                sum[j] = mg_add_conjugate(
-                    sum[j], make_float2(a.v.x[j][row].re[k], a.v.x[j][row].im[k]), y);
+            if (j < a.v.n) {
+                const lat_eight *const x = a.v.x[j] + batch + row;
+                sum[j] = mg_add_conjugate(sum[j], make_float2(x->re[k], x->im[k]),
+                                          make_float2(y->re[k], y->im[k]));
+            }
     }
 #pragma unroll
     for (int j = 0; j < N; j++) {
@@ -366,15 +407,15 @@ template <int N> static __global__ void __launch_bounds__(THREADS)
         double all = 0;
         for (int w = 0; w < WARPS; w++)
             all += ((const double *)part[w])[i];
-        a.partial[(size_t)blockIdx.x * numbers + i] = all;
+        partial[(size_t)blockIdx.x * numbers + i] = all;
     }
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-        last = atomicAdd(a.arrived, 1u) + 1 == gridDim.x;
+        last = atomicAdd(a.arrived + blockIdx.y, 1u) + 1 == gridDim.x;
     __syncthreads();
     if (last)
-        sum_blocks(a);
+        sum_blocks(a, partial);
 }
 
 int lat_mg_gpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
@@ -384,7 +425,7 @@ int lat_mg_gpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_e
     const cudaStream_t stream = lat_mg_stream(c->dev);
     dot_args a = {vectors_of(c, n, x), to, g->partial, g->arrived};
     a.v.y = (lat_eight *)y + (int64_t)c->sites.odd * c->rows;
-    const unsigned blocks = blocks_of(&a.v);
+    const dim3 blocks(blocks_of(&a.v), (unsigned)c->active);
     if (n == 1)
         dots<1><<<blocks, THREADS, 0, stream>>>(a);
     else if (n == 2)
@@ -405,18 +446,25 @@ static __global__ void __launch_bounds__(THREADS) adds(const __grid_constant__ a
 {
     __shared__ float2 factor[MOST][LAT_EIGHT];
     const int k = (int)threadIdx.x % LAT_EIGHT, mine = (int)threadIdx.x / LAT_EIGHT;
-    if (mine < a.v.n)
-        lat_mg_factor_of(a.f[mine], k, &factor[mine][k].x, &factor[mine][k].y);
+    const int64_t batch = blockIdx.y * a.v.batch;
+    if (mine < a.v.n) {
+        lat_mg_factor f = a.f[mine];
+        f.over = f.over ? lat_mg_of_batch(f.over, (int)blockIdx.y) : NULL;
+        f.under = f.under ? lat_mg_of_batch(f.under, (int)blockIdx.y) : NULL;
+        f.done = f.done ? f.done + blockIdx.y * (sizeof(lat_mg_scalars) / sizeof *f.done) : NULL;
+        lat_mg_factor_of(f, k, &factor[mine][k].x, &factor[mine][k].y);
+    }
     __syncthreads();
     for (int64_t row = (int64_t)blockIdx.x * (THREADS / LAT_EIGHT) + mine; row < a.v.rows;
          row += (int64_t)gridDim.x * (THREADS / LAT_EIGHT)) {
-        float2 y = a.v.add ? make_float2(a.v.add[row].re[k], a.v.add[row].im[k])
-                           : make_float2(0, 0);
-        for (int j = 0; j < a.v.n; j++)
-            y = mg_add_times(y, factor[j][k],
-                             make_float2(a.v.x[j][row].re[k], a.v.x[j][row].im[k]));
-        a.v.y[row].re[k] = y.x;
-        a.v.y[row].im[k] = y.y;
+        const lat_eight *const add = a.v.add + batch + row;
+        float2 y = a.v.add ? make_float2(add->re[k], add->im[k]) : make_float2(0, 0);
+        for (int j = 0; j < a.v.n; j++) {
+            const lat_eight *const x = a.v.x[j] + batch + row;
+            y = mg_add_times(y, factor[j][k], make_float2(x->re[k], x->im[k]));
+        }
+        a.v.y[batch + row].re[k] = y.x;
+        a.v.y[batch + row].im[k] = y.y;
     }
 }
 
@@ -429,14 +477,16 @@ int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eigh
     a.v.y = y + first;
     for (int j = 0; j < n; j++)
         a.f[j] = f[j];
-    adds<<<4 * blocks_of(&a.v), THREADS, 0, lat_mg_stream(c->dev)>>>(a);
+    adds<<<dim3(4 * blocks_of(&a.v), (unsigned)c->active), THREADS, 0, lat_mg_stream(c->dev)>>>(a);
     return lat_mg_launched();
 }
 
 static __global__ void look(lat_mg_scalars *s, bool begin, double tolerance, int *all)
 {
-    lat_mg_look(s, (int)threadIdx.x, begin, tolerance);
-    const bool done = __all_sync((1u << LAT_EIGHT) - 1, s->done[threadIdx.x]);
+    const int k = (int)threadIdx.x % LAT_EIGHT;
+    s += threadIdx.x / LAT_EIGHT;
+    lat_mg_look(s, k, begin, tolerance);
+    const bool done = __syncthreads_and(s->done[k]);
     if (threadIdx.x == 0)
         *all = done;
 }
@@ -445,7 +495,7 @@ int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double t
 {
     const lat_mg_gpu *g = lat_mg_gpu_of(c);
     const cudaStream_t stream = lat_mg_stream(c->dev);
-    look<<<1, LAT_EIGHT, 0, stream>>>(s, begin, tolerance, g->flag_there);
+    look<<<1, (unsigned)c->active * LAT_EIGHT, 0, stream>>>(s, begin, tolerance, g->flag_there);
     if (lat_mg_launched() || lat_cuda_failed(cudaStreamSynchronize(stream), "a multigrid"))
         return -1;
     *all = *g->flag != 0;
@@ -469,8 +519,8 @@ int lat_mg_gpu_coarse_open(lat_coarse *c)
     g->middle = (uint4 *)lat_mg_gpu_alloc(c->dev, odd * each, half, what);
     g->next = (int32_t *)lat_mg_upload(c->dev, c->sites.next, sites * 8 * sizeof *g->next, what);
     g->partial = (double *)lat_mg_gpu_alloc(
-        c->dev, SUM_BLOCKS * MOST * 2 * LAT_EIGHT, sizeof *g->partial, what);
-    g->arrived = (unsigned *)lat_mg_gpu_alloc(c->dev, 1, sizeof *g->arrived, what);
+        c->dev, (size_t)c->batches * SUM_BLOCKS * MOST * 2 * LAT_EIGHT, sizeof *g->partial, what);
+    g->arrived = (unsigned *)lat_mg_gpu_alloc(c->dev, (size_t)c->batches, sizeof *g->arrived, what);
     return !g->matrix || !g->hop || !g->inverse || !g->middle || !g->next || !g->partial
                    || !g->arrived
                    || lat_cuda_failed(cudaHostAlloc((void **)&g->flag, sizeof *g->flag,

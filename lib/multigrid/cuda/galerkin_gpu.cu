@@ -4,12 +4,16 @@
 #include "multigrid/cuda/cuda_multigrid.cuh"
 
 #include <stdlib.h>
-enum { THREADS = 256, TILE = 4 }; /* numbers of a thread: TILE x TILE at a time */
+enum {
+    THREADS = 256,
+    TILE = 4,                     /* numbers of a thread: TILE x TILE at a time */
+    MOST_SITES = 6 * 6 * 6 * 6    /* of a block */
+};
 
 typedef struct galerkin_args {
     const int64_t *start[2];
     const int32_t *next, *site, *at;
-    int components, n, rows; /* of a site, of the vectors of P; 2 n */
+    int components, n, rows; /* of a site; vectors; 2 n */
     int some;                /* sites at a time */
     const float2 *p;         /* [site of the list][component][n] */
     const float *links;      /* of the finest level: [site of the list][4][18]; or */
@@ -85,41 +89,71 @@ DEVICE float2 coarse_number(const galerkin_args &a, int64_t i, int64_t next, int
     return sum;
 }
 
-/* Of some sites of the list: P to stage[0], the operator's part times P to stage[1], both
- * [site][component][n]; 0 where a hop is of another part. */
-DEVICE void load_sites(const galerkin_args &a, int64_t first, int sites, int mu, bool inside,
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* What a block of threads works on: columns of a chirality, hops in direction mu of the sites in
+ * list[0 .. count-1] (mu LAT_COARSE_HOPS: X of a coarse level, of all). */
+typedef struct block_sites {
+    int32_t list[MOST_SITES];
+    int warp[THREADS / 32 + 1];
+    int count;
+} block_sites;
+
+/* The sites of a block whose hop in direction mu stays in it, or leaves it. */
+DEVICE void find_sites(const galerkin_args &a, int block, int mu, bool inside, block_sites *to)
+{
+    const int warp = (int)threadIdx.x / 32;
+    int before = 0;
+    for (int list = 0; list < 2; list++)
+        for (int64_t at = a.start[list][block]; at < a.start[list][block + 1]; at += THREADS) {
+            const int64_t i = at + threadIdx.x;
+            const bool counts = i < a.start[list][block + 1]
+                                && (mu == LAT_COARSE_HOPS || (a.next[4 * i + mu] & 1) == inside);
+            const unsigned votes = __ballot_sync(~0u, counts);
+            if (threadIdx.x % 32 == 0)
+                to->warp[warp] = __popc(votes);
+            __syncthreads();
+            int mine = before + __popc(votes & ((1u << threadIdx.x % 32) - 1));
+            for (int w = 0; w < THREADS / 32; w++) {
+                mine += w < warp ? to->warp[w] : 0;
+                before += to->warp[w];
+            }
+            if (counts)
+                to->list[mine] = (int32_t)i;
+            __syncthreads();
+        }
+    if (threadIdx.x == 0)
+        to->count = before;
+    __syncthreads();
+}
+
+/* Of sites list[0 .. sites-1]: P, and the operator's part times P, both [site][component][n]. */
+DEVICE void load_sites(const galerkin_args &a, const int32_t *list, int sites, int mu,
                        int chirality, float2 *p, float2 *mp)
 {
-    const int each = a.components * a.n;
+    const int each = a.components * a.n, columns = a.links ? a.n : each;
     for (int k = (int)threadIdx.x; k < sites * each; k += THREADS)
-        p[k] = a.p[first * each + k];
-    const int columns = a.links ? a.n : each;
+        p[k] = a.p[(int64_t)list[k / each] * each + k % each];
     for (int k = (int)threadIdx.x; k < sites * columns; k += THREADS) {
-        const int64_t i = first + k / columns;
+        const int64_t i = list[k / columns],
+                      next = mu < LAT_COARSE_HOPS ? a.next[4 * i + mu] / 2 : i;
         const int j = k % columns % a.n;
-        const int32_t next = mu < LAT_COARSE_HOPS ? a.next[4 * i + mu] : (int32_t)(2 * i + 1);
-        const bool counts = (next & 1) == inside;
         float2 *const to = mp + k / columns * each;
-        if (!counts)
-            for (int c = 0; c < (a.links ? 12 : 1); c++)
-                to[k % columns + c * a.n] = make_float2(0, 0);
-        else if (a.links)
-            fine_column(a, i, next / 2, mu, chirality, j, to + j);
+        if (a.links)
+            fine_column(a, i, next, mu, chirality, j, to + j);
         else
-            to[k % columns] = coarse_number(a, i, next / 2, mu, chirality, k % columns / a.n, j);
+            to[k % columns] = coarse_number(a, i, next, mu, chirality, k % columns / a.n, j);
     }
     __syncthreads();
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
-
-/* Numbers (row .., column ..) of P^+ times what load_sites has. */
-DEVICE void add_sites(const galerkin_args &a, int sites, int row, int column, const float2 *p,
-                      const float2 *mp, float2 sum[TILE][TILE])
+/* Numbers (row .., column ..) of P^+ times what load_sites has, of every `lanes`th of its rows. */
+DEVICE void add_sites(const galerkin_args &a, int sites, int row, int column, int lane, int lanes,
+                      const float2 *p, const float2 *mp, float2 sum[TILE][TILE])
 {
     const int half = a.components / 2, chirality = row / a.n, i = row % a.n;
     for (int s = 0; s < sites; s++)
-        for (int c = 0; c < half; c++) {
+        for (int c = lane; c < half; c += lanes) {
             const int at = (s * a.components + chirality * half + c) * a.n;
             float2 x[TILE], y[TILE];
 #pragma unroll
@@ -134,39 +168,60 @@ DEVICE void add_sites(const galerkin_args &a, int sites, int row, int column, co
         }
 }
 
+/* All sites of a part: sums of a thread's tile. */
+DEVICE void sum_part(const galerkin_args &a, int block, int part, int chirality, int tile,
+                     int lane, int lanes, block_sites *of, float2 *stage, float2 sum[TILE][TILE])
+{
+    const int across = a.n / TILE, first = part == INSIDE ? 0 : part == DIAGONAL ? 4 : part,
+              last = part == INSIDE ? 3 : first;
+    float2 *const mp = stage + a.some * a.components * a.n;
+    for (int mu = first; mu <= last; mu++) {
+        find_sites(a, block, mu, part >= INSIDE, of);
+        for (int at = 0; at < of->count; at += a.some) {
+            const int sites = of->count - at < a.some ? of->count - at : a.some;
+            load_sites(a, of->list + at, sites, mu, chirality, stage, mp);
+            if (lane < lanes)
+                add_sites(a, sites, tile / across * TILE, tile % across * TILE, lane, lanes, stage,
+                          mp, sum);
+            __syncthreads();
+        }
+    }
+}
+
 /* A part of a block of sites, columns of a chirality: blockIdx.y is part 2 + chirality. */
 static __global__ void __launch_bounds__(THREADS)
     make_block(const __grid_constant__ galerkin_args a, int from)
 {
     extern __shared__ float2 stage[];
+    __shared__ block_sites of;
     const int block = (int)blockIdx.x, chirality = (int)blockIdx.y % 2,
-              part = from + (int)blockIdx.y / 2, each = a.components * a.n;
-    const bool inside = part >= INSIDE;
-    const int tiles = a.rows / TILE * (a.n / TILE);
-    float2 *const mp = stage + a.some * each;
-    for (int begin = 0; begin < tiles; begin += THREADS) {
-        const int tile = begin + (int)threadIdx.x, row = tile / (a.n / TILE) * TILE,
-                  column = tile % (a.n / TILE) * TILE;
+              part = from + (int)blockIdx.y / 2, across = a.n / TILE,
+              tiles = a.rows / TILE * across, at_once = tiles < THREADS ? tiles : THREADS,
+              lanes = THREADS / at_once, lane = (int)threadIdx.x / at_once;
+    const int64_t site = a.site[block], which = part == DIAGONAL ? LAT_COARSE_HOPS : part;
+    float2 *const to = part == INSIDE
+                           ? a.inside + site * a.rows * a.rows
+                           : a.matrix + (site * LAT_COARSE_MATRICES + which) * a.rows * a.rows;
+    for (int begin = 0; begin < tiles; begin += at_once) {
+        const int tile = begin + (int)threadIdx.x % at_once;
         float2 sum[TILE][TILE] = {};
-        for (int mu = part == INSIDE ? 0 : part; mu <= (part == INSIDE ? 3 : part); mu++)
-            for (int list = 0; list < 2; list++)
-                for (int64_t at = a.start[list][block]; at < a.start[list][block + 1];
-                     at += a.some) {
-                    const int64_t left = a.start[list][block + 1] - at;
-                    const int sites = left < a.some ? (int)left : a.some;
-                    load_sites(a, at, sites, part == DIAGONAL ? LAT_COARSE_HOPS : mu, inside,
-                               chirality, stage, mp);
-                    if (tile < tiles)
-                        add_sites(a, sites, row, column, stage, mp, sum);
-                    __syncthreads();
-                }
-        const int64_t site = a.site[block], which = part == DIAGONAL ? LAT_COARSE_HOPS : part;
-        float2 *const to = part == INSIDE
-                               ? a.inside + site * a.rows * a.rows
-                               : a.matrix + (site * LAT_COARSE_MATRICES + which) * a.rows * a.rows;
-        for (int k = 0; k < TILE * TILE && tile < tiles; k++)
-            to[(row + k / TILE) * a.rows + chirality * a.n + column + k % TILE] =
-                sum[k / TILE][k % TILE];
+        sum_part(a, block, part, chirality, tile, tile < tiles ? lane : lanes, lanes, &of, stage,
+                 sum);
+        for (int k = 0; k < TILE * TILE && lane < lanes; k++)
+            stage[(lane * TILE * TILE + k) * at_once + tile - begin] = sum[k / TILE][k % TILE];
+        __syncthreads();
+        for (int i = (int)threadIdx.x; i < at_once * TILE * TILE; i += THREADS) {
+            const int k = i / at_once, row = (begin + i % at_once) / across * TILE + k / TILE,
+                      column = (begin + i % at_once) % across * TILE + k % TILE;
+            float2 total = make_float2(0, 0);
+            for (int l = 0; l < lanes; l++) {
+                total.x += stage[l * TILE * TILE * at_once + i].x;
+                total.y += stage[l * TILE * TILE * at_once + i].y;
+            }
+            if (row < a.rows)
+                to[row * a.rows + chirality * a.n + column] = total;
+        }
+        __syncthreads();
     }
 }
 
@@ -212,8 +267,9 @@ static int make_blocks(const lat_transfer *t, const lat_coarse *to, galerkin_arg
 {
     const cudaStream_t stream = lat_mg_stream(t->dev);
     const unsigned blocks = (unsigned)t->blocks.count;
-    const size_t stage = 2 * (size_t)(a->some * a->components * a->n) * sizeof(float2),
-                 each = (size_t)(a->rows * a->rows);
+    const size_t sites = 2 * (size_t)(a->some * a->components * a->n) * sizeof(float2),
+                 sums = (size_t)(THREADS * TILE * TILE) * sizeof(float2),
+                 stage = sites > sums ? sites : sums, each = (size_t)(a->rows * a->rows);
     a->inside = (float2 *)lat_mg_gpu_alloc(t->dev, (size_t)to->sites.count * each, sizeof(float2),
                                            "a coarse operator");
     if (!a->inside

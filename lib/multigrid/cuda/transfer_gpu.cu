@@ -6,21 +6,39 @@
 
 #include <stdlib.h>
 
-enum { SOME = 16, THREADS = 256 }; /* sites at a time */
+enum { THREADS = 256 };
 
 /* ---- where numbers come from and go to ------------------------------------------------------- */
 
-/* Vectors of a coarse level. */
+/* Vectors of a coarse level. Sites of the list from `first` on to a stage [site][component][8], by
+ * all threads of a block, and back. */
 typedef struct eights {
     lat_eight *v;
     const int32_t *at;
     int components;
+    int64_t batch; /* numbers from one, blockIdx.y, to the next */
 
-    __device__ __forceinline__ void load(int64_t i, int k, float2 *to, int stride) const
+    __device__ __forceinline__ float *number(int64_t first, int i) const
     {
-        const lat_eight *const from = v + (int64_t)at[i] * components;
-        for (int c = 0; c < components; c++)
-            to[c * stride] = make_float2(from[c].re[k], from[c].im[k]);
+        lat_eight *const z =
+            v + blockIdx.y * batch + (int64_t)at[first + i / LAT_EIGHT / components] * components
+            + i / LAT_EIGHT % components;
+        return (float *)z + i % LAT_EIGHT;
+    }
+    __device__ __forceinline__ void load(int64_t first, int sites, float2 *to) const
+    {
+        for (int i = (int)threadIdx.x; i < sites * components * LAT_EIGHT; i += (int)blockDim.x) {
+            const float *const z = number(first, i);
+            to[i] = make_float2(z[0], z[LAT_EIGHT]);
+        }
+    }
+    __device__ __forceinline__ void store(int64_t first, int sites, const float2 *from) const
+    {
+        for (int i = (int)threadIdx.x; i < sites * components * LAT_EIGHT; i += (int)blockDim.x) {
+            float *const z = number(first, i);
+            z[0] = from[i].x;
+            z[LAT_EIGHT] = from[i].y;
+        }
     }
 } eights;
 
@@ -37,7 +55,8 @@ typedef struct batch {
         return column[k] + (i >= odd ? parity : 0)
                + (size_t)(place[i] / 32) * lat_form<LAT_STORAGE_SINGLE>::GROUP;
     }
-    __device__ __forceinline__ void load(int64_t i, int k, float2 *to, int stride) const
+    /* A site's numbers of column k: [12], so far apart; 0 of columns that there are not. */
+    __device__ __forceinline__ void get(int64_t i, int k, float2 *to, int apart) const
     {
         float w[24], v[24] = {};
         if (k < columns) {
@@ -46,13 +65,33 @@ typedef struct batch {
         }
 #pragma unroll
         for (int c = 0; c < 12; c++)
-            to[c * stride] = make_float2(v[2 * c], v[2 * c + 1]);
+            to[c * apart] = make_float2(v[2 * c], v[2 * c + 1]);
     }
-    __device__ __forceinline__ void store(int64_t i, int k, const float v[24]) const
+    __device__ __forceinline__ void put(int64_t i, int k, const float v[24]) const
     {
         float w[24];
         to_inside(w, v);
         put_spinor<LAT_STORAGE_SINGLE, false>(group(i, k), (uint32_t)place[i] % 32, w, false, 0);
+    }
+    __device__ __forceinline__ void load(int64_t first, int sites, float2 *to) const
+    {
+        for (int i = (int)threadIdx.x; i < sites * LAT_EIGHT; i += (int)blockDim.x)
+            get(first + i / LAT_EIGHT, i % LAT_EIGHT,
+                to + i / LAT_EIGHT * 12 * LAT_EIGHT + i % LAT_EIGHT, LAT_EIGHT);
+    }
+    __device__ __forceinline__ void store(int64_t first, int sites, const float2 *from) const
+    {
+        for (int i = (int)threadIdx.x; i < sites * columns; i += (int)blockDim.x) {
+            const int site = i / columns, k = i % columns;
+            float v[24];
+#pragma unroll
+            for (int c = 0; c < 12; c++) {
+                const float2 z = from[(site * 12 + c) * LAT_EIGHT + k];
+                v[2 * c] = z.x;
+                v[2 * c + 1] = z.y;
+            }
+            put(first + site, k, v);
+        }
     }
 } batch;
 
@@ -69,106 +108,87 @@ static batch batch_of(const lat_mg_fine *f, int columns, const int *column, cons
     return b;
 }
 
-DEVICE float2 number(const float2 *p) { return *p; }
-DEVICE float2 number(const __half2 *p) { return __half22float2(*p); }
+DEVICE float2 number(float2 p) { return p; }
+DEVICE float2 number(__half2 p) { return __half22float2(p); }
 
-/* A transfer's sites and P of the sites from `first` of the list on. */
+/* A transfer's sites, those of parities from .. 1, and P of the sites from `first` of the list on.
+ * A block of threads is a block of sites, `some` of them at a time. */
 template <class P> struct transfer_args {
     const int64_t *start[2];
     const int32_t *site;
-    int from, components, n;
+    int from, components, n, some, columns;
     const P *p;
     int64_t first;
+    int batches;       /* blockIdx.y */
+    int64_t of_coarse; /* numbers from one to the next, of z */
 };
 
-template <class P> static transfer_args<P> args_of(const lat_transfer *t, int from)
+/* Bytes of a block's stages: P and numbers of some sites. */
+template <class P> static size_t bytes_of(const transfer_args<P> *a, int sites)
+{
+    return (size_t)(sites * a->components) * ((size_t)a->n * sizeof(P) + LAT_EIGHT * sizeof(float2));
+}
+
+template <class P>
+static transfer_args<P> args_of(const lat_transfer *t, int from, const P *p, int64_t first,
+                                int columns)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
-    transfer_args<P> a = {{g->start[0], g->start[1]}, g->site, from, t->components, t->n, NULL, 0};
+    transfer_args<P> a = {
+        {g->start[0], g->start[1]}, g->site, from, t->components, t->n, 16, columns, p, first, 1, 0};
+    while (a.some > 1 && bytes_of(&a, a.some) > 36864)
+        a.some /= 2;
     return a;
 }
 
-static transfer_args<__half2> half_of(const lat_transfer *t, int from)
+static transfer_args<__half2> half_of(const lat_transfer *t, int from, int columns)
 {
-    transfer_args<__half2> a = args_of<__half2>(t, from);
-    a.p = lat_mg_gpu_transfer_of(t)->p;
-    a.first = lat_mg_gpu_transfer_of(t)->first;
-    return a;
+    const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
+    return args_of<__half2>(t, from, g->p, g->first, columns);
 }
 
-static transfer_args<float2> single_of(const lat_transfer *t)
+static transfer_args<float2> single_of(const lat_transfer *t, int columns)
 {
-    transfer_args<float2> a = args_of<float2>(t, 0);
-    a.p = (const float2 *)t->p;
-    return a;
+    return args_of<float2>(t, 0, (const float2 *)t->p, 0, columns);
+}
+
+/* P of some sites, which lie side by side, 16 bytes at a time. */
+template <class P> DEVICE void load_p(const transfer_args<P> &a, int64_t at, int sites, P *to)
+{
+    const int count = (int)((size_t)(sites * a.components * a.n) * sizeof(P) / 16);
+    const uint4 *const from = (const uint4 *)(a.p + (at - a.first) * a.components * a.n);
+    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
+        ((uint4 *)to)[i] = __ldg(from + i);
 }
 
 /* ---- restriction ----------------------------------------------------------------------------- */
 
-/* Sites of a block, of both lists, one after the other. */
-template <class P> DEVICE int64_t site_of(const transfer_args<P> &a, int block, int64_t i)
-{
-    const int64_t evens = a.from == 0 ? a.start[0][block + 1] - a.start[0][block] : 0;
-    return i < evens ? a.start[0][block] + i : a.start[1][block] + i - evens;
-}
-
-template <class P> DEVICE int64_t sites_of(const transfer_args<P> &a, int block)
-{
-    int64_t sites = 0;
-    for (int p = a.from; p < 2; p++)
-        sites += a.start[p][block + 1] - a.start[p][block];
-    return sites;
-}
-
-/* sum[2][4] += conj(P) r: two vectors of a chirality, four columns, at some sites of the stage
- * r[site][component][8]. */
+/* sum[2][4] += conj(P) r: two vectors of a chirality, four columns, at every `lanes`th site. */
 template <class P>
-DEVICE void add_sites(const transfer_args<P> &a, int block, int64_t at, int sites, int mine,
-                      int lane, int lanes, const float2 *r, float2 sum[2][4])
+DEVICE void add_sites(const transfer_args<P> &a, int sites, int mine, int lane, int lanes,
+                      const P *p, const float2 *r, float2 sum[2][4])
 {
     const int chirality = mine / a.n, pair = mine % a.n / 2, side = mine % 2,
               half = a.components / 2;
-    for (int s = lane; s < sites; s += lanes) {
-        const P *p = a.p
-                     + ((site_of(a, block, at + s) - a.first) * a.components + chirality * half)
-                           * a.n
-                     + 2 * pair;
-        const float2 *from = r + (s * a.components + chirality * half) * LAT_EIGHT + 4 * side;
-        for (int c = 0; c < half; c++, p += a.n, from += LAT_EIGHT)
+    for (int s = lane; s < sites; s += lanes)
+        for (int c = 0; c < half; c++) {
+            const int row = s * a.components + chirality * half + c;
+            const float2 *const from = r + row * LAT_EIGHT + 4 * side;
 #pragma unroll
             for (int v = 0; v < 2; v++) {
-                const float2 w = number(p + v);
+                const float2 w = number(p[row * a.n + 2 * pair + v]);
 #pragma unroll
                 for (int k = 0; k < 4; k++)
                     sum[v][k] = mg_add_conjugate(sum[v][k], w, from[k]);
             }
-    }
+        }
 }
 
-/* A block of threads is a block of sites. Dynamic shared memory: the stage. */
-template <class P, class From> static __global__ void __launch_bounds__(THREADS)
-    restrict_block(const __grid_constant__ transfer_args<P> a, const __grid_constant__ From in,
-                   int some, lat_eight *z)
+/* The sums of lanes, one after the other, to z of the block. part: [lane][mine][8]. */
+template <class P>
+DEVICE void add_lanes(const transfer_args<P> &a, int lanes, const float2 *part, lat_eight *z)
 {
-    extern __shared__ float2 stage[];
-    const int block = (int)blockIdx.x, all = 2 * a.n, lanes = (int)blockDim.x / all,
-              mine = (int)threadIdx.x % all, lane = (int)threadIdx.x / all;
-    const int64_t sites = sites_of(a, block);
-    float2 sum[2][4] = {};
-    for (int64_t at = 0; at < sites; at += some) {
-        const int count = sites - at < some ? (int)(sites - at) : some;
-        for (int i = (int)threadIdx.x; i < count * LAT_EIGHT; i += (int)blockDim.x)
-            in.load(site_of(a, block, at + i / LAT_EIGHT), i % LAT_EIGHT,
-                    stage + i / LAT_EIGHT * a.components * LAT_EIGHT + i % LAT_EIGHT, LAT_EIGHT);
-        __syncthreads();
-        if (lane < lanes)
-            add_sites(a, block, at, count, mine, lane, lanes, stage, sum);
-        __syncthreads();
-    }
-    float2 *const part = stage; /* [lane][thread][8] */
-    for (int i = 0; i < 8 && lane < lanes; i++)
-        part[(lane * all + mine) * 8 + i] = sum[i / 4][i % 4];
-    __syncthreads();
+    const int all = 2 * a.n;
     for (int i = (int)threadIdx.x; i < all * 8; i += (int)blockDim.x) {
         float2 total = make_float2(0, 0);
         for (int l = 0; l < lanes; l++) {
@@ -177,9 +197,36 @@ template <class P, class From> static __global__ void __launch_bounds__(THREADS)
         }
         const int of = i / 8, row = of / a.n * a.n + of % a.n / 2 * 2 + i % 8 / 4,
                   k = of % 2 * 4 + i % 4;
-        z[(int64_t)a.site[block] * all + row].re[k] = total.x;
-        z[(int64_t)a.site[block] * all + row].im[k] = total.y;
+        z[row].re[k] = total.x;
+        z[row].im[k] = total.y;
     }
+}
+
+template <class P, class From> static __global__ void __launch_bounds__(THREADS)
+    restrict_block(const __grid_constant__ transfer_args<P> a, const __grid_constant__ From in,
+                   lat_eight *z)
+{
+    extern __shared__ uint4 stage[];
+    const int block = (int)blockIdx.x, all = 2 * a.n, lanes = (int)blockDim.x / all,
+              mine = (int)threadIdx.x % all, lane = (int)threadIdx.x / all;
+    P *const p = (P *)stage;
+    float2 *const r = (float2 *)(p + a.some * a.components * a.n);
+    float2 sum[2][4] = {};
+    for (int list = a.from; list < 2; list++)
+        for (int64_t at = a.start[list][block]; at < a.start[list][block + 1]; at += a.some) {
+            const int64_t left = a.start[list][block + 1] - at;
+            const int sites = left < a.some ? (int)left : a.some;
+            load_p(a, at, sites, p);
+            in.load(at, sites, r);
+            __syncthreads();
+            add_sites(a, sites, mine, lane, lanes, p, r, sum);
+            __syncthreads();
+        }
+    float2 *const part = (float2 *)stage;
+    for (int i = 0; i < 8; i++)
+        part[(lane * all + mine) * 8 + i] = sum[i / 4][i % 4];
+    __syncthreads();
+    add_lanes(a, lanes, part, z + blockIdx.y * a.of_coarse + (int64_t)a.site[block] * all);
 }
 
 template <class P, class From>
@@ -190,107 +237,99 @@ static int start_restrict(const lat_transfer *t, const transfer_args<P> &a, cons
     int lanes = 1;
     while (2 * lanes * all <= THREADS)
         lanes *= 2;
-    const int some = t->components <= 12 ? SOME : 4;
-    const size_t stage = (size_t)some * (size_t)t->components * LAT_EIGHT * sizeof(float2),
-                 part = (size_t)(lanes * all) * 8 * sizeof(float2);
-    restrict_block<P, From><<<(unsigned)t->blocks.count, (unsigned)(lanes * all),
-                              stage > part ? stage : part, lat_mg_stream(t->dev)>>>(a, in, some, z);
+    const size_t bytes = bytes_of(&a, a.some), part = (size_t)(lanes * all) * 8 * sizeof(float2);
+    restrict_block<P, From><<<dim3((unsigned)t->blocks.count, (unsigned)a.batches), (unsigned)(lanes * all),
+                              bytes > part ? bytes : part, lat_mg_stream(t->dev)>>>(a, in, z);
     return lat_mg_launched();
 }
 
 /* ---- prolongation ---------------------------------------------------------------------------- */
 
-/* Components c .. c + G - 1 of P z at a site. */
-template <int G, class P>
-DEVICE void some_components(const transfer_args<P> &a, const P *p, const float2 *z, float2 sum[G])
-{
-#pragma unroll
-    for (int g = 0; g < G; g++)
-        sum[g] = make_float2(0, 0);
-#pragma unroll 4
-    for (int j = 0; j < a.n; j++) {
-        const float2 x = z[j * LAT_EIGHT];
-#pragma unroll
-        for (int g = 0; g < G; g++)
-            sum[g] = mg_add_times(sum[g], number(p + g * a.n + j), x);
-    }
-}
-
-/* z of a block in shared memory: [2 n][8]. */
+/* Two components of P z at a site, of column k. z: [2 n][8]; to: [component][8]. */
 template <class P>
-DEVICE void load_block(const transfer_args<P> &a, int block, const lat_eight *z, float2 *to)
+DEVICE void two_components(const transfer_args<P> &a, int pair, int k, const P *p, const float2 *z,
+                           float2 *to)
 {
-    const lat_eight *const from = z + (int64_t)a.site[block] * 2 * a.n;
-    for (int i = (int)threadIdx.x; i < 2 * a.n * LAT_EIGHT; i += (int)blockDim.x)
-        to[i] = make_float2(from[i / LAT_EIGHT].re[i % LAT_EIGHT],
-                            from[i / LAT_EIGHT].im[i % LAT_EIGHT]);
-    __syncthreads();
-}
-
-/* A thread is a site and a column. */
-template <class P> static __global__ void __launch_bounds__(THREADS)
-    prolong_batch(const __grid_constant__ transfer_args<P> a, const lat_eight *z,
-                  const __grid_constant__ batch out)
-{
-    __shared__ float2 from[2 * LAT_MULTIGRID_MOST_VECTORS * LAT_EIGHT];
-    const int block = (int)blockIdx.x;
-    const int64_t sites = sites_of(a, block);
-    load_block(a, block, z, from);
-    for (int64_t i = threadIdx.x; i < sites * out.columns; i += THREADS) {
-        const int64_t site = site_of(a, block, i / out.columns);
-        const int k = (int)(i % out.columns);
-        const P *const p = a.p + (site - a.first) * 12 * a.n;
-        float v[24];
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-            some_components<6>(a, p + 6 * c * a.n, from + c * a.n * LAT_EIGHT + k,
-                               (float2 *)v + 6 * c);
-        out.store(site, k, v);
+    const int c = 2 * pair, n = a.n;
+    const P *const w = p + c * n;
+    const float2 *const x = z + (2 * c >= a.components ? n * LAT_EIGHT : 0) + k;
+    float2 sum[2] = {};
+#pragma unroll 8
+    for (int j = 0; j < n; j++) {
+        const float2 y = x[j * LAT_EIGHT];
+        sum[0] = mg_add_times(sum[0], number(w[j]), y);
+        sum[1] = mg_add_times(sum[1], number(w[n + j]), y);
     }
+    to[c * LAT_EIGHT + k] = sum[0];
+    to[(c + 1) * LAT_EIGHT + k] = sum[1];
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    prolong_eights(const __grid_constant__ transfer_args<__half2> a, const lat_eight *z,
-                   const __grid_constant__ eights out)
+template <class P, class To> static __global__ void __launch_bounds__(THREADS)
+    prolong_block(const __grid_constant__ transfer_args<P> a, const lat_eight *z,
+                  const __grid_constant__ To out)
 {
-    enum { G = 4 };
-    __shared__ float2 from[2 * LAT_MULTIGRID_MOST_VECTORS * LAT_EIGHT];
-    const int block = (int)blockIdx.x, groups = a.components / G;
-    const int64_t sites = sites_of(a, block);
-    load_block(a, block, z, from);
-    for (int64_t i = threadIdx.x; i < sites * groups * LAT_EIGHT; i += THREADS) {
-        const int k = (int)(i % LAT_EIGHT), g = (int)(i / LAT_EIGHT % groups),
-                  chirality = 2 * G * g >= a.components;
-        const int64_t site = site_of(a, block, i / LAT_EIGHT / groups);
-        float2 sum[G];
-        some_components<G>(a, a.p + ((site - a.first) * a.components + G * g) * a.n,
-                           from + chirality * a.n * LAT_EIGHT + k, sum);
-        lat_eight *const to = out.v + (int64_t)out.at[site] * a.components + G * g;
-        for (int c = 0; c < G; c++) {
-            to[c].re[k] = sum[c].x;
-            to[c].im[k] = sum[c].y;
+    extern __shared__ uint4 stage[];
+    const int block = (int)blockIdx.x, pairs = a.components / 2;
+    float2 *const from = (float2 *)stage;
+    P *const p = (P *)(from + 2 * a.n * LAT_EIGHT);
+    float2 *const e = (float2 *)(p + a.some * a.components * a.n);
+    const lat_eight *const own = z + blockIdx.y * a.of_coarse + (int64_t)a.site[block] * 2 * a.n;
+    for (int i = (int)threadIdx.x; i < 2 * a.n * LAT_EIGHT; i += THREADS)
+        from[i] = make_float2(own[i / LAT_EIGHT].re[i % LAT_EIGHT],
+                              own[i / LAT_EIGHT].im[i % LAT_EIGHT]);
+    for (int list = a.from; list < 2; list++)
+        for (int64_t at = a.start[list][block]; at < a.start[list][block + 1]; at += a.some) {
+            const int64_t left = a.start[list][block + 1] - at;
+            const int sites = left < a.some ? (int)left : a.some;
+            load_p(a, at, sites, p);
+            __syncthreads();
+            for (int i = (int)threadIdx.x; i < sites * pairs * a.columns; i += THREADS) {
+                const int site = i / a.columns / pairs;
+                two_components(a, i / a.columns % pairs, i % a.columns,
+                               p + site * a.components * a.n, from,
+                               e + site * a.components * LAT_EIGHT);
+            }
+            __syncthreads();
+            out.store(at, sites, e);
         }
-    }
+}
+
+template <class P, class To>
+static int start_prolong(const lat_transfer *t, const transfer_args<P> &a, const lat_eight *z,
+                         const To &out)
+{
+    const size_t bytes = bytes_of(&a, a.some) + (size_t)(2 * t->n * LAT_EIGHT) * sizeof(float2);
+    prolong_block<P, To><<<dim3((unsigned)t->blocks.count, (unsigned)a.batches), THREADS, bytes, lat_mg_stream(t->dev)>>>(
+        a, z, out);
+    return lat_mg_launched();
 }
 
 /* ---- of ops.h -------------------------------------------------------------------------------- */
 
 static eights eights_of(const lat_transfer *t, const lat_eight *v)
 {
-    eights e = {(lat_eight *)v, lat_mg_gpu_transfer_of(t)->at, t->components};
+    eights e = {(lat_eight *)v, lat_mg_gpu_transfer_of(t)->at, t->components,
+                t->blocks.sites * t->components};
     return e;
+}
+
+/* Between two coarse levels: their active batches. */
+static transfer_args<__half2> between(const lat_transfer *t, int from)
+{
+    transfer_args<__half2> a = half_of(t, from, LAT_EIGHT);
+    a.batches = t->to->active;
+    a.of_coarse = (int64_t)lat_coarse_numbers(t->to);
+    return a;
 }
 
 int lat_mg_gpu_restrict(const lat_transfer *t, int from, const lat_eight *r, lat_eight *z)
 {
-    return start_restrict(t, half_of(t, from), eights_of(t, r), z);
+    return start_restrict(t, between(t, from), eights_of(t, r), z);
 }
 
 int lat_mg_gpu_prolong(const lat_transfer *t, int from, const lat_eight *z, lat_eight *e)
 {
-    prolong_eights<<<(unsigned)t->blocks.count, THREADS, 0, lat_mg_stream(t->dev)>>>(
-        half_of(t, from), z, eights_of(t, e));
-    return lat_mg_launched();
+    return start_prolong(t, between(t, from), z, eights_of(t, e));
 }
 
 int lat_mg_gpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const int *column,
@@ -298,7 +337,8 @@ int lat_mg_gpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const 
 {
     const lat_transfer *t = &f->down;
     const batch in = batch_of(f, columns, column, x);
-    return all ? start_restrict(t, single_of(t), in, z) : start_restrict(t, half_of(t, 1), in, z);
+    return all ? start_restrict(t, single_of(t, columns), in, z)
+               : start_restrict(t, half_of(t, 1, columns), in, z);
 }
 
 int lat_mg_gpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const int *column,
@@ -306,13 +346,8 @@ int lat_mg_gpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const i
 {
     const lat_transfer *t = &f->down;
     const batch out = batch_of(f, columns, column, x);
-    const unsigned blocks = (unsigned)t->blocks.count;
-    const cudaStream_t stream = lat_mg_stream(t->dev);
-    if (all)
-        prolong_batch<<<blocks, THREADS, 0, stream>>>(single_of(t), z, out);
-    else
-        prolong_batch<<<blocks, THREADS, 0, stream>>>(half_of(t, 1), z, out);
-    return lat_mg_launched();
+    return all ? start_prolong(t, single_of(t, columns), z, out)
+               : start_prolong(t, half_of(t, 1, columns), z, out);
 }
 
 /* ---- test vectors ---------------------------------------------------------------------------- */
@@ -334,13 +369,12 @@ static unsigned blocks_of(const vector_args *a)
     return lat_cuda_blocks((uint64_t)a->sites * LAT_EIGHT, THREADS);
 }
 
-template <class From> static __global__ void take_columns(const __grid_constant__ vector_args a,
-                                                          const __grid_constant__ From in)
+static __global__ void take_batch(const __grid_constant__ vector_args a,
+                                  const __grid_constant__ batch in)
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, site = i / LAT_EIGHT;
     if (site < a.sites)
-        in.load(site, (int)(i % LAT_EIGHT),
-                a.v + site * a.components * a.n + a.first + i % LAT_EIGHT, a.n);
+        in.get(site, (int)(i % LAT_EIGHT), a.v + site * 12 * a.n + a.first + i % LAT_EIGHT, a.n);
 }
 
 static __global__ void give_batch(const __grid_constant__ vector_args a,
@@ -359,43 +393,50 @@ static __global__ void give_batch(const __grid_constant__ vector_args a,
         v[2 * c] = z.x;
         v[2 * c + 1] = z.y;
     }
-    out.store(site, k, v);
+    out.put(site, k, v);
 }
 
-static __global__ void give_eights(const __grid_constant__ vector_args a,
-                                   const __grid_constant__ eights out)
+/* Test vectors of a coarse level from its vectors, or back. */
+template <bool TAKE> static __global__ void move_eights(const __grid_constant__ vector_args a,
+                                                        const __grid_constant__ eights x)
 {
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, site = i / LAT_EIGHT;
-    const int k = (int)(i % LAT_EIGHT);
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, row = i / LAT_EIGHT,
+                  site = row / a.components;
     if (site >= a.sites)
         return;
-    for (int c = 0; c < a.components; c++) {
-        const float2 z = a.v[(site * a.components + c) * a.n + a.first + k];
-        out.v[(int64_t)out.at[site] * a.components + c].re[k] = z.x;
-        out.v[(int64_t)out.at[site] * a.components + c].im[k] = z.y;
+    float *const z = x.number(site, (int)(i % (a.components * LAT_EIGHT)));
+    float2 *const v = a.v + row * a.n + a.first + i % LAT_EIGHT;
+    if (TAKE)
+        *v = make_float2(z[0], z[LAT_EIGHT]);
+    else {
+        z[0] = v->x;
+        z[LAT_EIGHT] = v->y;
     }
+}
+
+template <bool TAKE> static int start_move(const lat_transfer *t, int first, const lat_eight *x)
+{
+    const vector_args a = vectors_of(t, t->v, first);
+    move_eights<TAKE><<<lat_cuda_blocks((uint64_t)a.sites * (uint64_t)a.components * LAT_EIGHT,
+                                        THREADS),
+                        THREADS, 0, lat_mg_stream(t->dev)>>>(a, eights_of(t, x));
+    return lat_mg_launched();
 }
 
 int lat_mg_gpu_take(const lat_level *l, int first, const lat_eight *x)
 {
-    const vector_args a = vectors_of(&l->down, l->down.v, first);
-    take_columns<<<blocks_of(&a), THREADS, 0, lat_mg_stream(l->down.dev)>>>(a,
-                                                                            eights_of(&l->down, x));
-    return lat_mg_launched();
+    return start_move<true>(&l->down, first, x);
 }
 
 int lat_mg_gpu_give(const lat_level *l, int first, lat_eight *x)
 {
-    const vector_args a = vectors_of(&l->down, l->down.v, first);
-    give_eights<<<blocks_of(&a), THREADS, 0, lat_mg_stream(l->down.dev)>>>(a,
-                                                                           eights_of(&l->down, x));
-    return lat_mg_launched();
+    return start_move<false>(&l->down, first, x);
 }
 
 int lat_mg_gpu_fine_take(const lat_mg_fine *f, int first, const lat_dfield *x)
 {
     const vector_args a = vectors_of(&f->down, f->down.v, first);
-    take_columns<<<blocks_of(&a), THREADS, 0, lat_mg_stream(f->down.dev)>>>(
+    take_batch<<<blocks_of(&a), THREADS, 0, lat_mg_stream(f->down.dev)>>>(
         a, batch_of(f, LAT_EIGHT, lat_column_numbers, x));
     return lat_mg_launched();
 }

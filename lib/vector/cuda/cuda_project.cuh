@@ -135,7 +135,7 @@ DEVICE void add_chunk(real y[REALS], real re, real im, const real w[REALS])
     }
 }
 
-template <class real> struct alignas(2 * sizeof(real)) lat_pair {
+template <class real> struct alignas(2 * sizeof(real)) lat_project_pair {
     real x, y;
 };
 
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(128) combine(const __grid_constant__ lat_proje
 {
     typedef lat_form<P> form;
     typedef real_of<P> real;
-    typedef lat_pair<real> pair;
+    typedef lat_project_pair<real> pair;
     typedef lat_chunk<P> chunk;
     __shared__ pair factor[LAT_VECTOR_MODES][COLUMNS];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
