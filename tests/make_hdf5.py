@@ -11,13 +11,19 @@ make_hdf5.py KIND STREAM FILE: the propagator of a stream (read by python/lat), 
   chunked    plain in chunks that do not divide the extents; deflated: deflated, too; shuffled: shuffled and deflated
   latest     qdp with superblock and headers of version 2 and 3 (libver='latest'), and
   indexed    in a group whose links are in a heap of several blocks with an index of two levels, and whose attributes are, too;
-  single, fixed, paged, tree, implicit     plain in chunks with each of the indices of that version
+  single, fixed, paged, tree, implicit, growing     plain in chunks with each of the indices of that version
+  summed     chunked with fletcher32                 all        shuffled, deflated and fletcher32
 or as one that has to be refused:
   part       one chunk was never written       unwritten  none was, in one piece
   short      less is stored than the numbers   filter     a filter that is not known
   external   the numbers are in another file   outside    a member of the complex numbers lies outside of them
   soft       only a soft link                  elsewhere  a link to another file
+  early      fletcher32 before deflate         wrong      a checksum of fletcher32 is wrong
+  swapped    imaginary parts come first        xy         other names of the parts
+  real       real numbers of that shape        inside     the numbers are in the description of the dataset
+  circle     a group that is inside itself     wide       nine axes
   huge       more numbers than the file has"""
+import copy
 import struct
 import sys
 import zlib
@@ -42,9 +48,10 @@ def floats(big, size):
     return struct.pack("<BBBBIHHBBBBI", 0x11, 0x20 | big, 8 * size - 1, 0, size, 0, 8 * size, *places)
 
 
-def complexes(big, size, outside=False):
+def complexes(big, size, kind=""):
     out = struct.pack("<BBBBI", 0x16, 2, 0, 0, 2 * size)
-    for name, at in ((b"r", 0), (b"i", 8 * size if outside else size)):
+    names = {"swapped": (b"i", b"r"), "xy": (b"x", b"y"), "qlua": (b"Re", b"Im"), "chunked": (b"real", b"imag")}.get(kind, (b"r", b"i"))
+    for name, at in zip(names, (0, 8 * size if kind == "outside" else size)):
         out += pad(name + b"\0") + struct.pack("<IB3x4x4x16x", at, 0) + floats(big, size)
     return out
 
@@ -94,6 +101,20 @@ class File:
         return bytes(self.data)
 
 
+def fletcher(data):
+    a = b = 0
+    for i in range(0, len(data), 2):
+        a = (a + (data[i] << 8) + (data[i + 1] if i + 1 < len(data) else 0)) % 65535
+        b = (b + a) % 65535
+    return struct.pack("<HH", a, b)
+
+
+def through(data, f, element):
+    if f == 2:
+        return np.frombuffer(data, "u1").reshape(-1, element).T.tobytes()
+    return data + fletcher(data) if f == 3 else zlib.compress(data)
+
+
 def chunks(out, numbers, shape, filters, missing):
     """A leaf of the index, for each chunk its key and address."""
     keys, n, element = [], 0, numbers.dtype.itemsize
@@ -104,17 +125,18 @@ def chunks(out, numbers, shape, filters, missing):
         box[tuple(slice(0, e) for e in part.shape)] = part
         data = box.tobytes()
         for f in filters:
-            data = np.frombuffer(data, "u1").reshape(-1, element).T.tobytes() if f == 2 else zlib.compress(data)
+            data = through(data, f, element)
         n += 1
         if n != missing:
             keys.append(struct.pack("<II%dQ" % (len(first) + 1), len(data), 0, *first, 0) + struct.pack("<Q", out.put(data)))
-    end = struct.pack("<II%dQ" % (len(shape) + 1), 0, 0, *numbers.shape, 0)
+    end = struct.pack("<II%dQ" % (len(shape) + 1), 0, 0, *[-(-e // c) * c for e, c in zip(numbers.shape, shape)], 0)
     node = b"TREE" + struct.pack("<BBHQQ", 1, 0, len(keys), NOWHERE, NOWHERE) + b"".join(keys) + end
     return out.put(node.ljust(24 + 64 * 8 + 65 * len(end), b"\0"))
 
 
-def space(shape):
-    return message(1, struct.pack("<BBB5x", 1, len(shape), 0) + struct.pack("<%dQ" % len(shape), *shape))
+def space(shape, grows=False):
+    most = struct.pack("<%dQ" % len(shape), NOWHERE, *shape[1:]) if grows else b""
+    return message(1, struct.pack("<BBB5x", 1, len(shape), grows) + struct.pack("<%dQ" % len(shape), *shape) + most)
 
 
 def made(kind, field):
@@ -126,29 +148,35 @@ def made(kind, field):
         s = s.transpose(3, 2, 1, 0, 4, 5, 6, 7)
     s = np.ascontiguousarray(s).astype("%sc%d" % (">" if big else "<", 2 * size))
     out, data, stored = File(), s.tobytes(), len(s.tobytes())
-    complex_type = complexes(big, size, kind == "outside")
+    complex_type = floats(big, size) if kind == "real" else complexes(big, size, kind)
     nested = array((4, 4), array((3, 3), complex_type, 2 * size), 18 * size)
-    indices = ("single", "fixed", "paged", "tree", "implicit")
-    plain = kind in ("pyquda", "plain", "chunked", "deflated", "shuffled", "part", "filter") + indices
+    indices = ("single", "fixed", "paged", "tree", "implicit", "growing")
+    filters = {"deflated": [1], "shuffled": [2, 1], "filter": [1], "summed": [3], "all": [2, 1, 3], "early": [3, 1], "wrong": [3]}
+    plain = kind in ("pyquda", "plain", "chunked", "part", "swapped", "xy", "real", "inside", "circle", "wide", *filters) + indices
     extents = (2 ** 12,) * 4 if kind == "huge" else s.shape if plain else s.shape[:4]
-    messages = [space(extents), message(3, complex_type if plain else nested)]
+    messages = [space(extents + (1,) * (kind == "wide"), kind == "growing"), message(3, complex_type if plain else nested)]
     x = ["%d" % d for d in field.header.dims]
-    if kind in ("chunked", "deflated", "shuffled", "part", "filter"):
+    if kind in ("chunked", "part", *filters):
         shape = tuple(min(c, e) for c, e in zip((2, 3, 2, 2, 4, 3, 3, 3), s.shape))
-        filters = {"deflated": [1], "shuffled": [2, 1], "filter": [1]}.get(kind, [])
+        filters = filters.get(kind, [])
         index = chunks(out, s, shape, filters, 2 if kind == "part" else 0)
+        if kind == "wrong":
+            out.data[index - 8] ^= 1
         messages.append(message(8, struct.pack("<BBBQ9I", 3, 2, 9, index, *shape, 2 * size)))
         if filters:
             pipeline = struct.pack("<BB6x", 1, len(filters))
             for f in filters:
-                value = 2 * size if f == 2 else 6
-                pipeline += struct.pack("<HHHHI4x", 32015 if kind == "filter" else f, 0, 0, 1, value)
+                values = [] if f == 3 else [2 * size if f == 2 else 6, 0]
+                pipeline += struct.pack("<HHHH%dI" % len(values), 32015 if kind == "filter" else f, 0, 0, len(values) // 2, *values)
             messages.append(message(11, pipeline))
     elif kind in indices:
-        shape = tuple(min(c, e) for c, e in zip((2, 3, 2, 1 if kind == "paged" else 2, 4, 4, 3, 3), s.shape))
+        most = {"paged": (2, 3, 2, 1, 4, 4), "growing": (1, 1, 1, 1, 2, 4)}.get(kind, (2, 3, 2, 2, 4, 4))
+        shape = tuple(min(c, e) for c, e in zip(most + (3, 3), s.shape))
         messages.append(message(8, layout4(out, kind, s, shape, 2 * size)))
         if kind in ("single", "tree"):
             messages.append(message(11, struct.pack("<BB6xHHHHI4x", 1, 1, 1, 0, 0, 1, 6)))
+    elif kind == "inside":
+        messages.append(message(8, struct.pack("<BBH", 3, 0, 64) + bytes(64)))
     else:
         at = NOWHERE if kind == "unwritten" else out.put(data)
         if kind == "external":
@@ -167,6 +195,9 @@ def made(kind, field):
     if kind == "soft":
         return out.finish(out.group([("S", None)]))
     inside = [("S", out.header(messages))]
+    if kind == "circle":
+        address = copy.deepcopy(out).group([("g", 0), *inside])
+        return out.finish(out.group([("g", address), *inside]))
     if kind == "pyquda":
         inside = [("LatticePropagator", out.group([("0", inside[0][1])], [attribute("Lattice", " ".join(x))]))]
     return out.finish(out.group(inside))
@@ -261,6 +292,42 @@ def listed(out, kind, things):
     return at, tree2(out, kind, [struct.pack("<I", h) + x if kind == 5 else x + struct.pack("<BII", 0, 0, h) for h, x in hashed])
 
 
+GROWING = 8, 2, 2, 2, 2  # of all entries the power of two, entries in the index, blocks of a row, entries of a block, the power of a page
+
+
+def growing(out, entries):
+    """An extensible array: few entries of each kind, so that a small lattice has all kinds."""
+    bits, inside, pointers, least, page_bits = GROWING
+    at_header, page, at = out.put(bytes(72)), 1 << page_bits, 0
+
+    def some(n):
+        nonlocal at
+        part = (entries[at:at + n] + [NOWHERE] * n)[:n]
+        at += n
+        return [struct.pack("<Q", a) for a in part]
+
+    def block(n):
+        if at >= len(entries):
+            return NOWHERE
+        data = b"EADB\0\0" + struct.pack("<QB", at_header, at)
+        if n <= page:
+            return out.put(summed(data + b"".join(some(n))))
+        return out.put(summed(data) + b"".join(summed(b"".join(some(page))) for _ in range(n // page)))
+
+    def row(u):
+        blocks, n, data = 1 << u // 2, least << (u + 1) // 2, b"EASB\0\0" + struct.pack("<QB", at_header, at)
+        data += b"\xff" * (blocks * -(-n // page // 8)) if n > page else b""
+        return out.put(summed(data + b"".join(struct.pack("<Q", block(n)) for _ in range(blocks)))) if at < len(entries) else NOWHERE
+    first = b"".join(some(inside))
+    named = [block(least), block(2 * least)]
+    rows = [row(u) for u in range(2, bits)]
+    assert at >= len(entries)
+    index = out.put(summed(b"EAIB\0\0" + struct.pack("<Q", at_header) + first + b"".join(struct.pack("<Q", a) for a in named + rows)))
+    counts = struct.pack("<7Q", 0, 0, 0, 0, len(entries), 1 << bits, index)
+    out.data[at_header:at_header + 72] = summed(b"EAHD\0\0" + bytes([8, bits, inside, least, pointers, page_bits]) + counts)
+    return at_header
+
+
 def layout4(out, kind, numbers, shape, element):
     """A layout message of version 4: chunks with an index."""
     filtered = kind in ("single", "tree")
@@ -285,6 +352,8 @@ def layout4(out, kind, numbers, shape, element):
     if kind == "tree":
         records = [struct.pack("<Q", at) + n.to_bytes(3, "little") + struct.pack("<I%dQ" % rank, 0, *place) for place, at, n in entries]
         return head + b"\x05" + struct.pack("<IBBQ", 2048, 100, 40, tree2(out, 11, records))
+    if kind == "growing":
+        return head + b"\x04" + struct.pack("<BBBBBQ", *GROWING, growing(out, [at for _, at, _ in entries]))
     addresses, bits = [struct.pack("<Q", at) for _, at, _ in entries], 3 if kind == "paged" else 10
     page, at_header = 1 << bits, out.put(bytes(28))
     block = b"FADB\0\0" + struct.pack("<Q", at_header)

@@ -544,8 +544,8 @@ assert array[128:] in file' array.npy $stream.h5
 
 hdf5() { "$PYTHON" "$ROOT/tests/make_hdf5.py" "$@"; }
 
-@test "HDF5 of QDP++, Qlua and PyQUDA, in pieces and chunks, deflated and shuffled, is the same propagator" {
-    for kind in qdp qlua pyquda plain chunked deflated shuffled latest indexed single fixed paged tree implicit; do
+@test "HDF5 of QDP++, Qlua and PyQUDA, in pieces and chunks, deflated, shuffled and summed, is the same propagator" {
+    for kind in qdp qlua pyquda plain chunked deflated shuffled summed all latest indexed single fixed paged tree implicit growing; do
         for stream in s s4; do
             hdf5 $kind $stream.lat $kind.h5 </dev/null
             lat-convert $kind.h5 -o back.lat 2>said
@@ -553,7 +553,7 @@ hdf5() { "$PYTHON" "$ROOT/tests/make_hdf5.py" "$@"; }
             cat $kind.h5 | lat-convert 2>/dev/null | lat-diff --tolerance 0 $stream.lat - >difference
         done
         case $kind in
-        plain | chunked | deflated | shuffled | single | fixed | paged | tree | implicit) grep -q "$kind.h5: nothing in it vouches for the order of its axes: it is read as t, z, y, x" said ;;
+        plain | chunked | deflated | shuffled | summed | all | single | fixed | paged | tree | implicit | growing) grep -q "$kind.h5: nothing in it vouches for the order of its axes: it is read as t, z, y, x" said ;;
         *) [ ! -s said ] ;;
         esac
     done
@@ -572,12 +572,12 @@ hdf5() { "$PYTHON" "$ROOT/tests/make_hdf5.py" "$@"; }
         printf '<Propagator><ForwardProp><FermionAction>%s</FermionAction></ForwardProp>%*s</Propagator>' "$action" $pad '' | hdf5 indexed s4.lat file.h5
         lat-convert file.h5 | lat-info - | grep -qx 'operator    wilson, mass 1, kappa 0.1, boundary p,p,p,a'
     done
-    for kind in indexed fixed paged tree; do
+    for kind in indexed fixed paged tree growing; do
         hdf5 $kind s4.lat $kind.h5 </dev/null
         "$PYTHON" - $kind.h5 <<'END' >marks
 import re, sys
 data = open(sys.argv[1], "rb").read()
-for mark, at in ((b"OHDR", 6), (b"FRHP", 50), (b"BTHD", 20), (b"BTLF", 8), (b"BTIN", 8), (b"FAHD", 12), (b"FADB", 8)):
+for mark, at in ((b"OHDR", 6), (b"FRHP", 50), (b"BTHD", 20), (b"BTLF", 8), (b"BTIN", 8), (b"FAHD", 12), (b"FADB", 8), (b"EAHD", 12), (b"EAIB", 8), (b"EADB", 8), (b"EASB", 8)):
     for m in list(re.finditer(mark, data))[:3]:
         print(m.start() + at)
 END
@@ -625,7 +625,15 @@ END
 part::dataset S cannot be read: 1 of its 24 chunks were never written
 unwritten::dataset S cannot be read: its numbers were never written
 short::dataset S cannot be read: the file has not the bytes of its numbers (truncated?)
-filter::dataset S cannot be read: it went through a filter that is none of deflate and shuffle
+filter::dataset S cannot be read: it went through a filter that is none of deflate, shuffle and fletcher32
+early::dataset S cannot be read: it was summed by fletcher32 before it went through another filter
+wrong::dataset S cannot be read: a chunk has another checksum than it states (damaged?)
+swapped::dataset S cannot be read: its complex numbers have not the members r and i, re and im, or real and imag, in this order
+xy::dataset S cannot be read: its complex numbers have not the members r and i, re and im, or real and imag, in this order
+real::expected one dataset of spinors or propagators, found 0; dataset S has real numbers of shape 5 2 4 3 4 4 3 3
+inside::dataset S cannot be read: its numbers are inside its description, where they are not read
+circle::expected groups at most 16 deep in each other, found more, or one that is inside itself, at g/g/g
+wide::dataset S cannot be read: it has more than 8 axes
 external::dataset S cannot be read: its numbers are in other files
 external:S:file.h5: dataset S cannot be read: its numbers are in other files
 outside::dataset S cannot be read: a member of its complex numbers is outside of them

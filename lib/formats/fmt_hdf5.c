@@ -29,7 +29,8 @@ typedef struct links {
     char last[4];        /* the letters that their names end with */
     int sets, others;    /* others: matrices that belong to none of these */
     bool spinors;
-    lat_hdf5_set bad; /* one that may have been it */
+    lat_hdf5_set bad;   /* one that may have been it */
+    lat_hdf5_set other; /* of what is nothing of the kind, the one with the most axes */
     char axes[12];    /* of a set, slowest first */
     char *xml;        /* a record, or NULL; owned */
 } links;
@@ -72,6 +73,8 @@ static int on_set(void *context, const lat_hdf5_set *set)
     if (!has_one(set) && !has_four(set)) {
         if (set->bad)
             l->bad = *set;
+        else if (set->rank > l->other.rank)
+            l->other = *set;
         return 0;
     }
     if (l->sets && !(has_one(set) && belongs(l, set))) {
@@ -116,6 +119,7 @@ static bool order_sets(links *l)
 static int choose(links *l)
 {
     const char *name = l->h.name;
+    char text[LAT_HDF5_TEXT];
     if (lat_hdf5_search(&l->h, on_set, l) < 0)
         return -1;
     if (l->others == 0 && l->sets == 1 && has_four(&l->set[0]))
@@ -125,10 +129,20 @@ static int choose(links *l)
     if (l->sets == 0 && l->bad.bad)
         return lat_fail("%s: expected links, found none, and dataset %.400s cannot be read: %s",
                         name, l->bad.name, l->bad.bad);
+    const bool other = l->sets == 0 && l->other.rank > 0;
     return lat_fail("%s: expected one dataset of links, or four of matrices whose names end with 0 "
-                    "to 3, 1 to 4 or x to t, found %d%s%.400s%s",
-                    name, l->sets + l->others, l->sets ? " (the first one: " : "",
-                    l->sets ? l->set[0].name : "", l->sets ? ")" : "");
+                    "to 3, 1 to 4 or x to t, found %d%s%.400s%s%s",
+                    name, l->sets + l->others,
+                    l->sets ? " (the first one: "
+                    : other ? "; dataset "
+                            : "",
+                    l->sets ? l->set[0].name
+                    : other ? l->other.name
+                            : "",
+                    l->sets ? ")"
+                    : other ? " has "
+                            : "",
+                    other ? lat_hdf5_set_text(&l->other, text) : "");
 }
 
 /* On a pipe nobody can look before all of it is there. */

@@ -41,6 +41,7 @@ typedef struct search {
     char names[LAT_HDF5_NAME]; /* with commas between */
     lat_hdf5_set set;          /* the first one */
     lat_hdf5_set bad;          /* one that may have been it */
+    lat_hdf5_set other;        /* of what is nothing of the kind, the one with the most axes */
     char *xml;                 /* the record of the first one, or NULL; owned */
 } search;
 
@@ -50,6 +51,8 @@ static int on_set(void *context, const lat_hdf5_set *set)
     if (s->wanted ? strcmp(set->name, s->wanted) != 0 : kind_of(set) < 0) {
         if (set->bad)
             s->bad = *set;
+        else if (set->rank > s->other.rank)
+            s->other = *set;
         return 0;
     }
     const size_t n = strlen(s->names);
@@ -61,6 +64,24 @@ static int on_set(void *context, const lat_hdf5_set *set)
     return 0;
 }
 
+static int not_one(const lat_hdf5 *h, const search *s)
+{
+    char text[LAT_HDF5_TEXT];
+    if (s->found)
+        return lat_fail("%s: expected one dataset of spinors or propagators, found %d (%.400s): "
+                        "lat-convert --dataset names one",
+                        h->name, s->found, s->names);
+    if (s->bad.bad)
+        return lat_fail("%s: expected one dataset of spinors or propagators, found 0, and dataset "
+                        "%.400s cannot be read: %s",
+                        h->name, s->bad.name, s->bad.bad);
+    const bool other = s->other.rank > 0;
+    return lat_fail("%s: expected one dataset of spinors or propagators, found 0%s%.400s%s%s%s",
+                    h->name, other ? "; dataset " : "", other ? s->other.name : "",
+                    other ? " has " : "", other ? lat_hdf5_set_text(&s->other, text) : "",
+                    lat_input_size(h->in) < 0 ? " (links on a pipe: lat-convert --from hdf5)" : "");
+}
+
 static int choose(lat_hdf5 *h, const char *wanted, search *s)
 {
     s->wanted = wanted ? wanted + (*wanted == '/') : NULL;
@@ -68,18 +89,7 @@ static int choose(lat_hdf5 *h, const char *wanted, search *s)
         return -1;
     if (s->wanted && !s->found)
         return lat_fail("%s: expected a dataset %s, found none", h->name, wanted);
-    if (!s->found && s->bad.bad)
-        return lat_fail("%s: expected one dataset of spinors or propagators, found 0, and dataset "
-                        "%.400s cannot be read: %s",
-                        h->name, s->bad.name, s->bad.bad);
-    return s->wanted || s->found == 1
-               ? 0
-               : lat_fail("%s: expected one dataset of spinors or propagators, found %d%s%.400s%s",
-                          h->name, s->found, s->found ? " (" : "", s->names,
-                          s->found ? "): lat-convert --dataset names one"
-                          : lat_input_size(h->in) < 0
-                              ? " (links on a pipe: lat-convert --from hdf5)"
-                              : "");
+    return s->wanted || s->found == 1 ? 0 : not_one(h, s);
 }
 
 /* `axes`: letters of all axes of the set, slowest first, and i. */
@@ -116,13 +126,13 @@ static int check_lattice(const lat_hdf5 *h, const lat_hdf5_set *s, const lat_geo
 static int read_set(lat_hdf5 *h, lat_field *f, lat_quark_hints *hints, const lat_hdf5_set *s)
 {
     const int kind = kind_of(s);
-    char order[5], axes[LAT_QUARK_AXES];
+    char order[5], axes[LAT_QUARK_AXES], text[LAT_HDF5_TEXT];
     if (s->bad)
         return lat_hdf5_complete(h, s);
     if (kind < 0)
-        return lat_fail("%s: expected a propagator of QDP++ in dataset %s, [t][z][y][x] of nested "
-                        "arrays of complex numbers, found something else",
-                        h->name, s->name);
+        return lat_fail("%s: expected complex numbers of shape t z y x 4 4 3 3 or t z y x 4 3 in "
+                        "dataset %s, found %s",
+                        h->name, s->name, lat_hdf5_set_text(s, text));
     hints->unvouched = !order_of(s, hints, order);
     f->head.real = s->real;
     lat_quark_take_order(&f->head.geom, axes, order, (lat_kind)kind, s->extent);

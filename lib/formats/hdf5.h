@@ -5,10 +5,10 @@
  *
  * It reads what programs of the field write (QDP++, lalibe, Qlua, PyQUDA, h5py):
  * superblocks 0 to 3; groups with symbol tables, with links in their headers or in a heap; numbers
- * in one piece or in chunks, deflated and shuffled or not. Sums of descriptions are verified where
- * there are some. Everything else is refused by its name: external storage, virtual datasets,
- * external and soft links, other filters, chunks of a set that grows along one axis. Source: the
- * HDF5 File Format Specification, version 3, and 4 for layouts of version 5. */
+ * in one piece or in chunks, deflated, shuffled and summed by fletcher32 or not. Sums of
+ * descriptions and chunks are verified where there are some. Everything else is refused by its name:
+ * external storage, virtual datasets, external and soft links, other filters. Source: the HDF5 File
+ * Format Specification, version 3, and 4 for layouts of version 5. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,6 +35,7 @@ typedef struct lat_hdf5_set {
     int rank;        /* of the dataset: elements are found by so many indices */
     int axes;        /* with those of the arrays that are its elements */
     uint64_t extent[LAT_HDF5_RANK];
+    bool first_grows; /* its first axis may grow, and no other one */
     bool numbers, complex, big;
     lat_real real;
     size_t element; /* bytes, in the file */
@@ -54,6 +55,7 @@ typedef struct lat_hdf5_set {
         LAT_HDF5_SINGLE = 1,
         LAT_HDF5_NEXT = 2,
         LAT_HDF5_ARRAY = 3,
+        LAT_HDF5_GROWING = 4,
         LAT_HDF5_TREE2 = 5
     } index;          /* of the chunks */
     unsigned skipped; /* filters, by a single chunk */
@@ -72,6 +74,10 @@ int lat_hdf5_close(lat_hdf5 *h);
  * what `each` returned, if that is not 0. */
 typedef int lat_hdf5_each(void *context, const lat_hdf5_set *set);
 int lat_hdf5_search(lat_hdf5 *h, lat_hdf5_each *each, void *context);
+
+/* What it holds, for a sentence: "real numbers of shape 4 2 2 2". Returns `text`. */
+#define LAT_HDF5_TEXT 256
+const char *lat_hdf5_set_text(const lat_hdf5_set *set, char text[LAT_HDF5_TEXT]);
 
 /* Are all its numbers in the file? No memory is taken. 0 or -1. */
 int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *set);

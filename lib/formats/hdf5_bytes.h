@@ -4,6 +4,8 @@
 
 #include "hdf5.h"
 
+enum { LAT_HDF5_DEFLATE = 1, LAT_HDF5_SHUFFLE = 2, LAT_HDF5_FLETCHER = 3 }; /* filters */
+
 #define LAT_HDF5_NOWHERE UINT64_MAX /* the address of what was never written */
 
 /* n bytes from an address on: false if the file has not got them. */
@@ -21,6 +23,12 @@ bool lat_hdf5_sum_right(const unsigned char *b, size_t n);
 
 /* Little endian, of 1 to 8 bytes. */
 uint64_t lat_hdf5_number(const unsigned char *b, int bytes);
+
+/* The power of two that n is; -1: it is none. */
+static inline int lat_hdf5_power_of(uint64_t n)
+{
+    return n && !(n & (n - 1)) ? __builtin_ctzll(n) : -1;
+}
 
 /* Bytes of a description. take: the next n; NULL where there are fewer. */
 typedef struct lat_hdf5_reader {

@@ -8,6 +8,7 @@
 #include "hdf5_bytes.h"
 
 #define number lat_hdf5_number
+#define MOST_PAGE 16 /* power of two of the entries with one sum */
 #define NO_INDEX "its chunks have no proper index (damaged?)"
 
 typedef struct chunks {
@@ -144,16 +145,30 @@ static unsigned char *block_with_sum(chunks *w, uint64_t address, const char *ma
     return NULL;
 }
 
-/* n entries from number `first` on, behind `head` bytes of a block that ends with its sum. */
-static int take_entries(chunks *w, uint64_t address, size_t head, uint64_t first, uint64_t n,
-                        size_t bytes)
+/* n entries from number `first` on; those beyond the last chunk stand for none. */
+static int take_entries(chunks *w, const unsigned char *b, uint64_t first, uint64_t n, size_t bytes)
 {
-    unsigned char *b = block_with_sum(w, address, head ? "FADB" : "", head + n * bytes + 4);
-    int rc = b ? 0 : -1;
-    for (uint64_t i = 0; i < n && rc == 0; i++)
-        rc = hand_over_number(w, first + i, entry(w->s, b + head + i * bytes, bytes));
+    const uint64_t all = lat_hdf5_chunk_count(w->s);
+    int rc = 0;
+    for (uint64_t i = 0; i < n && first + i < all && rc == 0; i++)
+        rc = hand_over_number(w, first + i, entry(w->s, b + i * bytes, bytes));
+    return rc;
+}
+
+/* Entries behind `head` bytes of a block that ends with its sum. */
+static int take_block(chunks *w, uint64_t address, const char *mark, size_t head, uint64_t first,
+                      uint64_t n, size_t bytes)
+{
+    unsigned char *b = block_with_sum(w, address, mark, head + n * bytes + 4);
+    const int rc = b ? take_entries(w, b + head, first, n, bytes) : -1;
     free(b);
     return rc;
+}
+
+/* An address, or with filters also a size of up to 8 bytes and those that were skipped. */
+static bool is_entry(const lat_hdf5_set *s, int bytes)
+{
+    return s->filters ? bytes > 12 && bytes <= 20 : bytes == 8;
 }
 
 /* An array of entries: in one block or, if there are more than a page holds, in pages, of which a
@@ -163,23 +178,98 @@ static int take_array(chunks *w)
     const uint64_t n = lat_hdf5_chunk_count(w->s);
     unsigned char b[28];
     if (!lat_hdf5_description(w->h, w->s->address, sizeof b, b) || memcmp(b, "FAHD", 4) != 0
-        || !lat_hdf5_sum_right(b, sizeof b) || b[7] > 16
-        || b[6] != (w->s->filters ? b[6] > 12 && b[6] <= 20 ? b[6] : 0 : 8))
+        || !lat_hdf5_sum_right(b, sizeof b) || b[7] > MOST_PAGE || !is_entry(w->s, b[6]))
         return no_index(w);
     if (number(b + 8, 8) != n)
         return lat_hdf5_unread(w->h, w->s, "its chunks have an index of other extents");
     const size_t bytes = b[6], head = 4 + 2 + 8;
     const uint64_t page = (uint64_t)1 << b[7], block = number(b + 16, 8);
     if (n <= page)
-        return block == LAT_HDF5_NOWHERE ? 0 : take_entries(w, block, head, 0, n, bytes);
+        return block == LAT_HDF5_NOWHERE ? 0 : take_block(w, block, "FADB", head, 0, n, bytes);
     const uint64_t map = ((n - 1) / page + 8) / 8;
     unsigned char *written = block_with_sum(w, block, "FADB", head + map + 4);
     int rc = written ? 0 : -1;
     for (uint64_t i = 0; i * page < n && rc == 0; i++)
         if (written[head + i / 8] & (0x80 >> i % 8))
-            rc = take_entries(w, block + head + map + 4 + i * (page * bytes + 4), 0, i * page,
-                              n - i * page < page ? n - i * page : page, bytes);
+            rc = take_block(w, block + head + map + 4 + i * (page * bytes + 4), "", 0, i * page,
+                            n - i * page < page ? n - i * page : page, bytes);
     free(written);
+    return rc;
+}
+
+/* An array that grows: the first entries are in its index, the others in blocks. Row u of blocks has
+ * 2^(u/2) blocks of first 2^((u+1)/2) entries. The index has the addresses of the blocks of the
+ * first rows, and of one block for each further row, which has those of that row. */
+typedef struct growing {
+    size_t bytes;       /* of an entry */
+    uint64_t page, all; /* most entries with one sum; chunks of the set */
+    size_t head;        /* bytes before the entries of a block */
+    uint64_t at;        /* the next entry */
+} growing;
+
+static int take_grown_block(chunks *w, growing *g, uint64_t address, uint64_t n)
+{
+    const uint64_t first = g->at;
+    g->at += n;
+    if (first >= g->all || address == LAT_HDF5_NOWHERE)
+        return 0;
+    if (n <= g->page)
+        return take_block(w, address, "EADB", g->head, first, n, g->bytes);
+    int rc = take_block(w, address, "EADB", g->head, first, 0, g->bytes);
+    address += g->head + 4;
+    for (uint64_t i = 0; i < n && first + i < g->all && rc == 0; i += g->page)
+        rc = take_block(w, address + i / g->page * (g->page * g->bytes + 4), "", 0, first + i,
+                        g->page, g->bytes);
+    return rc;
+}
+
+/* Row u, whose addresses are in a block of their own, behind a map of pages. */
+static int take_grown_row(chunks *w, growing *g, uint64_t address, uint64_t blocks, uint64_t n)
+{
+    const uint64_t map = n > g->page ? blocks * ((n / g->page + 7) / 8) : 0;
+    if (address == LAT_HDF5_NOWHERE || g->at >= g->all) {
+        g->at += blocks * n;
+        return 0;
+    }
+    unsigned char *b = block_with_sum(w, address, "EASB", g->head + map + 8 * blocks + 4);
+    int rc = b ? 0 : -1;
+    for (uint64_t i = 0; i < blocks && rc == 0; i++)
+        rc = take_grown_block(w, g, number(b + g->head + map + 8 * i, 8), n);
+    free(b);
+    return rc;
+}
+
+static int take_growing(chunks *w)
+{
+    unsigned char b[72];
+    if (!lat_hdf5_description(w->h, w->s->address, sizeof b, b) || memcmp(b, "EAHD", 4) != 0
+        || !lat_hdf5_sum_right(b, sizeof b) || !is_entry(w->s, b[6]) || b[11] > MOST_PAGE)
+        return no_index(w);
+    const int bits = b[7], inside = b[8], first = lat_hdf5_power_of(b[9]), pointers = lat_hdf5_power_of(b[10]);
+    const int rows = 1 + bits - first, direct = 2 * pointers;
+    if (bits > 64 || first < 0 || pointers < 1 || rows < direct)
+        return no_index(w);
+    growing g = {b[6], (uint64_t)1 << b[11], lat_hdf5_chunk_count(w->s), 14, 0};
+    const uint64_t named = 2 * (((uint64_t)1 << pointers) - 1), address = number(b + 60, 8);
+    const uint64_t size = g.head + inside * g.bytes + 8 * (named + (uint64_t)(rows - direct)) + 4;
+    unsigned char *index = address == LAT_HDF5_NOWHERE ? NULL
+                                                       : block_with_sum(w, address, "EAIB", size);
+    if (!index)
+        return address == LAT_HDF5_NOWHERE ? 0 : -1;
+    const unsigned char *to = index + g.head + inside * g.bytes;
+    int rc = take_entries(w, index + g.head, 0, inside, g.bytes);
+    g.at = inside;
+    g.head += (size_t)(bits + 7) / 8;
+    for (int u = 0; u < rows && g.at < g.all && rc == 0; u++) {
+        const uint64_t blocks = (uint64_t)1 << u / 2, n = (uint64_t)1 << (first + (u + 1) / 2);
+        for (uint64_t i = 0; u < direct && i < blocks && rc == 0; i++, to += 8)
+            rc = take_grown_block(w, &g, number(to, 8), n);
+        if (u >= direct) {
+            rc = take_grown_row(w, &g, number(to, 8), blocks, n);
+            to += 8;
+        }
+    }
+    free(index);
     return rc;
 }
 
@@ -189,8 +279,7 @@ static int take_record(void *context, const unsigned char *b, size_t bytes)
     chunks *w = context;
     const lat_hdf5_set *s = w->s;
     const size_t place = 8 * (size_t)s->rank;
-    if (bytes < 8 + place
-        || (s->filters ? bytes - place <= 12 || bytes - place > 20 : bytes != 8 + place))
+    if (bytes < 8 + place || !is_entry(s, (int)(bytes - place)))
         return no_index(w);
     lat_hdf5_chunk c = entry(s, b, bytes - place);
     for (int k = 0; k < s->rank; k++) {
@@ -216,6 +305,7 @@ static int take_all(chunks *w)
             rc = hand_over_number(w, i, c);
         return rc;
     case LAT_HDF5_ARRAY: return take_array(w);
+    case LAT_HDF5_GROWING: return take_growing(w);
     case LAT_HDF5_TREE2:
         return lat_hdf5_index(w->h, s->address, s->filters ? 11 : 10, take_record, w);
     }

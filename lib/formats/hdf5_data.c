@@ -14,7 +14,10 @@
 #define PART ((size_t)64 << 10)
 #define ELEMENT 4608 /* bytes of a propagator at a site */
 
-enum { DEFLATE = 1, SHUFFLE = 2 };
+/* Fletcher's checksum of a chunk as it is stored: its last four bytes. */
+typedef struct checksum {
+    uint64_t a, b;
+} checksum;
 
 static uint64_t set_bytes(const lat_hdf5_set *s) { return product(s->rank, s->extent, s->element); }
 
@@ -24,6 +27,13 @@ static bool through(const lat_hdf5_set *s, const lat_hdf5_chunk *c, int filter)
         if (s->filter[i] == filter && !(c->skipped >> i & 1))
             return true;
     return false;
+}
+
+/* Bytes of a chunk in the file, without its checksum. */
+static uint64_t stored_bytes(const lat_hdf5_set *s, const lat_hdf5_chunk *c)
+{
+    const uint64_t sum = through(s, c, LAT_HDF5_FLETCHER) ? 4 : 0;
+    return c->stored > sum ? c->stored - sum : 0;
 }
 
 /* ---- is all of it there? --------------------------------------------------------------------- */
@@ -46,9 +56,10 @@ static int check_chunk(void *context, const lat_hdf5_chunk *c)
 {
     const sink *w = context;
     const uint64_t bytes = chunk_bytes(w->s);
-    const bool packed = through(w->s, c, DEFLATE);
+    const uint64_t stored = stored_bytes(w->s, c);
+    const bool packed = through(w->s, c, LAT_HDF5_DEFLATE);
     return inside(w->h, c->address, c->stored)
-                   && (packed ? c->stored >= bytes / MOST_DEFLATED : c->stored == bytes)
+                   && (packed ? stored >= bytes / MOST_DEFLATED : stored == bytes)
                ? 0
                : refuse(w->h, w->s, "a chunk has not the bytes of its numbers (damaged?)");
 }
@@ -64,6 +75,9 @@ static int check_chunks(lat_hdf5 *h, const lat_hdf5_set *s)
     const uint64_t bytes = chunk_bytes(s);
     if (bytes == 0 || bytes > set_bytes(s) || bytes > UINT32_MAX)
         return refuse(h, s, "its chunks are larger than the dataset, or than 4 GiB");
+    if (s->index == LAT_HDF5_GROWING && !s->first_grows)
+        return refuse(h, s, "it may grow, and not along its first axis alone: that is not read "
+                            "(write it without maxshape)");
     if (s->address == LAT_HDF5_NOWHERE)
         return refuse(h, s, "its numbers were never written");
     const int64_t count = lat_hdf5_chunks(h, s, check_chunk, &w);
@@ -87,6 +101,8 @@ int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *s)
         return refuse(h, s, "it has no elements, or too large ones");
     if (s->layout == LAT_HDF5_CHUNKS)
         return check_chunks(h, s);
+    if (s->layout == LAT_HDF5_INSIDE)
+        return refuse(h, s, "its numbers are inside its description, where they are not read");
     if (s->layout == LAT_HDF5_PIECE && s->address == LAT_HDF5_NOWHERE)
         return refuse(h, s, "its numbers were never written");
     return s->layout == LAT_HDF5_PIECE && s->stored >= bytes && inside(h, s->address, bytes)
@@ -123,28 +139,48 @@ static void put_box(const sink *to, const lat_hdf5_set *s, const uint64_t *first
     }
 }
 
-/* Exactly `bytes` bytes come out of a zlib stream of the file. */
-static bool inflate_chunk(lat_hdf5 *h, const lat_hdf5_chunk *c, unsigned char *to, uint64_t bytes)
+/* Goes on over n bytes; n is even but for the last ones. 16 bits at a time, big endian. */
+static void add_to(checksum *sum, const unsigned char *b, uint64_t n)
 {
+    for (uint64_t i = 0; i < n; i += 2) {
+        sum->a = (sum->a + (uint64_t)(b[i] << 8) + (i + 1 < n ? b[i + 1] : 0)) % 65535;
+        sum->b = (sum->b + sum->a) % 65535;
+    }
+}
+
+/* Is it the stored one? 65535 stands for 0, too. */
+static bool right(lat_hdf5 *h, uint64_t address, const checksum *sum)
+{
+    unsigned char b[4];
+    return lat_hdf5_bytes(h, address, 4, b) && lat_hdf5_number(b, 2) % 65535 == sum->a
+           && lat_hdf5_number(b + 2, 2) % 65535 == sum->b;
+}
+
+/* Exactly `bytes` bytes come out of a zlib stream of `stored` bytes of the file. */
+static bool inflate_chunk(const sink *w, const lat_hdf5_chunk *c, uint64_t stored, checksum *sum)
+{
+    const uint64_t bytes = chunk_bytes(w->s);
     unsigned char part[PART];
     z_stream z = {.next_in = NULL};
     uint64_t done = 0;
     int rc = Z_OK;
     if (inflateInit(&z) != Z_OK)
         return false;
-    z.next_out = to;
+    z.next_out = w->bytes;
     z.avail_out = (uInt)bytes;
-    while (rc == Z_OK && done < c->stored) {
-        const size_t n = c->stored - done < PART ? (size_t)(c->stored - done) : PART;
-        if (!lat_hdf5_bytes(h, c->address + done, n, part))
+    while (rc == Z_OK && done < stored) {
+        const size_t n = stored - done < PART ? (size_t)(stored - done) : PART;
+        if (!lat_hdf5_bytes(w->h, c->address + done, n, part))
             break;
+        if (stored < c->stored)
+            add_to(sum, part, n);
         done += n;
         z.next_in = part;
         z.avail_in = (uInt)n;
         rc = inflate(&z, Z_NO_FLUSH);
     }
     const bool whole = rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0
-                       && done == c->stored;
+                       && done == stored;
     inflateEnd(&z);
     return whole;
 }
@@ -152,12 +188,19 @@ static bool inflate_chunk(lat_hdf5 *h, const lat_hdf5_chunk *c, unsigned char *t
 static int read_chunk(void *context, const lat_hdf5_chunk *c)
 {
     const sink *w = context;
-    const uint64_t bytes = chunk_bytes(w->s);
-    const bool good = through(w->s, c, DEFLATE) ? inflate_chunk(w->h, c, w->bytes, bytes)
-                                                : lat_hdf5_bytes(w->h, c->address, bytes, w->bytes);
-    if (!good)
-        return refuse(w->h, w->s, "a chunk cannot be inflated (damaged?)");
-    put_box(w, w->s, c->first, w->s->chunk, through(w->s, c, SHUFFLE));
+    const uint64_t bytes = chunk_bytes(w->s), stored = stored_bytes(w->s, c);
+    checksum sum = {0, 0};
+    if (through(w->s, c, LAT_HDF5_DEFLATE)) {
+        if (!inflate_chunk(w, c, stored, &sum))
+            return refuse(w->h, w->s, "a chunk cannot be inflated (damaged?)");
+    } else if (stored != bytes || !lat_hdf5_bytes(w->h, c->address, bytes, w->bytes)) {
+        return refuse(w->h, w->s, "a chunk has not the bytes of its numbers (damaged?)");
+    } else if (stored < c->stored) {
+        add_to(&sum, w->bytes, bytes);
+    }
+    if (stored < c->stored && !right(w->h, c->address + stored, &sum))
+        return refuse(w->h, w->s, "a chunk has another checksum than it states (damaged?)");
+    put_box(w, w->s, c->first, w->s->chunk, through(w->s, c, LAT_HDF5_SHUFFLE));
     return 0;
 }
 

@@ -111,8 +111,6 @@ int lat_hdf5_index(lat_hdf5 *h, uint64_t address, int type, lat_hdf5_record *eac
 
 /* ---- heaps ----------------------------------------------------------------------------------- */
 
-static int power_of(uint64_t n) { return n && !(n & (n - 1)) ? __builtin_ctzll(n) : -1; }
-
 bool lat_hdf5_heap_open(lat_hdf5 *h, uint64_t address, lat_hdf5_heap *heap)
 {
     unsigned char b[146];
@@ -122,9 +120,9 @@ bool lat_hdf5_heap_open(lat_hdf5 *h, uint64_t address, lat_hdf5_heap *heap)
         return false;
     heap->id = number(b + 5, 2);
     heap->huge = number(b + 22, 8);
-    heap->width = power_of(number(b + 110, 2));
-    heap->start = power_of(number(b + 112, 8));
-    heap->direct = power_of(number(b + 120, 8));
+    heap->width = lat_hdf5_power_of(number(b + 110, 2));
+    heap->start = lat_hdf5_power_of(number(b + 112, 8));
+    heap->direct = lat_hdf5_power_of(number(b + 120, 8));
     heap->root = number(b + 132, 8);
     heap->rows = (int)number(b + 140, 2);
     heap->offset_bytes = (int)(number(b + 128, 2) + 7) / 8;

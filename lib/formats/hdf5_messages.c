@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5_messages.c: what the messages in an object header of an HDF5 file say. */
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "hdf5_bytes.h"
 
 #define number lat_hdf5_number
@@ -52,6 +54,16 @@ static void take_float(lat_hdf5_set *s, const unsigned char *head, lat_hdf5_read
 
 static uint64_t take_type(lat_hdf5_set *s, lat_hdf5_reader *r, int depth);
 
+/* The names that programs give to the real part (0) and the imaginary part (1). */
+static bool is_part(int which, const char *name)
+{
+    static const char *const names[2][3] = {{"r", "re", "real"}, {"i", "im", "imag"}};
+    for (int i = 0; i < 3; i++)
+        if (strcasecmp(name, names[which][i]) == 0)
+            return true;
+    return false;
+}
+
 /* re and im, side by side: two members of one real each. */
 static void take_complex(lat_hdf5_set *s, const unsigned char *head, lat_hdf5_reader *r, int depth)
 {
@@ -64,6 +76,7 @@ static void take_complex(lat_hdf5_set *s, const unsigned char *head, lat_hdf5_re
     for (int i = 0; i < 2; i++) {
         const size_t name = strnlen((const char *)r->b, r->left) + 1;
         const unsigned char *b = NULL;
+        const bool known = name <= r->left && is_part(i, (const char *)r->b);
         if (take(r, version < 3 ? (name + 7) / 8 * 8 : name) && (b = take(r, offset_bytes))
             && (version > 1 || take(r, 28))) {
             const uint64_t at = number(b, (int)offset_bytes),
@@ -72,6 +85,9 @@ static void take_complex(lat_hdf5_set *s, const unsigned char *head, lat_hdf5_re
                 refuse(s, "a member of its complex numbers is outside of them");
             else if (at != (uint64_t)i * bytes || 2 * bytes != size)
                 refuse(s, "its complex numbers are not two numbers side by side");
+            else if (!known)
+                refuse(s, "its complex numbers have not the members r and i, re and im, or real "
+                          "and imag, in this order");
         }
         if (!b || !part[i].numbers || part[i].axes || part[i].complex)
             return;
@@ -126,19 +142,38 @@ void lat_hdf5_type(lat_hdf5_set *s, lat_hdf5_reader *r)
     s->numbers = s->numbers && !s->bad;
 }
 
+const char *lat_hdf5_set_text(const lat_hdf5_set *s, char text[LAT_HDF5_TEXT])
+{
+    int n = snprintf(text, LAT_HDF5_TEXT, "%s of shape",
+                     !s->numbers  ? "neither real nor complex IEEE numbers, but elements"
+                     : s->complex ? "complex numbers"
+                                  : "real numbers");
+    for (int k = 0; k < (s->numbers ? s->axes : s->rank); k++)
+        n += snprintf(text + n, (size_t)(LAT_HDF5_TEXT - n), " %.12g", (double)s->extent[k]);
+    return text;
+}
+
 /* ---- other messages -------------------------------------------------------------------------- */
 
 void lat_hdf5_space(lat_hdf5_set *s, lat_hdf5_reader *r)
 {
     const unsigned char *b = take(r, 4);
     const int rank = b ? b[1] : 0;
-    if (!b || b[0] < 1 || b[0] > 2 || rank > 8 || (b[0] == 1 && !take(r, 4))) {
+    const bool limits = b && b[2] & 1;
+    if (rank > 8) {
+        refuse(s, "it has more than 8 axes");
+        return;
+    }
+    if (!b || b[0] < 1 || b[0] > 2 || (b[0] == 1 && !take(r, 4))) {
         refuse(s, "its extents are not described as expected");
         return;
     }
     s->rank = rank;
     for (int i = 0; i < rank && (b = take(r, 8)); i++)
         s->extent[i] = number(b, 8);
+    s->first_grows = limits;
+    for (int i = 0; i < rank && limits && b && (b = take(r, 8)); i++)
+        s->first_grows = s->first_grows && number(b, 8) == (i ? s->extent[i] : UINT64_MAX);
     if (!b)
         refuse(s, "its extents are not described as expected");
 }
@@ -173,9 +208,6 @@ static void take_indexed_chunks(lat_hdf5_set *s, lat_hdf5_reader *r)
         return;
     }
     const int index = b[0];
-    if (index == 4)
-        refuse(s, "it may grow along one axis, and its chunks have an index that is not read "
-                  "(write it without maxshape)");
     if (index == LAT_HDF5_SINGLE && flags & 2 && (b = take(r, 12))) {
         s->stored = number(b, 8);
         s->skipped = (unsigned)number(b + 8, 4);
@@ -218,8 +250,12 @@ void lat_hdf5_filters(lat_hdf5_set *s, lat_hdf5_reader *r)
         const uint64_t id = (b = take(r, 2)) ? number(b, 2) : 0;
         const bool named = version == 1 || id >= 256;
         const size_t name = named && (b = take(r, 2)) ? number(b, 2) : 0;
-        if (!b || !(b = take(r, 4)) || (id != 1 && id != 2)) {
-            refuse(s, "it went through a filter that is none of deflate and shuffle");
+        if (!b || !(b = take(r, 4)) || id < LAT_HDF5_DEFLATE || id > LAT_HDF5_FLETCHER) {
+            refuse(s, "it went through a filter that is none of deflate, shuffle and fletcher32");
+            return;
+        }
+        if (i && s->filter[i - 1] == LAT_HDF5_FLETCHER) {
+            refuse(s, "it was summed by fletcher32 before it went through another filter");
             return;
         }
         const size_t values = number(b + 2, 2);
