@@ -74,6 +74,18 @@ reads() {
     lat-convert --group 2 x.nersc | lat-diff --tolerance 1e-15 small.lat - > difference
     "$MAKE" nersc small.ildg x.nersc floating=IEEE64BIG type=4D_SU3_GAUGE_3x3 checksum=1234
     refused "CHECKSUM 1234 is stated" --group 2 x.nersc
+    # a group or a word that contradicts the length
+    small 3
+    lat-convert small.lat -o x.nersc
+    refused "x.nersc: expected the length of SU(2), as --group says, found that of SU(3)" --group 2 x.nersc
+    sed 's/^FLOATING_POINT = .*/FLOATING_POINT = IEEE32/' x.nersc >y.nersc
+    refused "y.nersc: FLOATING_POINT is 'IEEE32', and the length is that of numbers of 64 bits" y.nersc
+    # a plaquette of 0 was never recorded, where the CHECKSUM is that of the links
+    sed 's/^PLAQUETTE = .*/PLAQUETTE = 0/' x.nersc >y.nersc
+    reads y.nersc
+    sed -i 's/^CHECKSUM = .*/CHECKSUM = 1234/' y.nersc
+    refused "CHECKSUM 1234 is stated" y.nersc
+    refused "x.nersc: expected a LIME file, which begins with 45 67 89 ab, found 42 45 47 49" --from ildg x.nersc
     refused "is in format ildg, and --order, --group, --type and --endian are for raw files" --group 2 small.ildg
 }
 
@@ -109,6 +121,14 @@ reads() {
     refused "; both checksums are those of the links" x.ildg
     "$MAKE" lime small.ildg x.ildg records=badxlf,format,data
     refused "which differs by more than 5.1e-07" x.ildg
+}
+
+@test "a LIME file that states an extent twice, and not the same, is refused" {
+    small
+    "$MAKE" lime small.ildg x.ildg records=same,data,checksum
+    reads x.ildg
+    "$MAKE" lime small.ildg x.ildg records=twice,data,checksum
+    refused "x.ildg: record 'ildg-format' states <lx> more than once, and not the same" x.ildg
 }
 
 @test "XML with letters of Latin-1 is read, with a warning" {
@@ -279,6 +299,10 @@ np.save("big.npy", v.astype(v.dtype.newbyteorder(">")))
 np.save("xyzt.npy", np.ascontiguousarray(v.transpose(0, 4, 3, 2, 1, 5, 6)))
 np.save("fortran.npy", np.asfortranarray(v))
 np.save("three.npy", v[:3])
+np.savez("all.npz", v)
+for version in (2, 3):
+    with open("v%d.npy" % version, "wb") as out:
+        np.lib.format.write_array(out, v, version=(version, 0))
 END
         refused "last.npy: axes 0 and 4 of the array have 4 values each: expected --order links,t,z,y,x or --order t,z,y,x,links" last.npy
         lat-convert --order t,z,y,x,links last.npy -o read.lat 2>err
@@ -289,8 +313,15 @@ END
         lat-convert --order links,x,y,z,t xyzt.npy -o read.lat
         same small.lat read.lat
     done
+    for e in 2 3; do
+        lat-convert v$e.npy -o read.lat 2>err
+        same small.lat read.lat
+    done
+    refused "all.npz: is a ZIP archive: take the array out of it, if it is NumPy's: numpy.save" all.npz
+    sed 's/(4, 4, 6, /(4,-4,-6, /' x.npy >y.npy
+    refused "found {'descr': '<c16', 'fortran_order': False, 'shape': (4,-4,-6, 4, 2, 3, 3), }" y.npy
     refused "expected an array in C's order, found Fortran's" fortran.npy
-    refused "three.npy: is a NumPy array: expected complex numbers of shape" three.npy
+    refused "three.npy: is a NumPy array: expected complex numbers of shape (4, T, Z, Y, X, N, N) or (T, Z, Y, X, 4, N, N), or of spinors, found {'descr': '<c16', 'fortran_order': False, 'shape': (3, 4, 6, 4, 2, 3, 3), }" three.npy
     lat-start hot -d 4,4,4,4 -o four.lat
     hdf5 first four.lat four.h5
     refused "four.h5: axes 0 and 4 of dataset u have 4 values each: expected --order" four.h5

@@ -15,7 +15,7 @@
 
 IN is any file that check_foreign.py reads. spoil= fat | nan | antiperiodic | open spoils the links; open:z is along
 that axis instead of t, open:z:0 in that slice instead of the last one; several with commas between.
-Tokens of lime: format latin1 lfn data checksum badsum xlf badxlf zeroxlf file gridfile tabfile record volume oldfile sitelist other
+Tokens of lime: format latin1 twice same lfn data checksum badsum xlf badxlf zeroxlf file gridfile tabfile record volume oldfile sitelist other
 small junk doctype scidac."""
 import random
 import struct
@@ -280,7 +280,7 @@ def lime_body(f, token, odd, state):
         return (gap + XML + "<" + root + attributes + ">" +
                 "".join(gap + "<%s>%s%s%s</%s>" % (t, pad, v, pad, t) for t, v in items) + gap + "</" + root + ">").encode()
 
-    if token in ("format", "latin1", "doctype", "unquoted", "undeclared", "unended"):
+    if token in ("format", "latin1", "twice", "same", "doctype", "unquoted", "undeclared", "unended"):
         body = xml("ildgFormat", [("version", "1.0"), ("field", "su%dgauge" % f.nc), ("precision", 8 * w), ("lx", dims[0]),
                                   ("ly", dims[1]), ("lz", dims[2]), ("lt", dims[3])],
                    ' xmlns="http://www.lqcd.org/ildg"')
@@ -291,6 +291,8 @@ def lime_body(f, token, odd, state):
             body = body.replace(b'/ildg">', b'/ildg>')
         if token == "latin1":
             body = body.replace(b"<version>", b"<!-- Universit\xe4t --><version>")
+        if token in ("twice", "same"):
+            body = body.replace(b"</ildgFormat>", b"<lx>%d</lx></ildgFormat>" % (dims[0] + (token == "twice")))
         if token == "undeclared":
             body = body.replace(b'"UTF-8"?>', b'"UTF-8?>')
         if token == "unended":

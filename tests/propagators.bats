@@ -283,6 +283,11 @@ wilson, mass 1, kappa 0.1, boundary p,p,p,a;|$w$bc
 wilson, mass 1, kappa 0.1, boundary p,p,p,a;|$w<AnisoParam><anisoP>false</anisoP><t_dir>3</t_dir></AnisoParam>$bc
 unknown, boundary p,p,p,a;|$w<AnisoParam><anisoP>true</anisoP><t_dir>3</t_dir><xi_0>2</xi_0><nu>1</nu></AnisoParam>$bc
 unknown, boundary p,p,p,a;|<FermAct>DWF</FermAct><Mass>1</Mass>$bc
+unknown, boundary p,p,p,a;|$w<Kappa>.11</Kappa>$bc
+wilson, mass 1, kappa 0.1, boundary p,p,p,a;|$w<Kappa>.1</Kappa>$bc
+wilson, mass 1, kappa 0.1, boundary p,p,p,a;|$w$bc$bc
+|$w$bc${bc/-1/1}
+unknown, boundary p,p,p,a;|$w<FermState><Name>SIMPLE_FERM_STATE</Name><Name>HEX_FERM_STATE</Name>$bc</FermState>
 unknown, boundary p,p,p,a;|<FermAct>CLOVER</FermAct><Mass>1</Mass><clovCoeff>1</clovCoeff><TwistedM>.1</TwistedM>$bc
 |$w<FermionBC><FermBC>TWISTED_FERMBC</FermBC><boundary>1 1 1 -1</boundary><phases_by_pi>.2 .4 0</phases_by_pi></FermionBC>
 unknown, boundary p,p,p,a;|$w<FermState><Name>HEX_FERM_STATE</Name><n_smear>2</n_smear>$bc</FermState>

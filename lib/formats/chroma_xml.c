@@ -16,11 +16,20 @@
 #define XML LAT_LIME_XML
 #define LINKS "links_crc"
 #define SMEAR_TEXT 80
+#define MASS_DIGITS 1e-5 /* by how much the mass and that of kappa, as printed, may differ */
 #define SOURCE_TEXT 160
 
 static bool text_element(const char *xml, const char *tag, char *text, size_t size)
 {
     return lat_xml_text(xml, strlen(xml), tag, text, size) > 0;
+}
+
+/* Is it nothing else than one of two words, or left out? */
+static bool only_says(const char *xml, const char *tag, const char *word, const char *other)
+{
+    char text[64];
+    const int found = lat_xml_text(xml, strlen(xml), tag, text, sizeof text);
+    return found == 0 || (found > 0 && (!strcmp(text, word) || !strcmp(text, other)));
 }
 
 static bool real_element(const char *xml, const char *tag, double *value)
@@ -37,8 +46,7 @@ static bool signs_element(const char *xml, lat_phase boundary[LAT_MAX_DIMS])
 {
     char text[64];
     int sign[4], end = 0;
-    if ((lat_xml_text(xml, strlen(xml), "FermBC", text, sizeof text) > 0
-         && strcmp(text, "SIMPLE_FERMBC") != 0)
+    if (!only_says(xml, "FermBC", "SIMPLE_FERMBC", "SIMPLE_FERMBC")
         || lat_xml_text(xml, strlen(xml), "boundary", text, sizeof text) <= 0
         || sscanf(text, "%d %d %d %d%n", &sign[0], &sign[1], &sign[2], &sign[3], &end) != 4
         || text[end])
@@ -54,17 +62,17 @@ static bool signs_element(const char *xml, lat_phase boundary[LAT_MAX_DIMS])
 /* The links of the operator: thin ones, or `smear` gets how they are smeared. */
 static bool links_of(const char *xml, char smear[SMEAR_TEXT])
 {
-    char name[64] = "", number[32], steps[32], along[16] = "-1";
+    char number[32], steps[32], along[16];
     double rho;
     smear[0] = '\0';
-    if (lat_xml_text(xml, strlen(xml), "Name", name, sizeof name) <= 0
-        || !strcmp(name, "SIMPLE_FERM_STATE"))
+    if (only_says(xml, "Name", "SIMPLE_FERM_STATE", "SIMPLE_FERM_STATE"))
         return true;
-    if (strcmp(name, "STOUT_FERM_STATE") != 0 || !real_element(xml, "rho", &rho)
-        || lat_xml_text(xml, strlen(xml), "n_smear", steps, sizeof steps) <= 0
-        || (lat_xml_text(xml, strlen(xml), "orthog_dir", along, sizeof along) > 0
-            && strcmp(along, "-1") != 0 && strcmp(along, "3") != 0))
+    if (!only_says(xml, "Name", "STOUT_FERM_STATE", "STOUT_FERM_STATE")
+        || !real_element(xml, "rho", &rho) || !text_element(xml, "n_smear", steps, sizeof steps)
+        || !only_says(xml, "orthog_dir", "-1", "3"))
         return false;
+    if (!text_element(xml, "orthog_dir", along, sizeof along))
+        strcpy(along, "-1");
     lat_smear s;
     snprintf(number, sizeof number, "%.15g", rho);
     snprintf(smear, SMEAR_TEXT, "stout:%.*g,%s%s", strtod(number, NULL) == rho ? 15 : 17, rho,
@@ -86,8 +94,8 @@ static bool operator_of(const char *xml, lat_fermion *f, char smear[SMEAR_TEXT])
         "FermionAction", "FermAct",   "Mass", "Kappa", "clovCoeff", "FermionBC",  "FermBC",
         "boundary",      "FermState", "Name", "rho",   "n_smear",   "orthog_dir", "AnisoParam",
         "anisoP",        "t_dir",     "xi_0", "nu",    NULL};
-    char action[64] = "", anisotropic[16] = "";
-    double kappa;
+    char action[64] = "";
+    double kappa, mass;
     if (!lat_xml_only(xml, strlen(xml), known)
         || lat_xml_text(xml, strlen(xml), "FermAct", action, sizeof action) <= 0
         || (strcmp(action, "WILSON") && strcmp(action, "CLOVER")
@@ -95,12 +103,15 @@ static bool operator_of(const char *xml, lat_fermion *f, char smear[SMEAR_TEXT])
             && strcmp(action, "UNPRECONDITIONED_CLOVER"))
         || !links_of(xml, smear))
         return false;
-    if (lat_xml_text(xml, strlen(xml), "anisoP", anisotropic, sizeof anisotropic) > 0
-        && strcmp(anisotropic, "false") != 0)
+    if (!only_says(xml, "anisoP", "false", "0"))
         return false;
-    if (real_element(xml, "Kappa", &kappa) && kappa > 0)
+    const bool by_kappa = real_element(xml, "Kappa", &kappa) && kappa > 0,
+               by_mass = real_element(xml, "Mass", &mass);
+    if (by_kappa)
         f->mass = lat_mass_of_kappa(kappa);
-    else if (!real_element(xml, "Mass", &f->mass))
+    else if (by_mass)
+        f->mass = mass;
+    if ((!by_kappa && !by_mass) || (by_mass && fabs(f->mass - mass) > MASS_DIGITS))
         return false;
     if (strstr(action, "CLOVER") && !real_element(xml, "clovCoeff", &f->csw))
         return false;
@@ -130,12 +141,12 @@ static bool source_of(const char *xml, char text[SOURCE_TEXT])
                                         "j_decay",    "t_srce",    "t_source",  "SmearingParam",
                                         "wvf_kind",   "wvf_param", "wvfIntPar", "no_smear_dir",
                                         NULL};
-    char type[64] = "", wave[64] = "", along[16] = "3", decay[16] = "", steps[16] = "";
+    char type[64] = "", wave[64] = "", decay[16] = "", steps[16] = "";
     double width = 0;
     int x[4], end = 0;
     if (!lat_xml_only(xml, strlen(xml), known)
         || !text_element(xml, "SourceType", type, sizeof type)
-        || (text_element(xml, "j_decay", decay, sizeof decay) && strcmp(decay, "3") != 0))
+        || !only_says(xml, "j_decay", "3", "3"))
         return false;
     if (!strcmp(type, "WALL_SOURCE"))
         return text_element(xml, "t_source", decay, sizeof decay)
@@ -150,10 +161,9 @@ static bool source_of(const char *xml, char text[SOURCE_TEXT])
         return false;
     end = snprintf(text, SOURCE_TEXT, "point:%d,%d,%d,%d", x[0], x[1], x[2], x[3]);
     if (!shell)
-        return !text_element(xml, "wvf_kind", wave, sizeof wave);
-    text_element(xml, "no_smear_dir", along, sizeof along);
+        return lat_xml_text(xml, strlen(xml), "wvf_kind", wave, sizeof wave) == 0;
     if (!text_element(xml, "wvf_kind", wave, sizeof wave) || strcmp(wave, "GAUGE_INV_GAUSSIAN") != 0
-        || !real_element(xml, "wvf_param", &width) || strcmp(along, "3") != 0
+        || !real_element(xml, "wvf_param", &width) || !only_says(xml, "no_smear_dir", "3", "3")
         || !text_element(xml, "wvfIntPar", steps, sizeof steps)
         || strspn(steps, "0123456789") != strlen(steps))
         return false;
@@ -164,8 +174,7 @@ static bool source_of(const char *xml, char text[SOURCE_TEXT])
 /* Are the sinks smeared, so that the numbers solve nothing? */
 static bool smeared_sink(const char *xml)
 {
-    char type[64];
-    return text_element(xml, "SinkType", type, sizeof type) && strcmp(type, "POINT_SINK") != 0;
+    return !only_says(xml, "SinkType", "POINT_SINK", "POINT_SINK");
 }
 
 static int take_source(const char *xml, lat_header *head)

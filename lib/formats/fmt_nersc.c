@@ -252,8 +252,8 @@ static double tolerance(double usual, const char *printed)
     return fmax(usual, fmin(PRINTED_WITHIN, 1.01 * lat_printed_error(printed)));
 }
 
-/* Checksum, plaquette, link trace. A CHECKSUM of 0 beside a PLAQUETTE or LINK_TRACE of 0 was
- * never recorded (cuLGT writes so), and neither were those that are 0. */
+/* Checksum, plaquette, link trace. A PLAQUETTE or LINK_TRACE of 0 was never recorded, and neither
+ * was a CHECKSUM of 0 beside it (cuLGT writes so). */
 static int parse_stated(const char *name, nersc *n, lat_read_context *r)
 {
     char *end;
@@ -271,8 +271,8 @@ static int parse_stated(const char *name, nersc *n, lat_read_context *r)
         return -1;
     n->sum = (uint32_t)sum;
     n->summed = *n->checksum != 0;
-    if (n->summed && n->sum == 0 && (r->plaquette == 0 || r->link_trace == 0)) {
-        n->summed = false;
+    if (n->summed && (r->plaquette == 0 || r->link_trace == 0)) {
+        n->summed = n->sum != 0;
         r->plaquette = r->plaquette == 0 ? NAN : r->plaquette;
         r->link_trace = r->link_trace == 0 ? NAN : r->link_trace;
     }
@@ -288,21 +288,31 @@ static int set_source(lat_header *h, const nersc *n, uint32_t sum)
                           n->summed ? "checksum" : "no checksum stated, found", (unsigned long)sum);
 }
 
-/* Some programs write SU(3) of any group: --group says which one it is, or the length does. */
-static int check_group(lat_input *in, nersc *n, lat_header *h, const lat_read_context *r)
+/* Some programs write SU(3) of any group, and a word about numbers of another size: --group says
+ * which group it is, and the length both. */
+static int check_length(lat_input *in, nersc *n, lat_header *h, const lat_read_context *r)
 {
     const int64_t size = lat_input_size(in);
     if (r->hints.nc)
         set_group(n, h, r->hints.nc);
     const uint64_t rest = size < 0 ? 0 : (uint64_t)size - lat_input_offset(in);
     lat_header other = *h; /* borrowed */
-    if (r->hints.nc || size < 0 || rest == lat_payload_bytes(h, n->rows))
+    if (size < 0 || rest == lat_payload_bytes(h, n->rows))
         return 0;
+    other.real = h->real == LAT_F64 ? LAT_F32 : LAT_F64;
+    if (rest == lat_payload_bytes(&other, n->rows))
+        return lat_fail("%s: FLOATING_POINT is '%s', and the length is that of numbers of %d bits",
+                        lat_input_name(in), n->floating, 8 * (int)other.real);
+    other.real = h->real;
     for (other.nc = 2; other.nc <= LAT_MAX_COLOURS; other.nc++)
         if (rest == lat_payload_bytes(&other, n->rows < h->nc ? other.nc - 1 : other.nc))
-            return lat_fail("%s: DATATYPE is %s, and the length is that of SU(%d): --group %d of "
-                            "lat-convert reads it as that",
-                            lat_input_name(in), n->type, other.nc, other.nc);
+            return r->hints.nc
+                       ? lat_fail("%s: expected the length of SU(%d), as --group says, found that "
+                                  "of SU(%d)",
+                                  lat_input_name(in), h->nc, other.nc)
+                       : lat_fail("%s: DATATYPE is %s, and the length is that of SU(%d): --group "
+                                  "%d of lat-convert reads it as that",
+                                  lat_input_name(in), n->type, other.nc, other.nc);
     return 0;
 }
 
@@ -312,7 +322,7 @@ static int begin(lat_input *in, lat_header *h, lat_payload *p, lat_read_context 
     const char *name = lat_input_name(in);
     if (!n || read_lines(in, n, h) < 0 || parse_type(name, n, h) < 0
         || parse_floating(name, n, h) < 0 || parse_dims(name, n, h) < 0
-        || parse_stated(name, n, r) < 0 || check_group(in, n, h, r) < 0)
+        || parse_stated(name, n, r) < 0 || check_length(in, n, h, r) < 0)
         return -1;
     *p = (lat_payload){.big = n->big, .rows = n->rows, .digest = lat_nersc_digest};
     r->ambiguous = n->bare;

@@ -41,6 +41,7 @@ static int take_extents(const char *name, const lat_npy *a, const char *axes, la
 static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_context *r)
 {
     unsigned char b[LAT_NPY_MOST];
+    char text[LAT_NPY_MOST];
     lat_npy array;
     const char *name = lat_input_name(in);
     const ssize_t n = lat_input_peek(in, b, sizeof b);
@@ -48,10 +49,9 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
     if (n < 0)
         return -1;
     if (!bytes || !has_links(&array))
-        return lat_fail(
-            "%s: expected a NumPy array of complex numbers, version 1.0, of shape (4, T, "
-            "Z, Y, X, N, N) or (T, Z, Y, X, 4, N, N), found another",
-            name);
+        return lat_fail("%s: expected a NumPy array of complex numbers of shape (4, T, Z, Y, X, N, "
+                        "N) or (T, Z, Y, X, 4, N, N), found %.200s",
+                        name, n > 0 && lat_npy_text(b, (size_t)n, text) ? text : "another head");
     if (array.fortran)
         return lat_fail("%s: expected an array in C's order, found Fortran's "
                         "(numpy.ascontiguousarray)",

@@ -142,7 +142,7 @@ static bool probe_npy(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 static int read_npy(lat_input *in, lat_field *f, lat_quark_hints *h)
 {
     unsigned char b[LAT_NPY_MOST];
-    char axes[LAT_QUARK_AXES];
+    char axes[LAT_QUARK_AXES], text[LAT_NPY_MOST];
     lat_npy array;
     lat_kind kind;
     const char *name = lat_input_name(in);
@@ -151,9 +151,9 @@ static int read_npy(lat_input *in, lat_field *f, lat_quark_hints *h)
     if (n < 0)
         return -1;
     if (head == 0 || !has_spinors(&array, &kind))
-        return lat_fail("%s: expected a NumPy array of complex numbers, version 1.0, of shape (T, "
-                        "Z, Y, X, 4, 4, 3, 3) or (T, Z, Y, X, 4, 3), found another",
-                        name);
+        return lat_fail("%s: expected a NumPy array of complex numbers of shape (T, "
+                        "Z, Y, X, 4, 4, 3, 3) or (T, Z, Y, X, 4, 3), found %.200s",
+                        name, lat_npy_text(b, (size_t)n, text) ? text : "another head");
     f->head.real = array.real;
     lat_quark_take_order(&f->head.geom, axes, h->order[0] ? h->order : "tzyx", kind, array.extent);
     if (array.fortran)

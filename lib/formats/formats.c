@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "format.h"
 #include "lime.h"
+#include "npy.h"
 #include "payload.h"
 
 /* A new format is one line here: FORMAT(name), defined as lat_format_name in fmt_name.c. */
@@ -71,9 +72,8 @@ static const struct refused {
     {"a file of xz", "\3757zXZ", "decompress it on the way: 'xz -dc FILE | lat-convert'"},
     {"a file of zstd", "\x28\xb5\x2f\xfd",
      "decompress it on the way: 'zstd -dc FILE | lat-convert'"},
-    {"a NumPy array", "\x93NUMPY",
-     "expected complex numbers of shape (4, T, Z, Y, X, N, N) or (T, Z, Y, X, 4, N, N), or of "
-     "spinors"},
+    {"a ZIP archive", "PK\3\4", "take the array out of it, if it is NumPy's: numpy.save"},
+    {"a NumPy array", LAT_NPY_MAGIC, NULL},
     {NULL, NULL, NULL}};
 
 const char *lat_format_refused(size_t i)
@@ -115,16 +115,22 @@ bool lat_format_fits(const lat_format *f, const unsigned char *b, size_t n, int6
 static void no_format(lat_input *in, const unsigned char *b, size_t n)
 {
     const char *name = lat_input_name(in);
+    char text[LAT_NPY_MOST];
     for (const struct refused *r = refused; r->name; r++)
         if (lat_begins(b, n, r->begin)) {
-            lat_fail("%s: is %s: %s", name, r->name, r->advice);
+            if (r->advice)
+                lat_fail("%s: is %s: %s", name, r->name, r->advice);
+            else
+                lat_fail("%s: is a NumPy array: expected complex numbers of shape (4, T, Z, Y, X, "
+                         "N, N) or (T, Z, Y, X, 4, N, N), or of spinors, found %.200s",
+                         name, lat_npy_text(b, n, text) ? text : "a head that is not read");
             return;
         }
     char hex[3 * 8 + 1] = "";
     for (size_t i = 0; i < n && i < 8; i++)
         snprintf(hex + 3 * i, 4, "%02x ", b[i]);
-    lat_fail("%s: begins like no format that is known (%s...): see lat-convert --list, or say "
-             "--from NAME",
+    lat_fail("%s: begins like no format that is known (%s...): see lat-convert --list, or "
+             "say lat-convert --from NAME",
              name, hex);
 }
 

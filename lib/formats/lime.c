@@ -41,6 +41,10 @@ int lat_lime_next(lat_input *in, lat_lime_record *rec)
     const ssize_t n = lat_input_peek(in, b, sizeof b);
     if (n <= 0)
         return (int)n;
+    if (!lat_lime_begins(b, (size_t)n) && lat_input_offset(in) == 0)
+        return lat_fail("%s: expected a LIME file, which begins with 45 67 89 ab, found %02x %02x "
+                        "%02x %02x",
+                        name, b[0], n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
     if (!lat_lime_begins(b, (size_t)n))
         return 0; /* blanks at the end, or something else: lat_expect_end tells */
     if (lat_input_read(in, b, sizeof b) < 0)
@@ -139,6 +143,9 @@ static void squeeze(char *s)
 int lat_lime_element(const lat_lime_xml *x, const char *tag, char *text, size_t size)
 {
     const int found = lat_xml_text(x->text, strlen(x->text), tag, text, size);
+    if (found == LAT_XML_TWICE)
+        return lat_fail("%s: record '%s' states <%s> more than once, and not the same", x->file,
+                        x->type, tag);
     if (found < 0)
         return lat_fail("%s: record '%s' is not proper XML: %s", x->file, x->type, text);
     squeeze(text);

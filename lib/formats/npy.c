@@ -2,36 +2,53 @@
 /* npy.c: the head of a NumPy array. */
 #include "npy.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 
-/* Bytes 8 and 9 are the length of a dict of Python. */
+/* Behind the mark and the version (1 to 3) the length of a dict of Python, of 2 bytes or 4, and the
+ * dict. */
+size_t lat_npy_text(const unsigned char *b, size_t n, char text[LAT_NPY_MOST])
+{
+    const size_t head = n > 6 && b[6] == 1 ? 10 : 12;
+    if (n < head || memcmp(b, LAT_NPY_MAGIC, 6) != 0 || b[6] < 1 || b[6] > 3 || b[7] != 0)
+        return 0;
+    const size_t length = head == 10 ? (size_t)b[8] | (size_t)b[9] << 8 : lat_load_u32(b + 8, false);
+    if (length >= LAT_NPY_MOST || n < head + length)
+        return 0;
+    memcpy(text, b + head, length);
+    text[length] = '\0';
+    for (size_t i = length; i > 0 && (text[i - 1] == ' ' || text[i - 1] == '\n'); i--)
+        text[i - 1] = '\0';
+    return head + length;
+}
+
+/* The extents of a tuple, which ends at the character that is returned. */
+static const char *take_shape(const char *s, lat_npy *array)
+{
+    char *end;
+    while (array->rank < LAT_NPY_RANK && *s >= '0' && *s <= '9') {
+        array->extent[array->rank++] = strtoull(s, &end, 10);
+        s = end + strspn(end, ", ");
+    }
+    return s;
+}
+
 size_t lat_npy_parse(const unsigned char *b, size_t n, lat_npy *array)
 {
-    char text[LAT_NPY_MOST], *shape;
-    int bytes, used = 0;
-    if (n < 10 || memcmp(b, "\x93NUMPY\x01\x00", 8) != 0)
-        return 0;
-    const size_t length = (size_t)b[8] | (size_t)b[9] << 8;
-    if (length >= sizeof text || n < 10 + length)
-        return 0;
-    memcpy(text, b + 10, length);
-    text[length] = '\0';
-    const char *descr = strstr(text, "'descr': '");
-    if (!descr || sscanf(descr, "'descr': '%1[<>]c%d'", (char[2]){0}, &bytes) != 2
-        || (bytes != 8 && bytes != 16) || !(shape = strstr(text, "'shape': (")))
+    char text[LAT_NPY_MOST];
+    int bytes;
+    const size_t head = lat_npy_text(b, n, text);
+    const char *descr = head ? strstr(text, "'descr': '") : NULL,
+               *shape = head ? strstr(text, "'shape': (") : NULL;
+    if (!descr || !shape || sscanf(descr, "'descr': '%1[<>]c%d'", (char[2]){0}, &bytes) != 2
+        || (bytes != 8 && bytes != 16))
         return 0;
     *array = (lat_npy){.real = bytes == 16 ? LAT_F64 : LAT_F32,
                        .big = descr[strlen("'descr': '")] == '>',
                        .fortran = strstr(text, "'fortran_order': True") != NULL};
-    shape += strlen("'shape': (");
-    while (array->rank < LAT_NPY_RANK
-           && sscanf(shape, "%5" SCNu64 "%n", &array->extent[array->rank], &used) == 1) {
-        array->rank++;
-        shape += used + strspn(shape + used, ", ");
-    }
-    return *shape == ')' ? 10 + length : 0;
+    return *take_shape(shape + strlen("'shape': ("), array) == ')' ? head : 0;
 }
 
 void lat_npy_print(char b[LAT_NPY_HEAD + 1], lat_real real, const char *shape)

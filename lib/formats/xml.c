@@ -106,23 +106,26 @@ int lat_xml_each(const char *document, size_t n, lat_xml_child *each, void *cont
 typedef struct first {
     char *text;
     size_t size;
-    bool found, overlong;
+    bool found, overlong, twice;
 } first;
 
 static int take_first(void *context, LAT_UNUSED const char *tag, const char *text)
 {
     first *f = context;
-    if (f->found)
-        return 0;
-    f->found = true;
-    f->overlong = strlen(text) >= f->size;
-    if (f->overlong)
-        return 0;
     while (isspace((unsigned char)*text))
         text++;
-    strcpy(f->text, text);
-    for (size_t k = strlen(text); k && isspace((unsigned char)f->text[k - 1]); k--)
-        f->text[k - 1] = 0;
+    size_t n = strlen(text);
+    while (n && isspace((unsigned char)text[n - 1]))
+        n--;
+    if (f->overlong || n >= f->size) {
+        f->overlong = true;
+    } else if (f->found) {
+        f->twice = f->twice || strlen(f->text) != n || memcmp(f->text, text, n) != 0;
+    } else {
+        f->found = true;
+        memcpy(f->text, text, n);
+        f->text[n] = 0;
+    }
     return 0;
 }
 
@@ -134,7 +137,7 @@ int lat_xml_text(const char *document, size_t n, const char *tag, char *text, si
     if (rc == 0 && !f.overlong) {
         if (!f.found)
             *text = 0;
-        return f.found;
+        return f.twice ? LAT_XML_TWICE : f.found;
     }
     snprintf(text, size, "%s", f.overlong ? "a value is too long" : why);
     return -1;

@@ -9,7 +9,9 @@
  * both ends. The document may begin with blanks and ends at its first NUL. A document type is not
  * accepted, so there are no entities to expand.
  * Returns 1; 0 if there is no such element; -1 if the document is not well-formed or the text
- * longer than size - 1: then text is a few words about it. */
+ * longer than size - 1: then text is a few words about it; LAT_XML_TWICE if another element of this
+ * name has another text. */
+#define LAT_XML_TWICE (-2)
 int lat_xml_text(const char *document, size_t n, const char *tag, char *text, size_t size);
 
 /* Are all elements of the document among `known`, which ends with NULL? */
