@@ -113,12 +113,32 @@ cells() {
     refuses 1 "expected as many sources on each configuration, where 2 of them are merged" lat-stat --most 2 unequal
     # Where a source is missing in the middle of a configuration, it is said.
     sed '$d' b.2 >short
-    refuses 1 "expected as many rows of 'nucleon 0 0 0 7' as of 'nucleon 0 0 0 0' in each configuration, found 0 and 1 in number 3 (links 00000002)" \
+    refuses 1 ": expected as many rows of 'nucleon 0 0 0 7' as of 'nucleon 0 0 0 0' in each configuration, found 0 and 1 in number 3 (links 00000002)" \
         lat-stat b.0 b.1 short
     # Without the CRC each counts, which is said.
     sed 's/\t0000000.\t/\tunknown\t/' a.0 >none
     run -0 --separate-stderr lat-stat none
     [[ $stderr == "lat-stat: warning: none: does not say of which links it is: each propagator counts as a configuration" ]]
+}
+
+@test "lat-stat: a table or a configuration that is there twice gets a word, of any tool, and tables of others do not" {
+    local warning='to the last digit: is a table, or a configuration, there twice?' table
+    lat-heatbath -q -d 4,4,4,4 --beta 6 --thermalise 2 --every 1 --count 3 -o all.lat
+    lat-plaq --tsv all.lat >plaq.tsv
+    lat-flow --tsv --until .1 all.lat >flow.tsv
+    lat-gluon --tsv --force all.lat >gluon.tsv 2>/dev/null
+    for table in plaq flow gluon; do
+        run -0 --separate-stderr lat-stat --force $table.tsv
+        [[ $stderr != *"$warning"* ]]
+        run -0 --separate-stderr lat-stat --force $table.tsv $table.tsv
+        [ "$(grep -c "warning: $table.tsv: number 4 (.*) has the numbers of an earlier source or configuration, $warning" <<<"$stderr")" = 1 ]
+        cat $table.tsv $table.tsv >two.tsv
+        run -0 --separate-stderr lat-stat --force two.tsv
+        [[ $stderr == *"two.tsv: number 4 "*"$warning"* ]]
+    done
+    printf 'a\n1\n1\n2\n' >others.tsv
+    run -0 --separate-stderr lat-stat --value a others.tsv
+    [[ $stderr != *"$warning"* ]]
 }
 
 @test "lat-stat: equivalent momenta and directions are averaged first, where boundaries and extents say that they are equivalent" {

@@ -31,8 +31,8 @@ typedef struct links {
     bool spinors;
     lat_hdf5_set bad;   /* one that may have been it */
     lat_hdf5_set other; /* of what is nothing of the kind, the one with the most axes */
-    char axes[12];    /* of a set, slowest first */
-    char *xml;        /* a record, or NULL; owned */
+    char axes[12];      /* of a set, slowest first */
+    char *xml;          /* a record, or NULL; owned */
 } links;
 
 static bool square(const lat_hdf5_set *s, int k)

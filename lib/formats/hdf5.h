@@ -6,9 +6,9 @@
  * It reads what programs of the field write (QDP++, lalibe, Qlua, PyQUDA, h5py):
  * superblocks 0 to 3; groups with symbol tables, with links in their headers or in a heap; numbers
  * in one piece or in chunks, deflated, shuffled and summed by fletcher32 or not. Sums of
- * descriptions and chunks are verified where there are some. Everything else is refused by its name:
- * external storage, virtual datasets, external and soft links, other filters. Source: the HDF5 File
- * Format Specification, version 3, and 4 for layouts of version 5. */
+ * descriptions and chunks are verified where there are some. Everything else is refused by its
+ * name: external storage, virtual datasets, external and soft links, other filters. Source: the
+ * HDF5 File Format Specification, version 3, and 4 for layouts of version 5. */
 #pragma once
 
 #include <stdbool.h>

@@ -197,8 +197,8 @@ static int take_array(chunks *w)
     return rc;
 }
 
-/* An array that grows: the first entries are in its index, the others in blocks. Row u of blocks has
- * 2^(u/2) blocks of first 2^((u+1)/2) entries. The index has the addresses of the blocks of the
+/* An array that grows: the first entries are in its index, the others in blocks. Row u of blocks
+ * has 2^(u/2) blocks of first 2^((u+1)/2) entries. The index has the addresses of the blocks of the
  * first rows, and of one block for each further row, which has those of that row. */
 typedef struct growing {
     size_t bytes;       /* of an entry */
@@ -245,7 +245,8 @@ static int take_growing(chunks *w)
     if (!lat_hdf5_description(w->h, w->s->address, sizeof b, b) || memcmp(b, "EAHD", 4) != 0
         || !lat_hdf5_sum_right(b, sizeof b) || !is_entry(w->s, b[6]) || b[11] > MOST_PAGE)
         return no_index(w);
-    const int bits = b[7], inside = b[8], first = lat_hdf5_power_of(b[9]), pointers = lat_hdf5_power_of(b[10]);
+    const int bits = b[7], inside = b[8], first = lat_hdf5_power_of(b[9]),
+              pointers = lat_hdf5_power_of(b[10]);
     const int rows = 1 + bits - first, direct = 2 * pointers;
     if (bits > 64 || first < 0 || pointers < 1 || rows < direct)
         return no_index(w);

@@ -76,8 +76,9 @@ static int check_chunks(lat_hdf5 *h, const lat_hdf5_set *s)
     if (bytes == 0 || bytes > set_bytes(s) || bytes > UINT32_MAX)
         return refuse(h, s, "its chunks are larger than the dataset, or than 4 GiB");
     if (s->index == LAT_HDF5_GROWING && !s->first_grows)
-        return refuse(h, s, "it may grow, and not along its first axis alone: that is not read "
-                            "(write it without maxshape)");
+        return refuse(h, s,
+                      "it may grow, and not along its first axis alone: that is not read "
+                      "(write it without maxshape)");
     if (s->address == LAT_HDF5_NOWHERE)
         return refuse(h, s, "its numbers were never written");
     const int64_t count = lat_hdf5_chunks(h, s, check_chunk, &w);
@@ -179,8 +180,7 @@ static bool inflate_chunk(const sink *w, const lat_hdf5_chunk *c, uint64_t store
         z.avail_in = (uInt)n;
         rc = inflate(&z, Z_NO_FLUSH);
     }
-    const bool whole = rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0
-                       && done == stored;
+    const bool whole = rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0 && done == stored;
     inflateEnd(&z);
     return whole;
 }

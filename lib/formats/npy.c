@@ -14,7 +14,8 @@ size_t lat_npy_text(const unsigned char *b, size_t n, char text[LAT_NPY_MOST])
     const size_t head = n > 6 && b[6] == 1 ? 10 : 12;
     if (n < head || memcmp(b, LAT_NPY_MAGIC, 6) != 0 || b[6] < 1 || b[6] > 3 || b[7] != 0)
         return 0;
-    const size_t length = head == 10 ? (size_t)b[8] | (size_t)b[9] << 8 : lat_load_u32(b + 8, false);
+    const size_t length = head == 10 ? (size_t)b[8] | (size_t)b[9] << 8
+                                     : lat_load_u32(b + 8, false);
     if (length >= LAT_NPY_MOST || n < head + length)
         return 0;
     memcpy(text, b + head, length);

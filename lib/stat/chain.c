@@ -20,10 +20,11 @@ void lat_chain_free(lat_chain *c)
     lat_names_free(&c->rows);
     lat_names_free(&c->raw);
     lat_names_free(&c->configs);
+    lat_names_free(&c->prints);
     lat_samples_free(&c->numbers);
     LAT_FREE(c->value, c->fixed_text, c->row_of, c->missing, c->last_file, c->sum, c->members,
              c->count);
-    LAT_FREE(c->of_theta, c->one, c->had);
+    LAT_FREE(c->of_theta, c->one, c->had, c->table);
     *c = (lat_chain){.config = -1};
 }
 
@@ -303,10 +304,39 @@ static long raw_of(lat_chain *c, const lat_table *t, char *raw, const char *key,
     return lat_names_add(&c->raw, raw);
 }
 
+/* Numbers that are those of another source or configuration to the last digit are the same ones. */
+static int look_for_twice(lat_chain *c)
+{
+    uint64_t print = 14695981039346656037u; /* FNV-1a, of words */
+    char text[24];
+    if (c->repeated || !c->kind.marks)
+        return 0;
+    for (long raw = 0; raw < c->raw.count; raw++)
+        for (long i = 0; i < c->values && c->had[raw]; i++) {
+            uint64_t bits;
+            memcpy(&bits, &c->one[raw * c->values + i], sizeof bits);
+            print = (print ^ bits ^ (uint64_t)raw) * 1099511628211u;
+        }
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)print);
+    const long before = c->prints.count, n = lat_names_add(&c->prints, text);
+    c->repeated = n >= 0 && n < before;
+    if (c->repeated) {
+        char *name = lat_text_new("%s", c->configs.name[c->config]);
+        lat_warn(
+            "warning: %s: number %ld (%s) has the numbers of an earlier source or configuration, "
+            "to the last digit: is a table, or a configuration, there twice?",
+            c->table, c->config + 1, name ? spaced(name) : "");
+        free(name);
+    }
+    return lat_rc(n < 0);
+}
+
 /* The rows of a source are complete: they are added to those of the configuration. */
 static int end_source(lat_chain *c)
 {
     const long values = c->values;
+    if (look_for_twice(c))
+        return -1;
     if (c->kind.complete && c->kind.complete(c))
         return -1;
     for (long raw = 0; raw < c->raw.count; raw++) {
@@ -353,9 +383,9 @@ static int end_block(lat_chain *c)
     for (long i = 0; i < c->raw.count; i++)
         if (c->count[i] != c->count[0] || c->count[i] == 0) {
             char *config = c->configs.name[c->config];
-            return lat_fail("expected as many rows of '%s' as of '%s' in each configuration, found "
-                            "%u and %u in number %ld (%s)",
-                            spaced(c->raw.name[i]), spaced(c->raw.name[0]), c->count[i],
+            return lat_fail("%s: expected as many rows of '%s' as of '%s' in each configuration, "
+                            "found %u and %u in number %ld (%s)",
+                            c->table, spaced(c->raw.name[i]), spaced(c->raw.name[0]), c->count[i],
                             c->count[0], c->config + 1, spaced(config));
         }
     c->numbers.numbers = c->rows.count * values;
@@ -376,6 +406,11 @@ int lat_chain_row(lat_chain *c, const lat_table *t, int input)
     if (config < 0 || (config != c->config && end_block(c)))
         return -1;
     c->config = config;
+    if (!c->table || strcmp(c->table, t->name)) {
+        free(c->table);
+        if (!(c->table = lat_text_new("%s", t->name)))
+            return -1;
+    }
     char *raw = joined(t, c->key, c->keys), *fixed = joined(t, c->fixed, c->fixeds);
     char *key = raw && fixed ? represented(c, t) : NULL;
     const long n = key ? raw_of(c, t, raw, key, fixed) : -1;

@@ -52,7 +52,10 @@ struct lat_chain {
     lat_names configs;
     double *of_theta; /* [configs]: of column `theta`, NaN where there is none */
     char *last_file;  /* of column `file` */
+    char *table;      /* name of the table that the row before is of */
     bool disordered, nameless;
+    lat_names prints; /* of the numbers of each source, of tables of our tools */
+    bool repeated;    /* a warning has said that some are there twice */
     /* the present configuration */
     long config, blocks;
     double *sum;         /* [rows][values] */
