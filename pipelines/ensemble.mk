@@ -35,13 +35,13 @@ $(error expected ensemble.sh beside ensemble.mk, in a folder without blanks in i
 endif
 # A misspelt variable would be ignored.
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
-variables := $(shell LAT_GIVEN=$(call quote,$(given)) $(here)known.sh $(here)ensemble.mk $(call quote,$(here)$(GAUGE).sh) $(here)fix.sh $(one) $(here)gpuslot) OMP_NUM_THREADS
+variables := $(shell LAT_GIVEN=$(call quote,$(given)) LAT_EMPTY=$(call quote,$(foreach v,$(given),$(if $($(v)),,$(v)))) $(here)known.sh $(here)ensemble.mk $(call quote,$(here)$(GAUGE).sh) $(here)fix.sh $(one) $(here)gpuslot) OMP_NUM_THREADS
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing done)
 endif
 export LAT_KNOWN := 1
 # (A make that runs this one hands on all of its own.)
-ifeq ($(MAKELEVEL),0)
+ifeq ($(MAKELEVEL),$(if $(wildcard $(here)$(GAUGE).sh),0))
 ifneq ($(filter-out $(variables),$(given)),)
 $(error expected variables of $(GAUGE).sh ($(variables)), found '$(filter-out $(variables),$(given))')
 endif

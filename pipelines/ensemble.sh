@@ -58,6 +58,7 @@ begin() {
 
 # Names of the configurations of this part.
 list() {
+    [ -d "$raw" ] || fail "RAW: expected a folder of configurations, found no folder '$raw'"
     find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort -V | awk -v part="$part" -v folder="$raw" '
         BEGIN {
             if (part !~ /^[0-9]+\/[0-9]+$/ || split(part, p, "/") != 2 || p[1] < 1 || p[1] + 0 > p[2] + 0) {

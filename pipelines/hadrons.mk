@@ -27,7 +27,7 @@ here := $(dir $(lastword $(MAKEFILE_LIST)))
 quote = '$(subst ','\'',$(1))'
 # A misspelt variable would be ignored.
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
-variables := $(shell LAT_GIVEN=$(call quote,$(given)) $(here)known.sh $(here)hadrons.mk $(here)hadrons.sh)
+variables := $(shell LAT_GIVEN=$(call quote,$(given)) LAT_EMPTY=$(call quote,$(foreach v,$(given),$(if $($(v)),,$(v)))) $(here)known.sh $(here)hadrons.mk $(here)hadrons.sh)
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing done)
 endif

@@ -19,12 +19,13 @@ PATH=$PATH:$here/../bin
 : "${MOMENTA:=0}"                    # all momenta with n^2 up to this
 : "${RESIDUAL:=1e-10}"               # |b - M x|/|b| of each column; correlators of large t need it
 : "${SOLVER:=auto}"                  # see lat-solve
-: "${KEEP:=}"                        # a name that is not empty: the propagator stays, as OUT.prop.lat
+: "${KEEP:=}"                        # 1: the propagator stays, as OUT.prop.lat
 : "${CONVERT:=}"                     # options of lat-convert, where a file does not say what it holds
 
 # shellcheck source=known.sh source-path=SCRIPTDIR
 . "$here/known.sh" "$0"
 
+[[ -z $KEEP || $KEEP == 1 ]] || { echo "hadrons.sh: KEEP: expected 1, or nothing, found '$KEEP'" >&2; exit 2; }
 [ $# -eq 2 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv, found $# arguments" >&2; exit 2; }
 config=$1 out=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option

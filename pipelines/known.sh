@@ -2,7 +2,8 @@
 # What of the environment would not be used, though it looks so:   known.sh SCRIPT FILE...
 # Refuses a variable that is a parameter of SCRIPT but for one letter, or but for capitals: misspelt, it would leave a default in place
 # in silence. Parameters are the lines : "${NAME:=..}" and NAME ?= .. of SCRIPT and of the FILEs that it runs. Scripts source this after
-# theirs; ensemble.mk and hadrons.mk run it, and get the names. LAT_GIVEN: more variables that are set. What a pipeline runs in turn is not asked again (LAT_KNOWN).
+# theirs; ensemble.mk and hadrons.mk run it, and get the names. LAT_GIVEN: more variables that are set. LAT_EMPTY: those of them
+# that are empty, which is refused where the default is not. What a pipeline runs in turn is not asked again (LAT_KNOWN).
 known_parameters() {
     cat -- "$@" 2>/dev/null | LC_ALL=C awk '
         /^[A-Z_]+ [?]= / { print $1 }
@@ -18,6 +19,10 @@ known_parameters() {
 
 known_own=$(known_parameters "$@")
 if [ -z "${LAT_KNOWN-}" ]; then
+    for known_empty in ${LAT_EMPTY-}; do
+        known_default=$(sed -n "s/^$known_empty ?= //p; s/.*\"[\$]{$known_empty:=\([^}]*\)}.*/\1/p" "$@" 2>/dev/null | head -n 1)
+        [ -z "$known_default" ] || { echo "${1##*/}: $known_empty: expected a value, found none (the default is $known_default)" >&2; exit 2; }
+    done
     # shellcheck disable=SC2086 # several words
     { compgen -e; printf '%s\n' ${LAT_GIVEN-}; } | LC_ALL=C awk -v script="${1##*/}" -v parameters="$known_own" '
         # One letter more, less, another one, or two that have changed places.

@@ -359,6 +359,14 @@ END
     "${run[@]}" --checkpoint ck --resume ck -o 'cut.%d.lat'
     [ ! -e ck ]
     for i in 0 1 2 3 4 5; do cmp straight.$i.lat cut.$i.lat; done
+    # a default that is named is the same run, and a checkpoint says what it is
+    run=(lat-heatbath --dims "$dims" --beta 5.9 --seed 3 -q --no-provenance)
+    "${run[@]}" -o straight.lat
+    LD_PRELOAD=$PWD/stop.so "${run[@]}" --checkpoint ck -o x.lat 2>err || [ $? -eq 143 ]
+    refuses 1 "ck: expected the checkpoint of this run, '--thermalise 20', found that of another, '--thermalise 500'" \
+        "${run[@]}" --thermalise 20 --resume ck -o x.lat
+    "${run[@]}" --thermalise 500 --group 3 --every 10 --checkpoint ck --resume ck -o x.lat
+    cmp straight.lat x.lat
 }
 
 @test "a run that continues from a NERSC copy draws the numbers of the stream; links that say no seed want --seed" {

@@ -71,7 +71,7 @@ cut_off() {
     [[ $stderr == "ensemble: RAW and OUT: expected two folders"* ]]
     # A script that is none of a gauge is no gauge either, and verify is told the same.
     # shellcheck disable=SC2016
-    for gauge in nonsense gribov quickstart ensemble fix ../pipelines/landau "q'q" '$(touch pwned)' ''; do
+    for gauge in nonsense gribov quickstart ensemble fix ../pipelines/landau "q'q" '$(touch pwned)'; do
         for goal in all verify; do
             run -2 --separate-stderr ensemble GAUGE="${gauge//\$/\$\$}" OUT=x $goal
             [[ $stderr == *"ensemble: GAUGE: expected landau, coulomb, mag, or the NAME of a copy NAME.sh beside them, found '$gauge'"* ]]
@@ -1041,6 +1041,17 @@ pions_of() {
         refuses 2 "$script.mk: expected the variable $right, found $wrong, which is not used" env MAKELEVEL=1 make -n -s -f "$P/$script.mk" "$wrong=1"
     done
     make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=1e-3 T_FIRST=1 CONVERT= TOLERANCE=1 >/dev/null
+    # one that is empty is no default, unless that is empty, too
+    refuses 2 "hadrons.mk: KAPPA: expected a value, found none (the default is 0.1540)" make -n -s -f "$P/hadrons.mk" KAPPA=
+    refuses 2 "hadrons.mk: BINSIZE: expected a value, found none (the default is 1)" make -n -s -f "$P/hadrons.mk" BINSIZE=
+    refuses 2 "ensemble.mk: GAUGE: expected a value, found none (the default is landau)" make -n -s -f "$P/ensemble.mk" GAUGE=
+    refuses 2 "ensemble.mk: THETA: expected a value, found none (the default is 1e-14)" make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=
+    make -n -s -f "$P/hadrons.mk" SINK= SOURCES= CONVERT= >/dev/null
+    # what comes first is said first
+    refuses 2 "ensemble: GAUGE: expected landau, coulomb, mag, or the NAME of a copy NAME.sh beside them, found 'lorenz'" \
+        make -n -s -f "$P/ensemble.mk" GAUGE=lorenz STEPS=3
+    refuses 2 "ensemble: RAW: expected a folder of configurations, found no folder 'nowhere'" make -n -s -f "$P/hadrons.mk" RAW=nowhere
+    refuses 2 "hadrons.sh: KEEP: expected 1, or nothing, found 'no'" env KEEP=no "$P/hadrons.sh" raw/cfg.1 out.tsv
 }
 
 @test "a name in RAW is never run, and a link at the name of a helper file is never followed" {

@@ -408,8 +408,6 @@ static void check_usage(void)
     if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",
                   lat_opts.output);
-    if (!lat_opt_given("thermalise"))
-        opts->thermalise = opts->continued ? 0 : 500;
 }
 
 static void check_rows(void)
@@ -452,8 +450,10 @@ int main(int argc, char **argv)
 {
     lat_heatbath_run r = {.number = 0};
     lat_options_parse(&tool, argc, argv);
-    r.text = lat_resume_text();
     opts->continued = opts->continued || lat_opts.nfiles || lat_opt_given("input");
+    if (!lat_opt_given("thermalise")) /* a default that is named is the same run */
+        opts->thermalise = opts->continued ? 0 : 500;
+    r.text = lat_resume_text();
     check_usage();
     bool bad = !r.text || prepare(&r) || generate(&r);
     lat_progress_end();
