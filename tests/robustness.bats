@@ -41,6 +41,22 @@ stages() {
     [ $many -eq 300 ] || paste peaks.$few peaks.$many | awk '$3 > $1 + 1024 { print; bad = 1 } END { exit bad }'
 }
 
+@test "a stream of 32 configurations is solved in the memory of 8, with a checkpoint and without" {
+    sanitized && skip "the sanitizers keep what is freed"
+    local n how
+    for how in "" "--checkpoint ck"; do
+        rm -f peaks
+        for n in 8 32; do
+            lat-start weak --dims 4,4,4,8 --count $n --seed 3 -o links.lat
+            # shellcheck disable=SC2086 # words
+            peak lat-solve -q --device cpu --mass 1 --source point:0,0,0,0 $how links.lat -o x.lat
+        done
+        paste -s peaks | awk '{ print "# " $1 " KiB for 8, " $3 " KiB for 32" }' >&3
+        # a solution takes 1152 KiB
+        paste -s peaks | awk '{ exit $3 > $1 + 4096 }'
+    done
+}
+
 # Texts that a shell, printf, awk or a terminal would take for more than texts.
 evil='$(touch pwned1) `touch pwned2` ; touch pwned3 | touch pwned4 %s%s%n%n %999999d \n "'\''" ../../x & <a> &lt; '
 
