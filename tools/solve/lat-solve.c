@@ -39,10 +39,6 @@ static const lat_option options[] = {
      "several twisted masses instead of --twist: a solution for each, in this order, from one "
      "Krylov space (multi-shift CG)"},
     LAT_SMEAR_LINKS_OPTION(solving.smearing, "; sources use the links as they were read"),
-    LAT_HEADING("Overlap operator"),
-    LAT_OVERLAP_OPTIONS,
-    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
-     "write D^-1 itself, with its contact term, instead of (D^-1 - 1)/(1 - MU)"},
     LAT_HEADING("Source"),
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "read links from FILE; the input has the sources"},
@@ -51,6 +47,10 @@ static const lat_option options[] = {
      "noise:z4,t=.., with steps such as /gauss:w,n after it (man lat-source)"},
     {LAT_OPT_TEXT, "columns", 0, "C,C,..", &columns_text, 0, 0,
      "solve only these columns, and write them as spinors"},
+    LAT_HEADING("Overlap operator"),
+    LAT_OVERLAP_OPTIONS,
+    {LAT_OPT_FLAG, "contact", 0, NULL, &lat_overlap_opts.keep_contact, 0, 0,
+     "write D^-1 itself, with its contact term, instead of (D^-1 - 1)/(1 - MU)"},
     LAT_HEADING("Solver"),
     {LAT_OPT_CHOICE, "precision", 'p', "single|double|half", &solving.precision, 0, 0,
      "precision of the iterations; half needs a GPU (default: half on a GPU, else single; single "
@@ -101,7 +101,11 @@ static const lat_tool tool = {
     .name = "lat-solve",
     .args = "[FILE]",
     .summary = "Solves the Dirac equation M x = b: quark propagators from links or from sources.",
-    .example = "lat-solve --kappa 0.135 --csw 1.769 --source point:0,0,0,0 cfg.lat -o prop.lat",
+    .example =
+        "lat-solve --kappa 0.135 --csw 1.769 --source point:0,0,0,0 cfg.lat -o prop.lat\n"
+        "lat-solve --smear-links stout:0.125,2 --mass 0.1 --source wall:3 cfg.lat | lat-corr\n"
+        "lat-orelax cfg.lat | lat-solve --kappa 0.15 --source momentum:1,1,1,1.5 --checkpoint ck "
+        "-o prop.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
