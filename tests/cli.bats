@@ -149,7 +149,7 @@ need_terminal() {
             done
         done <commands
     done
-    [ $n -gt 60 ]
+    [ $n -gt 50 ]
     awk '/^Source:$/ { source = NR } /^Overlap operator:$/ { overlap = NR } END { exit !(source && source < overlap) }' help.lat-solve
 }
 

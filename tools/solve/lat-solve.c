@@ -36,8 +36,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "kappas", 0, "K,K,..", &kappas_text, 0, 0,
      "several kappas instead of --kappa: a solution for each, in this order"},
     {LAT_OPT_TEXT, "twists", 0, "MU,MU,..", &twists_text, 0, 0,
-     "several twisted masses instead of --twist: a solution for each, in this order, from one "
-     "Krylov space (multi-shift CG)"},
+     "several twisted masses instead of --twist: a solution for each, by one multi-shift CG"},
     LAT_SMEAR_LINKS_OPTION(solving.smearing, "; sources use the links as they were read"),
     LAT_HEADING("Source"),
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
@@ -101,11 +100,8 @@ static const lat_tool tool = {
     .name = "lat-solve",
     .args = "[FILE]",
     .summary = "Solves the Dirac equation M x = b: quark propagators from links or from sources.",
-    .example =
-        "lat-solve --kappa 0.135 --csw 1.769 --source point:0,0,0,0 cfg.lat -o prop.lat\n"
-        "lat-solve --smear-links stout:0.125,2 --mass 0.1 --source wall:3 cfg.lat | lat-corr\n"
-        "lat-orelax cfg.lat | lat-solve --kappa 0.15 --source momentum:1,1,1,1.5 --checkpoint ck "
-        "-o prop.lat",
+    .example = "lat-solve --kappa 0.135 --csw 1.769 --source point:0,0,0,0 cfg.lat -o prop.lat\n"
+               "lat-solve --mass 0.1 --source wall:3 --checkpoint ck cfg.lat | lat-corr",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
