@@ -135,6 +135,24 @@ need_terminal() {
     done
 }
 
+@test "examples of --help have options that their tools have; lat-solve has the source before the overlap operator" {
+    local t line name option n=0
+    for t in $(tools); do "$t" --help >"help.$t"; done
+    for t in $(tools); do
+        # a command a line: a long one goes on in the next line
+        sed -n '/^Example:$/,$p' "help.$t" | sed '1d; s/^ *//' | awk '{ printf "%s%s", $0, /[\\|]$/ ? " " : "\n" }' | tr -d '\\' | tr '|' '\n' >commands
+        while read -r name line; do
+            for option in $line; do
+                [[ $option == --* ]] || continue
+                n=$((n + 1))
+                grep -Eq -e "^ *(-., )?$option([ =]|\$)" "help.$name" || fail "$t: example with $name $option"
+            done
+        done <commands
+    done
+    [ $n -gt 50 ]
+    awk '/^Source:$/ { source = NR } /^Overlap operator:$/ { overlap = NR } END { exit !(source && source < overlap) }' help.lat-solve
+}
+
 @test "--version begins with tool and version and says how it was built" {
     local t
     for t in $(tools); do

@@ -670,7 +670,7 @@ END
     done
     echo nothing > text
     run -1 lat-theta text
-    [[ $output == *"begins like no format that is known"* ]]
+    [[ $output == *"begins like no format that is known"*"or say lat-convert --from NAME" ]]
     lat-convert --to raw a.lat -o a.raw
     run -1 lat-plaq a.raw
 }

@@ -19,7 +19,9 @@ static const lat_tool tool = {
     .name = "lat-smear",
     .args = "SMEARING [FILE]",
     .summary = "Smears links: APE, stout and HYP.",
-    .example = "lat-smear stout:0.1,10 cfg.lat | lat-plaq",
+    .example = "lat-smear stout:0.1,10 cfg.lat | lat-plaq\n"
+               "lat-smear hyp:0.75,0.6,0.3,1 cfg.lat -o hyp.lat\n"
+               "lat-smear ape:0.5,20,spatial cfg.lat -o ape.lat",
     .options = options,
     .min_files = 1,
     .max_files = 2,

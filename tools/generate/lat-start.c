@@ -46,7 +46,9 @@ static const lat_tool tool = {
     .name = "lat-start",
     .args = "[cold|hot|weak|flux|instanton]",
     .summary = "Makes start configurations: cold, hot, weak field, uniform flux, instanton.",
-    .example = "lat-start hot --dims 8,8,8,16 --seed 7 | lat-theta",
+    .example = "lat-start hot --dims 8,8,8,16 --seed 7 | lat-theta\n"
+               "lat-start cold --dims 4,4,4,8 --group 2 -o cold.lat\n"
+               "lat-start weak --epsilon 0.1 --dims 8,8,8,8 --count 10 -o weak.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_OUTPUT | LAT_HAS_THREADS,

@@ -32,7 +32,8 @@ static const lat_tool tool = {
     .summary =
         "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops; the "
         "numbers of gauge transformations, spinors and propagators.",
-    .example = "lat-diff --invariant --tolerance 1e-12 before.lat after.lat",
+    .example = "lat-diff --invariant --tolerance 1e-12 before.lat after.lat\n"
+               "lat-diff one.lat other.lat",
     .options = options,
     .min_files = 2,
     .max_files = 2,

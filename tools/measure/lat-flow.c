@@ -57,7 +57,9 @@ static const lat_tool tool = {
     .name = "lat-flow",
     .args = "[FILE...]",
     .summary = "Measures action densities, t0, w0 and topological charge along the gradient flow.",
-    .example = "lat-flow --tsv --until 4 --links flowed.lat cfg.0100.lat > flow.tsv",
+    .example = "lat-flow --tsv --until 4 --links flowed.lat cfg.0100.lat > flow.tsv\n"
+               "lat-flow --until 1 --action symanzik cfg.*.lat\n"
+               "lat-flow --tsv --until 4 cfg.*.lat | lat-stat --scales",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

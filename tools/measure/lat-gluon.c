@@ -61,7 +61,9 @@ static const lat_tool tool = {
         "Measures the gluon propagator in momentum space, in Landau or Coulomb gauge, and the "
         "three-gluon vertex.",
     .example =
-        "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
+        "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1\n"
+        "lat-gluon --gauge coulomb --tsv cfg.coulomb.lat > gluon.tsv\n"
+        "lat-gluon --mean --cylinder 1 landau/*.lat",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

@@ -25,7 +25,9 @@ static const lat_tool tool = {
     .args = "[FILE...]",
     .summary = "Shows the header and the history of every field of a stream, or verifies the whole "
                "stream.",
-    .example = "lat-info --check fixed.lat",
+    .example = "lat-info --check fixed.lat\n"
+               "lat-info --tsv cfg.*.lat\n"
+               "lat-info prop.lat",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

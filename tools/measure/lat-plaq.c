@@ -27,7 +27,9 @@ static const lat_tool tool = {
     .name = "lat-plaq",
     .args = "[FILE...]",
     .summary = "Measures plaquettes, Polyakov loops, action density and topological charge.",
-    .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 10 | lat-plaq --tsv --sd",
+    .example = "lat-heatbath --dims 8,8,8,8 --beta 6.0 --count 10 | lat-plaq --tsv --sd\n"
+               "lat-plaq cfg.nersc\n"
+               "lat-plaq --tsv cfg.*.lat | lat-stat --tau",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

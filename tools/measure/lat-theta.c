@@ -40,7 +40,8 @@ static const lat_tool tool = {
     .name = "lat-theta",
     .args = "[FILE...]",
     .summary = "Measures the gauge condition, plaquette, Polyakov loops and deviations from SU(N).",
-    .example = "lat-theta --tsv --require-theta 1e-14 fixed.lat",
+    .example = "lat-theta --tsv --require-theta 1e-14 fixed.lat\n"
+               "lat-theta --gauge coulomb --slices cfg.lat",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

@@ -78,7 +78,9 @@ static const lat_tool tool = {
     .args = "[FILE]",
     .summary = "Applies Dirac operators to spinors, checks solutions, and identifies the operator "
                "that produced a solution.",
-    .example = "lat-dirac --check -U cfg.lat prop.lat",
+    .example = "lat-dirac --check -U cfg.lat prop.lat\n"
+               "lat-dirac --identify -U cfg.lat --save ours.lat theirs.lime\n"
+               "lat-dirac --apply MdagM --kappa 0.135 -U cfg.lat spinor.lat -o out.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,

@@ -85,7 +85,8 @@ static const lat_tool tool = {
     .name = "lat-modes",
     .args = "[FILE]",
     .summary = "Finds the lowest eigenvectors of Dirac operators, with rigorous errors.",
-    .example = "lat-modes --kappa 0.137 --modes 16 cfg.lat -o modes.lat --log modes.tsv",
+    .example = "lat-modes --kappa 0.137 --modes 16 cfg.lat -o modes.lat --log modes.tsv\n"
+               "lat-modes --kappa 0.137 --modes 16 --checkpoint ck cfg.lat -o modes.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

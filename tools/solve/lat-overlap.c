@@ -72,7 +72,8 @@ static const lat_tool tool = {
     .args = "[FILE...]",
     .summary = "Measures the index, the Ginsparg-Wilson relation and the lowest eigenvalues of the "
                "overlap operator.",
-    .example = "lat-overlap --index cfg.lat",
+    .example = "lat-overlap --index cfg.lat\n"
+               "lat-overlap --spectrum 10 cfg.lat",
     .options = options,
     .max_files = INT_MAX,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

@@ -40,7 +40,8 @@ static const lat_tool tool = {
     .summary = "Makes sources of quark propagators: point, wall, momentum, box, ball, Gaussian, "
                "noise, sequential.",
     .example = "lat-source noise:z4,t=3,seed=7 cfg.lat | lat-solve --gauge-file cfg.lat --kappa "
-               "0.13 -o prop.lat",
+               "0.13 -o prop.lat\n"
+               "lat-source point:0,0,0,0/gauss:4,30 cfg.lat -o source.lat",
     .options = options,
     .min_files = 1,
     .max_files = 2,
