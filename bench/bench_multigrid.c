@@ -6,8 +6,8 @@
  * Antiperiodic in t, random sources, to |b - M x| = 1e-10 |b|. A line for each solver (auto, mg,
  * bicgstab, cg; mg alone unless told): iterations, seconds a column with and without the setup,
  * which auto has in both, of the processor, or on a GPU of the clock without the way of fields to
- * the GPU and back; of mg its levels, and on a GPU its memory. Solvers after cg stop after three times its iterations. The residual is computed by
- * the plain operator of lib/certify. */
+ * the GPU and back; of mg its levels, and on a GPU its memory. Solvers after cg stop after three
+ * times its iterations. The residual is computed by the plain operator of lib/certify. */
 #include "bench.h"
 #include "certify/plain.h"
 #include "common/io.h"
@@ -141,8 +141,7 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
 int main(int argc, char **argv)
 {
     if (argc < 6) {
-        fprintf(stderr,
-                "usage: bench_multigrid cpu|gpu LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]\n");
+        fprintf(stderr, "usage: bench_multigrid cpu|gpu LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]\n");
         return 2;
     }
     gpu = !strcmp(*++argv, "gpu");

@@ -101,8 +101,8 @@ typedef struct lat_shape {
     int objects, reals, nc;
     bool ghosts; /* has them where the grid has a halo */
     bool both;   /* links at both ends of a site, 2 nd objects: first U_mu(x), then U_mu(x-mu)^+ */
-    int half;    /* 1, 2: on a GPU it has numbers at even, at odd sites alone; the others are not to be
-                    touched, as two such fields share memory */
+    int half; /* not 0: on a GPU, numbers at even sites (1) or at odd ones (2) alone; others are not
+               * to be touched, as two such fields share memory */
 } lat_shape;
 
 /* The rows of a matrix of SU(nc) that others do not follow from. */

@@ -37,8 +37,8 @@ int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x)
     for (int natural = 0; natural < c->sites.count; natural++)
         for (int row = 0; row < c->rows; row++)
             for (int k = 0; k < LAT_EIGHT; k++) {
-                lat_eight *const to =
-                    host + (size_t)c->sites.number[natural] * (size_t)c->rows + row;
+                lat_eight *const to = host + (size_t)c->sites.number[natural] * (size_t)c->rows
+                                      + row;
                 uint32_t word[4];
                 lat_random(first + (uint64_t)k, (uint64_t)natural, 0, LAT_FOR_MULTIGRID,
                            (uint32_t)row, word);
@@ -62,7 +62,7 @@ int lat_coarse_complement(const lat_coarse *c, lat_eight *out, const lat_eight *
     if (!c->sites.even_odd)
         return c->ops->hop(c, 1, out, in, 1, in);
     return c->ops->hop(c, 0, c->even, NULL, 1, in) || c->ops->hop(c, 1, out, in, -1, c->even) ? -1
-                                                                                             : 0;
+                                                                                              : 0;
 }
 
 int lat_coarse_prepare(const lat_coarse *c, lat_eight *r, lat_eight *b_e, const lat_eight *b)

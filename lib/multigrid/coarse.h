@@ -26,13 +26,13 @@ typedef struct lat_coarse {
     lat_mg_sites sites;
     const lat_comm *comm;
     bool ranks;
-    int n, rows;      /* 2 n */
-    double shift;     /* the mass and ... */
-    double twist;     /* ... the twist in X beyond those that Galerkin's product had */
-    int batches;      /* of eight columns, that vectors have, one behind the other: on a CPU 1 */
-    int active;       /* of them, those that functions work on; 1 at first */
-    lat_eight *even;  /* to work with */
-    void *there;      /* matrices: of the device (cpu/multigrid_cpu.h, cuda/cuda_multigrid.cuh) */
+    int n, rows;     /* 2 n */
+    double shift;    /* the mass and ... */
+    double twist;    /* ... the twist in X beyond those that Galerkin's product had */
+    int batches;     /* of eight columns, that vectors have, one behind the other: on a CPU 1 */
+    int active;      /* of them, those that functions work on; 1 at first */
+    lat_eight *even; /* to work with */
+    void *there;     /* matrices: of the device (cpu/multigrid_cpu.h, cuda/cuda_multigrid.cuh) */
 } lat_coarse;
 
 /* ops, dev, comm, ranks and batches are set, sites are open. lat_coarse_close in either case. */

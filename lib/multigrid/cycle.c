@@ -164,8 +164,9 @@ int lat_multigrid_fit(lat_multigrid *m)
     lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS];
     double sum[DEGREE] = {0};
     int fitted = 0;
-    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0]) || correct(m, &p, m->x[1], m->x[0])
-        || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0]) || gram(m, &p, DEGREE, m->power, dot))
+    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0])
+        || correct(m, &p, m->x[1], m->x[0]) || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0])
+        || gram(m, &p, DEGREE, m->power, dot))
         return -1;
     for (int k = 0; k < p.columns; k++) {
         double complex c[MOST];

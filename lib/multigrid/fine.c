@@ -17,7 +17,7 @@ int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int blo
                     lattice->dims[3], blocks, comm->size);
 }
 
-int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
+int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const double *there,
                      const int block[LAT_MAX_DIMS], const lat_coarse *coarse, int n)
 {
     const lat_grid *grid = d->space->grid;
@@ -27,11 +27,12 @@ int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
     f->space = d->space;
     f->d = d;
     f->links = links;
+    f->at_hand = there;
     f->down.comm = grid->dev->comm;
     f->down.ranks = grid->dev->comm->size > 1;
-    return lat_blocks_open(&f->down.blocks, &grid->spec.lattice, &grid->slab, block,
-                           &coarse->sites)
-                   || lat_transfer_open(&f->down, 4 * lat_spinor_colours(grid->dev, f->space->nc), n)
+    return lat_blocks_open(&f->down.blocks, &grid->spec.lattice, &grid->slab, block, &coarse->sites)
+                   || lat_transfer_open(&f->down, 4 * lat_spinor_colours(grid->dev, f->space->nc),
+                                        n)
                ? -1
                : f->ops->fine_open(f);
 }

@@ -14,6 +14,7 @@ typedef struct lat_mg_fine {
     lat_space *space;
     lat_dirac *d;
     const lat_field *links; /* ghosts are up to date */
+    const double *at_hand;  /* on a GPU: they are there already; while it is opened */
     lat_transfer down;
     void *there; /* of the device */
 } lat_mg_fine;
@@ -21,9 +22,9 @@ typedef struct lat_mg_fine {
 /* Blocks for the lattice, which must fit ranks: 0, or -1 with lat_error set. */
 int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int block[LAT_MAX_DIMS]);
 
-/* Above `coarse`, with these blocks. n vectors. 0, or -1 with lat_error set; lat_mg_fine_close in
- * either case. */
-int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links,
+/* Above `coarse`, with these blocks. there: of lat_multigrid_options. n vectors. 0, or -1 with
+ * lat_error set; lat_mg_fine_close in either case. */
+int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const double *there,
                      const int block[LAT_MAX_DIMS], const lat_coarse *coarse, int n);
 void lat_mg_fine_close(lat_mg_fine *f);
 

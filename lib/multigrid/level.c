@@ -20,7 +20,8 @@ static int open_vectors(lat_level *l)
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         if (!(*v[i] = lat_coarse_vector(&l->coarse)))
             return -1;
-    if (!(l->scalars = ops->alloc(l->coarse.dev, (size_t)l->coarse.batches, sizeof *l->scalars, "a coarse level")))
+    if (!(l->scalars = ops->alloc(l->coarse.dev, (size_t)l->coarse.batches, sizeof *l->scalars,
+                                  "a coarse level")))
         return -1;
     for (int k = 0; k < LAT_LEVEL_DEPTH && !l->dense; k++)
         if (!(l->e[k] = lat_coarse_vector(&l->coarse))
@@ -136,7 +137,8 @@ static int smooth(lat_level *l, lat_eight *e)
 {
     lat_eight_sums *const sum = l->scalars->step;
     lat_eight *const of[] = {l->q, l->t};
-    const lat_mg_factor plus = {1, sum, sum + 1, true, NULL}, minus = {-1, sum, sum + 1, true, NULL};
+    const lat_mg_factor plus = {1, sum, sum + 1, true, NULL},
+                        minus = {-1, sum, sum + 1, true, NULL};
     for (int i = 0; i < SMOOTH; i++)
         if (complement(l, l->t, l->q) || l->coarse.ops->dots(&l->coarse, 2, of, l->t, sum)
             || adds(l, 1, &plus, &l->q, e, e) || adds(l, 1, &minus, &l->t, l->q, l->q))

@@ -42,7 +42,8 @@ typedef struct lat_multigrid_options {
     double columns;           /* to come: a round of the setup is made where it pays for so many */
     const lat_field *known;   /* test vectors to begin with, host fields; NULL: random ones */
     lat_multigrid_state from; /* where their setup is; 0 rounds: they are of other links */
-    bool finished;            /* no round is to follow */
+    const double *there; /* on a GPU: the links, if they are there already (dirac.h); or NULL */
+    bool finished;       /* no round is to follow */
 
     /* After the search and after each round: a setup goes on from these vectors, which are in
      * single precision, with the same bits. Not 0 ends the setup, which fails. NULL: not called. */
@@ -59,9 +60,10 @@ typedef struct lat_multigrid_report {
     double lowest;  /* the least singular value of M, about */
 } lat_multigrid_report;
 
-/* The work of a setup and of cycles until residuals have fallen by exp(digits), added up over
- * columns, about: in applications of S to a column. */
-double lat_multigrid_cost(double digits);
+/* The work of a setup and of cycles until residuals of so many columns have fallen by exp(digits),
+ * about: in applications of S to a column, as BiCGstab has them on this device. */
+double lat_multigrid_cost(const lat_device *device, const lat_geometry *lattice, double columns,
+                          double digits);
 
 /* Is there a multigrid for links like these on this device? 0, or -1 with the reason in lat_error.
  */

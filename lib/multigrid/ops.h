@@ -4,8 +4,8 @@
  * vectors, P, matrices, scalars. On a GPU they return once the work is in its stream, but for
  * `fetch`, `look` and `finish`, which wait for it.
  *
- * Functions of coarse operators and of transfers between coarse levels work on the active batches of
- * a vector (coarse.h), those that `take` and `give` name, `apply` and `gather` on batch 0.
+ * Functions of coarse operators and of transfers between coarse levels work on the active batches
+ * of a vector (coarse.h), those that `take` and `give` name, `apply` and `gather` on batch 0.
  *
  * All ranks call all functions. They return 0, or -1 with lat_error set. C and C++. */
 #pragma once

@@ -98,7 +98,8 @@ static int sample(lat_multigrid *m, lat_eight *z, lat_eight *image, lat_multigri
     for (int k = 0; k < LAT_EIGHT; k++) {
         double sum = 0;
         for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
-            sum += (double)image[i].re[k] * image[i].re[k] + (double)image[i].im[k] * image[i].im[k];
+            sum += (double)image[i].re[k] * image[i].re[k]
+                   + (double)image[i].im[k] * image[i].im[k];
         to->image[k] = sqrt(sum);
     }
     to->dimension = (double)c->sites.count * c->rows;

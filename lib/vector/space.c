@@ -53,8 +53,10 @@ void lat_space_close(lat_space *s)
 static lat_dfield *raw(lat_space *s, lat_parity parity, const char *what)
 {
     const bool gpu = s->grid->dev->gpu;
-    lat_shape shape = {s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc), 0, true, false,
-                       gpu && !s->grid->halo && parity != LAT_BOTH ? 1 + (int)parity : 0};
+    lat_shape shape = {
+        s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc),
+        0,          true,
+        false,      gpu && !s->grid->halo && parity != LAT_BOTH ? 1 + (int)parity : 0};
     shape.ghosts = shape.ghosts && !gpu; /* there the space has them */
     return lat_dfield_new(s->grid, shape, 1, what);
 }

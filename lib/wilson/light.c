@@ -48,6 +48,7 @@ int lat_wilson_make_multigrid(lat_wilson *w)
                        || w->options.made_twist != w->fermion.twist;
     if (w->multigrid)
         return 0;
+    o.there = w->options.dirac.there;
     if (!(o.columns > 0))
         o.columns = w->options.columns;
     if (!w->options.multigrid || w->options.form == LAT_FULL
@@ -124,7 +125,8 @@ static bool pays(lat_wilson *w, const double *digits)
                         / (LAT_WILSON_WATCHED / 2),
                  left = rate > 0 ? now / rate : INFINITY,
                  to_come = fmax(w->options.setup.columns, 1), as_now = BICGSTAB_COST * left,
-                 with_one = lat_multigrid_cost(to_come * now) / to_come;
+                 with_one = lat_multigrid_cost(w->device, &w->links->head.geom, to_come, now)
+                            / to_come;
     if (!w->told && left < INFINITY)
         lat_verbose("BiCGstab promises %.0f iterations more, the work of %.0f applications of the "
                     "operator; a multigrid for %.0f columns would take %.0f: %s",

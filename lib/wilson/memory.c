@@ -85,8 +85,10 @@ static double multigrid(const count *k)
                  in_single = k->o->inner == LAT_STORAGE_HALF
                                  ? operator_of(k, LAT_STORAGE_SINGLE, false)
                                  : 0;
-    return in_single + k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
-           + vectors(k, LAT_STORAGE_SINGLE, k->gpu ? 15 : 24); /* there odd sites alone take memory */
+    return in_single
+           + k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
+           + vectors(k, LAT_STORAGE_SINGLE,
+                     k->gpu ? 15 : 24); /* there odd sites alone take memory */
 }
 
 static double in_all(const count *k, bool spare)

@@ -29,7 +29,7 @@ struct lat_wilson {
     lat_wilson_options options;
     lat_wilson_level outer, inner; /* of inner only the form is set if it is the outer one */
     lat_wilson_level spare;        /* in single, where half does not do; made when needed */
-    lat_wilson_level wide;         /* of the multigrid, where inner is not in single or has too few columns */
+    lat_wilson_level wide;         /* of the multigrid, where inner is in half or has few columns */
     lat_device *device;
     const lat_field *links;
     lat_fermion fermion;

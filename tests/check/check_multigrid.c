@@ -134,10 +134,7 @@ static void restricted(setting *s, const lat_eight *z, lat_eight *image)
 static double bound(double n) { return 8 * 0x1p-24 * sqrt(n); }
 
 /* P of cycles on a GPU has 11 bits. */
-static double bound_of_cycles(double n)
-{
-    return under->gpu ? 8 * 0x1p-11 : bound(n);
-}
+static double bound_of_cycles(double n) { return under->gpu ? 8 * 0x1p-11 : bound(n); }
 
 static void check_transfer(setting *s)
 {
@@ -160,7 +157,8 @@ static void check_transfer(setting *s)
     CHECK(galerkin < bound(8 * c->rows), "%.2g", galerkin);
     device_case(under, "H and X^-1 are those of the coarse operator");
     need(!lat_coarse_prepare(c, s->m->coarse->r, s->m->coarse->b, image)
-             && !lat_coarse_complement(c, back, z), "an even-odd operator");
+             && !lat_coarse_complement(c, back, z),
+         "an even-odd operator");
     double most = 0;
     lat_eight *const r = host_of(c, s->m->coarse->r), *const from = host_of(c, back);
     for (int i = c->sites.odd * c->rows; i < c->sites.count * c->rows; i++)
@@ -348,7 +346,8 @@ static void check_broken(setting *s)
     need(v && !s->m->ops->fetch(under, v, t->v, count * sizeof *v), "test vectors");
     for (size_t i = 0; i < count; i += 3)
         v[i] = -v[i];
-    need(!s->m->ops->send(under, t->v, v, count * sizeof *v) && !s->m->ops->make(&s->m->fine.down), "P");
+    need(!s->m->ops->send(under, t->v, v, count * sizeof *v) && !s->m->ops->make(&s->m->fine.down),
+         "P");
     free(v);
     solve_broken(s, "P");
 }
@@ -497,7 +496,8 @@ static void check_free(void)
     lat_plain *plain = lat_plain_new(&one, &coarse);
     lat_eight *z = lat_coarse_vector(c), *image = lat_coarse_vector(c),
               *expected = lat_coarse_vector(c);
-    device_case(under, "free quarks: the coarse operator is the Wilson operator of the coarse lattice");
+    device_case(under,
+                "free quarks: the coarse operator is the Wilson operator of the coarse lattice");
     need(!lat_coarse_random(c, 17, z), "random numbers");
     lat_eight *const host = host_of(c, z);
     exchange_spinors(c, host, &x, true);

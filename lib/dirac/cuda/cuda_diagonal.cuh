@@ -7,8 +7,8 @@
 #include "dirac/cuda/cuda_links.cuh"
 #include "vector/cuda/cuda_site.cuh"
 
-/* out <- a C2 C in + i g5 gamma5 C in, or a C in + i g5 gamma5 in without C2; without clover matrices
- * C is 1. */
+/* out <- a C2 C in + i g5 gamma5 C in, or a C in + i g5 gamma5 in without C2; without clover
+ * matrices C is 1. */
 typedef struct lat_diagonal_args {
     uint32_t half, groups; /* sites and groups of a parity */
     size_t parity, column; /* bytes */

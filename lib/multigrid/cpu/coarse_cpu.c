@@ -23,7 +23,8 @@ static size_t own_number(const lat_coarse *c, int site)
 
 float *lat_coarse_matrix(const lat_coarse *c, int site, int which)
 {
-    return lat_mg_host_of(c)->matrix + ((size_t)site * LAT_COARSE_MATRICES + (size_t)which) * numbers_of(c);
+    return lat_mg_host_of(c)->matrix
+           + ((size_t)site * LAT_COARSE_MATRICES + (size_t)which) * numbers_of(c);
 }
 
 void lat_tile_columns(int rows, int first, const lat_eight *from, float *matrix)
@@ -243,8 +244,8 @@ int lat_mg_cpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_e
     return 0;
 }
 
-int lat_mg_cpu_look(LAT_UNUSED const lat_coarse *c, lat_mg_scalars *s, bool begin,
-                    double tolerance, bool *all)
+int lat_mg_cpu_look(LAT_UNUSED const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance,
+                    bool *all)
 {
     *all = true;
     for (int k = 0; k < LAT_EIGHT; k++) {

@@ -18,7 +18,8 @@ static int gather_matrices(const lat_coarse *c)
         float *const copy = lat_alloc(mine, sizeof *copy, "a coarse operator");
         if (!copy)
             return -1;
-        memcpy(copy, lat_mg_host_of(c)->matrix + (size_t)c->sites.from[p] * site, mine * sizeof *copy);
+        memcpy(copy, lat_mg_host_of(c)->matrix + (size_t)c->sites.from[p] * site,
+               mine * sizeof *copy);
         const int rc = mine ? c->comm->gather(c->comm, copy, mine * sizeof *copy, all) : 0;
         free(copy);
         if (rc)

@@ -109,8 +109,8 @@ static __global__ void invert(const __grid_constant__ finish_args f)
             const int r = i / n, j = i % n;
             if (r == k)
                 continue;
-            const double2 z = times2(column[r], a[k * n + j]), old = j == k ? make_double2(0, 0)
-                                                                            : a[i];
+            const double2 z = times2(column[r], a[k * n + j]),
+                          old = j == k ? make_double2(0, 0) : a[i];
             a[i] = make_double2(old.x - z.x, old.y - z.y);
         }
         __syncthreads();
@@ -148,8 +148,8 @@ DEVICE float2 hop_number(const finish_args &f, int site, int d, int row, int col
 }
 
 /* H of a site and direction; a thread has T x T numbers, rows and columns 16 apart. */
-template <int T> static __global__ void __launch_bounds__(256)
-    make_hops(const __grid_constant__ finish_args f)
+template <int T>
+static __global__ void __launch_bounds__(256) make_hops(const __grid_constant__ finish_args f)
 {
     enum { N = 16 * T, DEPTH = 8 };
     __shared__ float2 a[DEPTH][N + 1], b[DEPTH][N];
@@ -179,22 +179,22 @@ template <int T> static __global__ void __launch_bounds__(256)
     for (int r = 0; r < T; r++)
 #pragma unroll
         for (int c = 0; c < T; c++)
-            to[mg_packed_at(T, row + 16 * r, column + 16 * c)] =
-                __floats2half2_rn(sum[r][c].x, sum[r][c].y);
+            to[mg_packed_at(T, row + 16 * r, column + 16 * c)] = __floats2half2_rn(sum[r][c].x,
+                                                                                   sum[r][c].y);
 }
 
 static void start_hops(const finish_args *f, int sites, cudaStream_t s)
 {
     const dim3 blocks((unsigned)sites, 8);
     switch (f->rows / 16) {
-    case 1: make_hops<1><<<blocks, 256, 0, s>>>(*f); break;
-    case 2: make_hops<2><<<blocks, 256, 0, s>>>(*f); break;
-    case 3: make_hops<3><<<blocks, 256, 0, s>>>(*f); break;
-    case 4: make_hops<4><<<blocks, 256, 0, s>>>(*f); break;
-    case 5: make_hops<5><<<blocks, 256, 0, s>>>(*f); break;
-    case 6: make_hops<6><<<blocks, 256, 0, s>>>(*f); break;
-    case 7: make_hops<7><<<blocks, 256, 0, s>>>(*f); break;
-    default: make_hops<8><<<blocks, 256, 0, s>>>(*f); break;
+    case 1: lat_mg_start(s, 0, make_hops<1>, blocks, 256, *f); break;
+    case 2: lat_mg_start(s, 0, make_hops<2>, blocks, 256, *f); break;
+    case 3: lat_mg_start(s, 0, make_hops<3>, blocks, 256, *f); break;
+    case 4: lat_mg_start(s, 0, make_hops<4>, blocks, 256, *f); break;
+    case 5: lat_mg_start(s, 0, make_hops<5>, blocks, 256, *f); break;
+    case 6: lat_mg_start(s, 0, make_hops<6>, blocks, 256, *f); break;
+    case 7: lat_mg_start(s, 0, make_hops<7>, blocks, 256, *f); break;
+    default: lat_mg_start(s, 0, make_hops<8>, blocks, 256, *f); break;
     }
 }
 
@@ -212,7 +212,7 @@ static int finish_sites(const lat_coarse *c, finish_args *f)
     int rc = f->a && f->inverse && f->singular ? 0 : -1;
     for (f->first = 0; f->first < c->sites.count && rc == 0; f->first += most) {
         const int left = c->sites.count - f->first, sites = left < most ? left : most;
-        invert<<<(unsigned)sites, 256, 0, stream>>>(*f);
+        lat_mg_start(stream, 0, invert, (unsigned)sites, 256, *f);
         start_hops(f, sites, stream);
         rc = lat_mg_launched();
     }
@@ -243,8 +243,8 @@ static int dense_matrix(const lat_coarse *c, double *a, lat_eight *host, lat_eig
 {
     const int first = c->sites.odd * c->rows, n = c->sites.count * c->rows - first;
     for (int j = 0; j < n; j += LAT_EIGHT) {
-        units<<<lat_cuda_blocks((uint64_t)n * LAT_EIGHT, 256), 256, 0, lat_mg_stream(c->dev)>>>(
-            in + first, n, j);
+        lat_mg_start(lat_mg_stream(c->dev), 0, units, lat_cuda_blocks((uint64_t)n * LAT_EIGHT, 256),
+                     256, in + first, n, j);
         if (lat_mg_launched() || lat_coarse_complement(c, out, in)
             || lat_mg_gpu_fetch(c->dev, host, out + first, (size_t)n * sizeof *host))
             return -1;
@@ -265,8 +265,8 @@ static __global__ void pack_dense(const double *a, int n, __half2 *to)
         return;
     const int row = (int)(i / n), column = (int)(i % n);
     const double *const from = a + 2 * (int64_t)row * n + column;
-    to[(int64_t)(row / 16) * 16 * n + mg_packed_at(1, row % 16, column)] =
-        __floats2half2_rn((float)from[0], (float)from[n]);
+    to[(int64_t)(row / 16) * 16 * n + mg_packed_at(1, row % 16, column)] = __floats2half2_rn(
+        (float)from[0], (float)from[n]);
 }
 
 /* Inverted by the host's threads. */
@@ -283,8 +283,8 @@ static int invert_dense(const lat_coarse *c, double *a, int n)
         g->dense = (uint4 *)lat_mg_gpu_alloc(c->dev, (size_t)numbers, sizeof(__half2),
                                              "the last level");
     if (there && g->dense)
-        pack_dense<<<lat_cuda_blocks((uint64_t)numbers, 256), 256, 0, lat_mg_stream(c->dev)>>>(
-            there, n, (__half2 *)g->dense);
+        lat_mg_start(lat_mg_stream(c->dev), 0, pack_dense, lat_cuda_blocks((uint64_t)numbers, 256),
+                     256, there, n, (__half2 *)g->dense);
     const int bad = !there || !g->dense || lat_mg_launched()
                     || failed(cudaStreamSynchronize(lat_mg_stream(c->dev)));
     cudaFree(there);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coarse_gpu.cu: matrices of a coarse operator times vectors by tensor cores, and linear algebra.
+/* coarse_gpu.cu: matrices of a coarse operator times vectors by tensor cores.
  *
  * A product of a matrix of 16 rows and 8 columns, in half, with 8 columns of a vector, rounded to
  * as many bits (TF32), is four instructions: those of real and imaginary parts. Sums are in single
@@ -145,8 +145,8 @@ DEVICE void store_sums(const product_args &a, int site, const float *part, int64
 }
 
 /* A block is a site, and TILES times 16 rows of it; its warps share columns of matrices. */
-template <int TILES, int BATCHES> __global__ void __launch_bounds__(THREADS)
-    products(const __grid_constant__ product_args a)
+template <int TILES, int BATCHES>
+__global__ void __launch_bounds__(THREADS) products(const __grid_constant__ product_args a)
 {
     __shared__ float part[WARPS][TILES * 8][32];
     const int site = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32,
@@ -171,17 +171,14 @@ template <int TILES, int BATCHES> __global__ void __launch_bounds__(THREADS)
 template <int TILES> static void start_tiles(const product_args *a, dim3 blocks, cudaStream_t s)
 {
     if (a->batches == 2)
-        products<TILES, 2><<<blocks, THREADS, 0, s>>>(*a);
+        lat_mg_start(s, 0, products<TILES, 2>, blocks, THREADS, *a);
     else
-        products<TILES, 1><<<blocks, THREADS, 0, s>>>(*a);
+        lat_mg_start(s, 0, products<TILES, 1>, blocks, THREADS, *a);
 }
 
 static int start(const product_args *a, int sites, cudaStream_t stream)
 {
-    const unsigned each = a->tiles % 4 == 0   ? 4
-                          : a->tiles % 3 == 0 ? 3
-                          : a->tiles % 2 == 0 ? 2
-                                              : 1;
+    const unsigned each = a->tiles % 4 == 0 ? 4 : a->tiles % 3 == 0 ? 3 : a->tiles % 2 == 0 ? 2 : 1;
     const dim3 blocks((unsigned)sites, (unsigned)a->tiles / each);
     if (sites == 0)
         return 0;
@@ -285,9 +282,8 @@ static __global__ void apply(const __grid_constant__ apply_args a)
     for (int d = 0; d < LAT_COARSE_MATRICES; d++) {
         const float2 *m = a.matrix
                           + (((int64_t)site * LAT_COARSE_MATRICES + d) * rows + row) * rows;
-        const lat_eight *const x = d < LAT_COARSE_HOPS
-                                       ? a.in + (int64_t)a.next[8 * site + d] * rows
-                                       : own;
+        const lat_eight *const x = d < LAT_COARSE_HOPS ? a.in + (int64_t)a.next[8 * site + d] * rows
+                                                       : own;
         for (int j = 0; j < rows; j++)
             sum = mg_add_times(sum, m[j], make_float2(x[j].re[k], x[j].im[k]));
     }
@@ -311,195 +307,9 @@ int lat_mg_gpu_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in)
 {
     const lat_mg_gpu *g = lat_mg_gpu_of(c);
     const apply_args a = {g->matrix, g->next, c->rows, (float)c->shift, (float)c->twist, in, out};
-    apply<<<(unsigned)c->sites.count, (unsigned)c->rows * LAT_EIGHT, 0, lat_mg_stream(c->dev)>>>(a);
+    lat_mg_start(lat_mg_stream(c->dev), 0, apply, (unsigned)c->sites.count,
+                 (unsigned)c->rows * LAT_EIGHT, a);
     return lat_mg_launched();
-}
-
-/* ---- linear algebra -------------------------------------------------------------------------- */
-
-enum { MOST = LAT_LEVEL_DEPTH, SUM_BLOCKS = 256 };
-
-typedef struct vectors {
-    int n, batches; /* blockIdx.y */
-    int64_t rows, batch; /* of odd sites; numbers from batch to batch */
-    const lat_eight *x[MOST], *add;
-    lat_eight *y;
-} vectors;
-
-typedef struct dot_args {
-    vectors v;
-    lat_eight_sums *to;
-    double *partial;
-    unsigned *arrived;
-} dot_args;
-
-static vectors vectors_of(const lat_coarse *c, int n, lat_eight *const *x)
-{
-    const int64_t first = (int64_t)c->sites.odd * c->rows;
-    vectors v = {};
-    v.n = n;
-    v.batches = c->active;
-    v.batch = (int64_t)lat_coarse_numbers(c);
-    v.rows = v.batch - first;
-    for (int j = 0; j < n; j++)
-        v.x[j] = x[j] + first;
-    return v;
-}
-
-/* Blocks, by the lattice alone. */
-static unsigned blocks_of(const vectors *v)
-{
-    const int64_t blocks = (v->rows + THREADS - 1) / THREADS, most = SUM_BLOCKS;
-    return (unsigned)(blocks < most ? blocks : most);
-}
-
-/* What blocks have summed up, by the last of them to come. */
-DEVICE void sum_blocks(const dot_args &a, const double *partial)
-{
-    const int numbers = a.v.n * 2 * LAT_EIGHT;
-    lat_eight_sums *const to = (lat_eight_sums *)lat_mg_of_batch(a.to, (int)blockIdx.y);
-    for (int i = (int)threadIdx.x; i < numbers; i += THREADS) {
-        double sum = 0;
-        for (unsigned b = 0; b < gridDim.x; b++)
-            sum += __ldcg(partial + (size_t)b * numbers + i);
-        ((double *)(to + i / (2 * LAT_EIGHT)))[i % (2 * LAT_EIGHT)] = sum;
-    }
-    if (threadIdx.x == 0)
-        a.arrived[blockIdx.y] = 0;
-}
-
-/* A thread is a column of every 32nd row. */
-template <int N> static __global__ void __launch_bounds__(THREADS)
-    dots(const __grid_constant__ dot_args a)
-{
-    __shared__ double part[WARPS][N][2][LAT_EIGHT];
-    __shared__ bool last;
-    const int k = (int)threadIdx.x % LAT_EIGHT, warp = (int)threadIdx.x / 32;
-    const int64_t batch = blockIdx.y * a.v.batch;
-    double *const partial = a.partial + blockIdx.y * (size_t)(SUM_BLOCKS * MOST * 2 * LAT_EIGHT);
-    float2 sum[N] = {};
-    for (int64_t row = (int64_t)blockIdx.x * (THREADS / LAT_EIGHT) + threadIdx.x / LAT_EIGHT;
-         row < a.v.rows; row += (int64_t)gridDim.x * (THREADS / LAT_EIGHT)) {
-        const lat_eight *const y = a.v.y + batch + row;
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            if (j < a.v.n) {
-                const lat_eight *const x = a.v.x[j] + batch + row;
-                sum[j] = mg_add_conjugate(sum[j], make_float2(x->re[k], x->im[k]),
-                                          make_float2(y->re[k], y->im[k]));
-            }
-    }
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        double re = (double)sum[j].x, im = (double)sum[j].y;
-        for (int apart = 8; apart < 32; apart *= 2) {
-            re += __shfl_xor_sync(~0u, re, apart);
-            im += __shfl_xor_sync(~0u, im, apart);
-        }
-        if (threadIdx.x % 32 < LAT_EIGHT) {
-            part[warp][j][0][k] = re;
-            part[warp][j][1][k] = im;
-        }
-    }
-    __syncthreads();
-    const int numbers = a.v.n * 2 * LAT_EIGHT;
-    for (int i = (int)threadIdx.x; i < numbers; i += THREADS) {
-        double all = 0;
-        for (int w = 0; w < WARPS; w++)
-            all += ((const double *)part[w])[i];
-        partial[(size_t)blockIdx.x * numbers + i] = all;
-    }
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicAdd(a.arrived + blockIdx.y, 1u) + 1 == gridDim.x;
-    __syncthreads();
-    if (last)
-        sum_blocks(a, partial);
-}
-
-int lat_mg_gpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
-                    lat_eight_sums *to)
-{
-    const lat_mg_gpu *g = lat_mg_gpu_of(c);
-    const cudaStream_t stream = lat_mg_stream(c->dev);
-    dot_args a = {vectors_of(c, n, x), to, g->partial, g->arrived};
-    a.v.y = (lat_eight *)y + (int64_t)c->sites.odd * c->rows;
-    const dim3 blocks(blocks_of(&a.v), (unsigned)c->active);
-    if (n == 1)
-        dots<1><<<blocks, THREADS, 0, stream>>>(a);
-    else if (n == 2)
-        dots<2><<<blocks, THREADS, 0, stream>>>(a);
-    else if (n <= 4)
-        dots<4><<<blocks, THREADS, 0, stream>>>(a);
-    else
-        dots<MOST><<<blocks, THREADS, 0, stream>>>(a);
-    return lat_mg_launched();
-}
-
-typedef struct add_args {
-    vectors v;
-    lat_mg_factor f[MOST];
-} add_args;
-
-static __global__ void __launch_bounds__(THREADS) adds(const __grid_constant__ add_args a)
-{
-    __shared__ float2 factor[MOST][LAT_EIGHT];
-    const int k = (int)threadIdx.x % LAT_EIGHT, mine = (int)threadIdx.x / LAT_EIGHT;
-    const int64_t batch = blockIdx.y * a.v.batch;
-    if (mine < a.v.n) {
-        lat_mg_factor f = a.f[mine];
-        f.over = f.over ? lat_mg_of_batch(f.over, (int)blockIdx.y) : NULL;
-        f.under = f.under ? lat_mg_of_batch(f.under, (int)blockIdx.y) : NULL;
-        f.done = f.done ? f.done + blockIdx.y * (sizeof(lat_mg_scalars) / sizeof *f.done) : NULL;
-        lat_mg_factor_of(f, k, &factor[mine][k].x, &factor[mine][k].y);
-    }
-    __syncthreads();
-    for (int64_t row = (int64_t)blockIdx.x * (THREADS / LAT_EIGHT) + mine; row < a.v.rows;
-         row += (int64_t)gridDim.x * (THREADS / LAT_EIGHT)) {
-        const lat_eight *const add = a.v.add + batch + row;
-        float2 y = a.v.add ? make_float2(add->re[k], add->im[k]) : make_float2(0, 0);
-        for (int j = 0; j < a.v.n; j++) {
-            const lat_eight *const x = a.v.x[j] + batch + row;
-            y = mg_add_times(y, factor[j][k], make_float2(x->re[k], x->im[k]));
-        }
-        a.v.y[batch + row].re[k] = y.x;
-        a.v.y[batch + row].im[k] = y.y;
-    }
-}
-
-int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,
-                    const lat_eight *add, lat_eight *y)
-{
-    const int64_t first = (int64_t)c->sites.odd * c->rows;
-    add_args a = {vectors_of(c, n, x), {}};
-    a.v.add = add ? add + first : NULL;
-    a.v.y = y + first;
-    for (int j = 0; j < n; j++)
-        a.f[j] = f[j];
-    adds<<<dim3(4 * blocks_of(&a.v), (unsigned)c->active), THREADS, 0, lat_mg_stream(c->dev)>>>(a);
-    return lat_mg_launched();
-}
-
-static __global__ void look(lat_mg_scalars *s, bool begin, double tolerance, int *all)
-{
-    const int k = (int)threadIdx.x % LAT_EIGHT;
-    s += threadIdx.x / LAT_EIGHT;
-    lat_mg_look(s, k, begin, tolerance);
-    const bool done = __syncthreads_and(s->done[k]);
-    if (threadIdx.x == 0)
-        *all = done;
-}
-
-int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance, bool *all)
-{
-    const lat_mg_gpu *g = lat_mg_gpu_of(c);
-    const cudaStream_t stream = lat_mg_stream(c->dev);
-    look<<<1, (unsigned)c->active * LAT_EIGHT, 0, stream>>>(s, begin, tolerance, g->flag_there);
-    if (lat_mg_launched() || lat_cuda_failed(cudaStreamSynchronize(stream), "a multigrid"))
-        return -1;
-    *all = *g->flag != 0;
-    return 0;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -518,16 +328,15 @@ int lat_mg_gpu_coarse_open(lat_coarse *c)
     g->inverse = (uint4 *)lat_mg_gpu_alloc(c->dev, sites * each, half, what);
     g->middle = (uint4 *)lat_mg_gpu_alloc(c->dev, odd * each, half, what);
     g->next = (int32_t *)lat_mg_upload(c->dev, c->sites.next, sites * 8 * sizeof *g->next, what);
-    g->partial = (double *)lat_mg_gpu_alloc(
-        c->dev, (size_t)c->batches * SUM_BLOCKS * MOST * 2 * LAT_EIGHT, sizeof *g->partial, what);
+    g->partial = (double *)lat_mg_gpu_alloc(c->dev, (size_t)c->batches * LAT_MG_PARTIAL,
+                                            sizeof *g->partial, what);
     g->arrived = (unsigned *)lat_mg_gpu_alloc(c->dev, (size_t)c->batches, sizeof *g->arrived, what);
     return !g->matrix || !g->hop || !g->inverse || !g->middle || !g->next || !g->partial
                    || !g->arrived
-                   || lat_cuda_failed(cudaHostAlloc((void **)&g->flag, sizeof *g->flag,
-                                                    cudaHostAllocMapped),
-                                      what)
                    || lat_cuda_failed(
-                       cudaHostGetDevicePointer((void **)&g->flag_there, g->flag, 0), what)
+                       cudaHostAlloc((void **)&g->flag, sizeof *g->flag, cudaHostAllocMapped), what)
+                   || lat_cuda_failed(cudaHostGetDevicePointer((void **)&g->flag_there, g->flag, 0),
+                                      what)
                ? -1
                : 0;
 }

@@ -14,14 +14,20 @@ extern "C" {
 #include "multigrid/multigrid.h"
 }
 
+/* Blocks that add up, at most, and their numbers of a batch. */
+enum {
+    LAT_MG_SUM_BLOCKS = 256,
+    LAT_MG_PARTIAL = LAT_MG_SUM_BLOCKS * LAT_LEVEL_DEPTH * 2 * LAT_EIGHT
+};
+
 /* A coarse operator's (lat_coarse.there). */
 typedef struct lat_mg_gpu {
     float2 *matrix;                /* [site][Y_x, Y_y, Y_z, Y_t, X][rows][rows] */
     uint4 *hop, *inverse, *middle; /* [site][8] H; [site] X^-1; [odd site] X with its shift */
     uint4 *dense;                  /* of the last level, or NULL */
     int32_t *next;                 /* [site][8] */
-    double *partial;               /* of sums: [blocks][numbers] */
-    unsigned *arrived;             /* blocks that have summed up */
+    double *partial;               /* of sums: [batch][LAT_MG_PARTIAL] */
+    unsigned *arrived;             /* [batch] blocks that have summed up */
     int *flag, *flag_there;        /* on the host, and its address on the device */
 } lat_mg_gpu;
 
@@ -57,7 +63,15 @@ static inline cudaStream_t lat_mg_stream(const lat_device *dev)
     return lat_cuda_device_of(dev)->stream;
 }
 
-/* After a launch. */
+/* A launch; `shared`: bytes of dynamic shared memory a block. What fails is found by
+ * lat_mg_launched, after one or several of them. */
+template <class... K, class... A>
+static inline void lat_mg_start(cudaStream_t stream, size_t shared, void (*kernel)(K...), dim3 grid,
+                                dim3 block, A... a)
+{
+    lat_cuda_start_with(shared, 0, kernel, grid, block, stream, a...);
+}
+
 static inline int lat_mg_launched(void)
 {
     return lat_cuda_failed(cudaGetLastError(), "a multigrid");

@@ -13,9 +13,9 @@ static const unsigned THREADS = 256;
 
 /* Weights and phases of forward hops, by direction and coordinate. */
 typedef struct link_args {
-    const double *all;      /* [natural site][4][18] */
+    const double *all; /* [natural site][4][18] */
     const int64_t *list;
-    const double2 *factor;  /* [4][most] */
+    const double2 *factor; /* [4][most] */
     int most;
     uint32_t dims[4];
     int64_t sites;
@@ -75,14 +75,26 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
         rc = lat_gpu_rotate_links(s, lat_temporal_unit(f->space->temporal, LAT_STORAGE_SINGLE),
                                   lat_field_held(f->links) / LAT_MAX_DIMS, all);
     if (rc == 0)
-        pack_links<<<lat_cuda_blocks((uint64_t)b->sites * 4, THREADS), THREADS, 0,
-                     lat_mg_stream(dev)>>>(a);
+        lat_mg_start(lat_mg_stream(dev), 0, pack_links,
+                     lat_cuda_blocks((uint64_t)b->sites * 4, THREADS), THREADS, a);
     rc = rc || lat_mg_launched()
          || lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(dev)), "links");
     cudaFree((void *)a.list);
     cudaFree((void *)a.factor);
     free(factor);
     return rc ? -1 : 0;
+}
+
+/* Links in the gauge of hosts, on the device, to be changed. */
+static int links_of(const lat_mg_fine *f, double **all)
+{
+    const size_t bytes = lat_field_held(f->links) * 18 * sizeof(double);
+    if (!f->at_hand)
+        return lat_cuda_upload_links(lat_cuda_device_of(f->down.dev), f->links, all);
+    return lat_cuda_malloc((void **)all, bytes, "the links")
+           || lat_cuda_failed(cudaMemcpyAsync(*all, f->at_hand, bytes, cudaMemcpyDeviceToDevice,
+                                              lat_mg_stream(f->down.dev)),
+                              "the links");
 }
 
 int lat_mg_gpu_fine_open(lat_mg_fine *f)
@@ -98,8 +110,7 @@ int lat_mg_gpu_fine_open(lat_mg_fine *f)
         lat_mg_fine_places(f, half, place);
         g->place = (int32_t *)lat_mg_upload(f->down.dev, place, (size_t)b->sites * sizeof *place,
                                             "blocks");
-        rc = !g->place || lat_cuda_upload_links(lat_cuda_device_of(f->down.dev), f->links, &all)
-             || open_links(f, all, g);
+        rc = !g->place || links_of(f, &all) || open_links(f, all, g);
     }
     cudaFree(all);
     free(place);
@@ -135,11 +146,11 @@ static __global__ void draw(uint64_t vector, uint32_t half, int parity, char *to
     if (i >= half)
         return;
     for (uint32_t k = 0; k < 24; k++)
-        v[k] = (float)(chance(vector << 40 ^ (2 * (uint64_t)i + (uint64_t)parity) * 24 + k) * 0x1p-31
+        v[k] = (float)(chance(vector << 40 ^ (2 * (uint64_t)i + (uint64_t)parity) * 24 + k)
+                           * 0x1p-31
                        - 1);
-    put_spinor<LAT_STORAGE_SINGLE, false>(to + (size_t)(i / 32)
-                                                   * lat_form<LAT_STORAGE_SINGLE>::GROUP,
-                                          i % 32, v, false, 0);
+    put_spinor<LAT_STORAGE_SINGLE, false>(
+        to + (size_t)(i / 32) * lat_form<LAT_STORAGE_SINGLE>::GROUP, i % 32, v, false, 0);
 }
 
 int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x)
@@ -147,9 +158,9 @@ int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
     const lat_gpu_space *s = lat_gpu_space_of(f->space);
     for (int k = 0; k < columns; k++)
         for (int parity = 0; parity < 2; parity++)
-            draw<<<lat_cuda_blocks(s->sites.half, THREADS), THREADS, 0,
-                   lat_gpu_stream(f->space)>>>(seed + (uint64_t)k, s->sites.half, parity,
-                                               lat_gpu_at(s, x, parity) + (size_t)k * s->column);
+            lat_mg_start(lat_gpu_stream(f->space), 0, draw, lat_cuda_blocks(s->sites.half, THREADS),
+                         THREADS, seed + (uint64_t)k, s->sites.half, parity,
+                         lat_gpu_at(s, x, parity) + (size_t)k * s->column);
     return lat_mg_launched();
 }
 
@@ -174,7 +185,7 @@ int lat_mg_gpu_fine_round(const lat_mg_fine *f, lat_dfield *x)
         char *const column = (char *)x->data + (size_t)k * s->column;
         e = lat_gpu_move(s, false, &piece, column);
         if (!e)
-            to_single<<<lat_cuda_blocks(n, THREADS), THREADS, 0, stream>>>(piece.v, n);
+            lat_mg_start(stream, 0, to_single, lat_cuda_blocks(n, THREADS), THREADS, piece.v, n);
         e = e ? e : lat_gpu_move(s, true, &piece, column);
     }
     cudaFree(piece.v);

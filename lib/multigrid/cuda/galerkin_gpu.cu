@@ -6,8 +6,8 @@
 #include <stdlib.h>
 enum {
     THREADS = 256,
-    TILE = 4,                     /* numbers of a thread: TILE x TILE at a time */
-    MOST_SITES = 6 * 6 * 6 * 6    /* of a block */
+    TILE = 4,                  /* numbers of a thread: TILE x TILE at a time */
+    MOST_SITES = 6 * 6 * 6 * 6 /* of a block */
 };
 
 typedef struct galerkin_args {
@@ -36,8 +36,7 @@ DEVICE float2 times_gamma(int mu, int chirality, int spin, const float2 x[2])
     const float sign = chirality ? -1.f : 1.f;
     switch (mu) {
     case 0: return make_float2(-sign * z.y, sign * z.x); /* i, i; -i, -i */
-    case 1:                                              /* -1, 1; 1, -1 */
-        return spin == chirality ? make_float2(-z.x, -z.y) : z;
+    case 1: /* -1, 1; 1, -1 */ return spin == chirality ? make_float2(-z.x, -z.y) : z;
     case 2: /* i, -i; -i, i */
         return spin == chirality ? make_float2(-z.y, z.x) : make_float2(z.y, -z.x);
     default: return z;
@@ -147,44 +146,70 @@ DEVICE void load_sites(const galerkin_args &a, const int32_t *list, int sites, i
     __syncthreads();
 }
 
-/* Numbers (row .., column ..) of P^+ times what load_sites has, of every `lanes`th of its rows. */
-DEVICE void add_sites(const galerkin_args &a, int sites, int row, int column, int lane, int lanes,
-                      const float2 *p, const float2 *mp, float2 sum[TILE][TILE])
+/* A thread's numbers: of TILE rows and columns, added up over every `lanes`th row of P. */
+typedef struct tile {
+    int row, column, lane, lanes;
+    float2 sum[TILE][TILE];
+} tile;
+
+/* P^+ times what load_sites has. */
+DEVICE void add_sites(const galerkin_args &a, int sites, const float2 *p, const float2 *mp, tile *t)
 {
-    const int half = a.components / 2, chirality = row / a.n, i = row % a.n;
+    const int half = a.components / 2, chirality = t->row / a.n, i = t->row % a.n;
     for (int s = 0; s < sites; s++)
-        for (int c = lane; c < half; c += lanes) {
+        for (int c = t->lane; c < half; c += t->lanes) {
             const int at = (s * a.components + chirality * half + c) * a.n;
             float2 x[TILE], y[TILE];
 #pragma unroll
             for (int k = 0; k < TILE; k++) {
                 x[k] = p[at + i + k];
-                y[k] = mp[at + column + k];
+                y[k] = mp[at + t->column + k];
             }
 #pragma unroll
             for (int k = 0; k < TILE * TILE; k++)
-                sum[k / TILE][k % TILE] = mg_add_conjugate(sum[k / TILE][k % TILE], x[k / TILE],
-                                                           y[k % TILE]);
+                t->sum[k / TILE][k % TILE] = mg_add_conjugate(t->sum[k / TILE][k % TILE],
+                                                              x[k / TILE], y[k % TILE]);
         }
 }
 
-/* All sites of a part: sums of a thread's tile. */
-DEVICE void sum_part(const galerkin_args &a, int block, int part, int chirality, int tile,
-                     int lane, int lanes, block_sites *of, float2 *stage, float2 sum[TILE][TILE])
+/* All sites of a part, if the thread counts. */
+DEVICE void sum_part(const galerkin_args &a, int part, bool counts, block_sites *of, float2 *stage,
+                     tile *t)
 {
-    const int across = a.n / TILE, first = part == INSIDE ? 0 : part == DIAGONAL ? 4 : part,
-              last = part == INSIDE ? 3 : first;
+    const int block = (int)blockIdx.x, chirality = (int)blockIdx.y % 2,
+              first = part == INSIDE     ? 0
+                      : part == DIAGONAL ? LAT_COARSE_HOPS
+                                         : part,
+              last = part == INSIDE ? LAT_COARSE_HOPS - 1 : first;
     float2 *const mp = stage + a.some * a.components * a.n;
     for (int mu = first; mu <= last; mu++) {
         find_sites(a, block, mu, part >= INSIDE, of);
         for (int at = 0; at < of->count; at += a.some) {
             const int sites = of->count - at < a.some ? of->count - at : a.some;
             load_sites(a, of->list + at, sites, mu, chirality, stage, mp);
-            if (lane < lanes)
-                add_sites(a, sites, tile / across * TILE, tile % across * TILE, lane, lanes, stage,
-                          mp, sum);
+            if (counts)
+                add_sites(a, sites, stage, mp, t);
             __syncthreads();
         }
+    }
+}
+
+/* The sums of lanes of some tiles, from `begin` on, to columns of a chirality of a matrix. */
+DEVICE void add_lanes(const galerkin_args &a, int begin, int at_once, int lanes,
+                      const float2 *stage, float2 *to)
+{
+    const int across = a.n / TILE, chirality = (int)blockIdx.y % 2;
+    for (int i = (int)threadIdx.x; i < at_once * TILE * TILE; i += THREADS) {
+        const int k = i / at_once, number = begin + i % at_once,
+                  row = number / across * TILE + k / TILE,
+                  column = number % across * TILE + k % TILE;
+        float2 total = make_float2(0, 0);
+        for (int l = 0; l < lanes; l++) {
+            total.x += stage[l * TILE * TILE * at_once + i].x;
+            total.y += stage[l * TILE * TILE * at_once + i].y;
+        }
+        if (row < a.rows)
+            to[row * a.rows + chirality * a.n + column] = total;
     }
 }
 
@@ -194,33 +219,21 @@ static __global__ void __launch_bounds__(THREADS)
 {
     extern __shared__ float2 stage[];
     __shared__ block_sites of;
-    const int block = (int)blockIdx.x, chirality = (int)blockIdx.y % 2,
-              part = from + (int)blockIdx.y / 2, across = a.n / TILE,
+    const int part = from + (int)blockIdx.y / 2, across = a.n / TILE,
               tiles = a.rows / TILE * across, at_once = tiles < THREADS ? tiles : THREADS,
               lanes = THREADS / at_once, lane = (int)threadIdx.x / at_once;
-    const int64_t site = a.site[block], which = part == DIAGONAL ? LAT_COARSE_HOPS : part;
+    const int64_t site = a.site[blockIdx.x], which = part == DIAGONAL ? LAT_COARSE_HOPS : part;
     float2 *const to = part == INSIDE
                            ? a.inside + site * a.rows * a.rows
                            : a.matrix + (site * LAT_COARSE_MATRICES + which) * a.rows * a.rows;
     for (int begin = 0; begin < tiles; begin += at_once) {
-        const int tile = begin + (int)threadIdx.x % at_once;
-        float2 sum[TILE][TILE] = {};
-        sum_part(a, block, part, chirality, tile, tile < tiles ? lane : lanes, lanes, &of, stage,
-                 sum);
+        const int mine = (int)threadIdx.x % at_once, number = begin + mine;
+        tile t = {number / across * TILE, number % across * TILE, lane, lanes, {}};
+        sum_part(a, part, lane < lanes && number < tiles, &of, stage, &t);
         for (int k = 0; k < TILE * TILE && lane < lanes; k++)
-            stage[(lane * TILE * TILE + k) * at_once + tile - begin] = sum[k / TILE][k % TILE];
+            stage[(lane * TILE * TILE + k) * at_once + mine] = t.sum[k / TILE][k % TILE];
         __syncthreads();
-        for (int i = (int)threadIdx.x; i < at_once * TILE * TILE; i += THREADS) {
-            const int k = i / at_once, row = (begin + i % at_once) / across * TILE + k / TILE,
-                      column = (begin + i % at_once) % across * TILE + k % TILE;
-            float2 total = make_float2(0, 0);
-            for (int l = 0; l < lanes; l++) {
-                total.x += stage[l * TILE * TILE * at_once + i].x;
-                total.y += stage[l * TILE * TILE * at_once + i].y;
-            }
-            if (row < a.rows)
-                to[row * a.rows + chirality * a.n + column] = total;
-        }
+        add_lanes(a, begin, at_once, lanes, stage, to);
         __syncthreads();
     }
 }
@@ -273,14 +286,13 @@ static int make_blocks(const lat_transfer *t, const lat_coarse *to, galerkin_arg
     a->inside = (float2 *)lat_mg_gpu_alloc(t->dev, (size_t)to->sites.count * each, sizeof(float2),
                                            "a coarse operator");
     if (!a->inside
-        || lat_cuda_failed(cudaFuncSetAttribute(make_block,
-                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                (int)stage),
+        || lat_cuda_failed(cudaFuncSetAttribute(
+                               make_block, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)stage),
                            "a coarse operator"))
         return -1;
-    make_block<<<dim3(blocks, a->links ? 2 : 4), THREADS, stage, stream>>>(*a, INSIDE);
-    make_block<<<dim3(blocks, 8), THREADS, stage, stream>>>(*a, 0);
-    add_inside<<<blocks, THREADS, 0, stream>>>(*a);
+    lat_mg_start(stream, stage, make_block, dim3(blocks, a->links ? 2 : 4), THREADS, *a, INSIDE);
+    lat_mg_start(stream, stage, make_block, dim3(blocks, 8), THREADS, *a, 0);
+    lat_mg_start(stream, 0, add_inside, blocks, THREADS, *a);
     const int rc = lat_mg_launched()
                    || lat_cuda_failed(cudaStreamSynchronize(stream), "a coarse operator");
     cudaFree(a->inside);
@@ -328,7 +340,8 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x
                 return -1;
             const diagonal_args a = {lat_mg_gpu_transfer_of(t)->site, l->coarse.rows,
                                      c * t->n + first, l->from, lat_mg_gpu_of(&l->coarse)->matrix};
-            put_diagonal<<<(unsigned)t->blocks.count, THREADS, 0, lat_mg_stream(t->dev)>>>(a);
+            lat_mg_start(lat_mg_stream(t->dev), 0, put_diagonal, (unsigned)t->blocks.count, THREADS,
+                         a);
             if (lat_mg_launched())
                 return -1;
         }

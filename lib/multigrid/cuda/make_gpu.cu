@@ -183,8 +183,8 @@ static int whole_of(const lat_transfer *t, const make_args *a, double2 *whole)
     double *const g = (double *)lat_alloc(3 * doubles, sizeof *g, "test vectors");
     int rc = host && g ? 0 : -1;
     if (rc == 0) {
-        sum_grams<<<(unsigned)(n * n), THREADS, 0, lat_mg_stream(t->dev)>>>(a->gram, count, n * n,
-                                                                            whole);
+        lat_mg_start(lat_mg_stream(t->dev), 0, sum_grams, (unsigned)(n * n), THREADS, a->gram,
+                     count, n * n, whole);
         rc = lat_mg_launched()
              || lat_mg_gpu_fetch(t->dev, host, whole, (size_t)(n * n) * sizeof *host);
     }
@@ -214,19 +214,18 @@ static int make(const lat_transfer *t, const make_args *a, double2 *whole)
                    threads = ((unsigned)t->n + 31) / 32 * 32;
     const size_t r = (size_t)(t->n * t->n) * sizeof(double2);
     const int64_t count = (t->blocks.sites - g->first) * t->components * t->n;
-    gram<<<blocks, THREADS, 0, stream>>>(*a);
+    lat_mg_start(stream, 0, gram, blocks, THREADS, *a);
     if (lat_mg_launched() || whole_of(t, a, whole)
-        || lat_cuda_failed(cudaFuncSetAttribute(orthonormal,
-                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                (int)r),
-                           "test vectors"))
+        || lat_cuda_failed(
+            cudaFuncSetAttribute(orthonormal, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)r),
+            "test vectors"))
         return -1;
-    triangular<<<blocks, THREADS, 0, stream>>>(*a, whole, false, a->v);
-    gram<<<blocks, THREADS, 0, stream>>>(*a);
-    orthonormal<<<blocks, threads, r, stream>>>(*a);
-    triangular<<<blocks, THREADS, 0, stream>>>(*a, a->gram, true, a->p);
-    round_p<<<lat_cuda_blocks((uint64_t)count, THREADS), THREADS, 0, stream>>>(
-        a->p + g->first * t->components * t->n, count, g->p);
+    lat_mg_start(stream, 0, triangular, blocks, THREADS, *a, whole, false, a->v);
+    lat_mg_start(stream, 0, gram, blocks, THREADS, *a);
+    lat_mg_start(stream, r, orthonormal, blocks, threads, *a);
+    lat_mg_start(stream, 0, triangular, blocks, THREADS, *a, a->gram, true, a->p);
+    lat_mg_start(stream, 0, round_p, lat_cuda_blocks((uint64_t)count, THREADS), THREADS,
+                 a->p + g->first * t->components * t->n, count, g->p);
     return lat_mg_launched();
 }
 
@@ -234,10 +233,10 @@ int lat_mg_gpu_make(lat_transfer *t)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
     const size_t each = (size_t)t->n * (size_t)t->n;
-    make_args a = {{g->start[0], g->start[1]}, t->components, t->n,
-                   (float2 *)t->v, (float2 *)t->p, NULL};
-    a.gram = (double2 *)lat_mg_gpu_alloc(t->dev, 2 * (size_t)t->blocks.count * each,
-                                         sizeof *a.gram, "test vectors");
+    make_args a = {
+        {g->start[0], g->start[1]}, t->components, t->n, (float2 *)t->v, (float2 *)t->p, NULL};
+    a.gram = (double2 *)lat_mg_gpu_alloc(t->dev, 2 * (size_t)t->blocks.count * each, sizeof *a.gram,
+                                         "test vectors");
     double2 *const whole = (double2 *)lat_mg_gpu_alloc(t->dev, each, sizeof *whole, "test vectors");
     const int rc = a.gram && whole ? make(t, &a, whole) : -1;
     cudaFree(a.gram);

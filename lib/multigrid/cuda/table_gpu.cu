@@ -46,15 +46,15 @@ int lat_mg_gpu_gather(LAT_UNUSED const lat_coarse *c, LAT_UNUSED lat_eight *v) {
 
 extern "C" {
 const lat_mg_ops lat_multigrid_gpu = {
-    lat_mg_gpu_alloc,          lat_mg_gpu_free,           lat_mg_gpu_send,
-    lat_mg_gpu_fetch,          lat_mg_gpu_coarse_open,    lat_mg_gpu_coarse_close,
-    lat_mg_gpu_finish,         lat_mg_gpu_hop,            lat_mg_gpu_inverse,
-    lat_mg_gpu_diagonal,       lat_mg_gpu_dense,          lat_mg_gpu_apply,
-    lat_mg_gpu_gather,         lat_mg_gpu_dots,           lat_mg_gpu_adds,
-    lat_mg_gpu_look,           lat_mg_gpu_transfer_open,  lat_mg_gpu_transfer_close,
-    lat_mg_gpu_make,           lat_mg_gpu_restrict,       lat_mg_gpu_prolong,
-    lat_mg_gpu_take,           lat_mg_gpu_give,           lat_mg_gpu_galerkin,
-    lat_mg_gpu_fine_open,      lat_mg_gpu_fine_close,     lat_mg_gpu_fine_restrict,
-    lat_mg_gpu_fine_prolong,   lat_mg_gpu_fine_take,      lat_mg_gpu_fine_give,
-    lat_mg_gpu_fine_random,    lat_mg_gpu_fine_round,     lat_mg_gpu_fine_galerkin};
+    lat_mg_gpu_alloc,        lat_mg_gpu_free,          lat_mg_gpu_send,
+    lat_mg_gpu_fetch,        lat_mg_gpu_coarse_open,   lat_mg_gpu_coarse_close,
+    lat_mg_gpu_finish,       lat_mg_gpu_hop,           lat_mg_gpu_inverse,
+    lat_mg_gpu_diagonal,     lat_mg_gpu_dense,         lat_mg_gpu_apply,
+    lat_mg_gpu_gather,       lat_mg_gpu_dots,          lat_mg_gpu_adds,
+    lat_mg_gpu_look,         lat_mg_gpu_transfer_open, lat_mg_gpu_transfer_close,
+    lat_mg_gpu_make,         lat_mg_gpu_restrict,      lat_mg_gpu_prolong,
+    lat_mg_gpu_take,         lat_mg_gpu_give,          lat_mg_gpu_galerkin,
+    lat_mg_gpu_fine_open,    lat_mg_gpu_fine_close,    lat_mg_gpu_fine_restrict,
+    lat_mg_gpu_fine_prolong, lat_mg_gpu_fine_take,     lat_mg_gpu_fine_give,
+    lat_mg_gpu_fine_random,  lat_mg_gpu_fine_round,    lat_mg_gpu_fine_galerkin};
 }

@@ -1,112 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transfer_gpu.cu: restriction and prolongation, from batches and from vectors of coarse levels.
  * P is in half for odd sites, which cycles take, and in single for all. */
-#include "multigrid/cuda/cuda_multigrid.cuh"
-#include "vector/cuda/cuda_host.cuh"
+#include "multigrid/cuda/cuda_columns.cuh"
 
 #include <stdlib.h>
 
 enum { THREADS = 256 };
-
-/* ---- where numbers come from and go to ------------------------------------------------------- */
-
-/* Vectors of a coarse level. Sites of the list from `first` on to a stage [site][component][8], by
- * all threads of a block, and back. */
-typedef struct eights {
-    lat_eight *v;
-    const int32_t *at;
-    int components;
-    int64_t batch; /* numbers from one, blockIdx.y, to the next */
-
-    __device__ __forceinline__ float *number(int64_t first, int i) const
-    {
-        lat_eight *const z =
-            v + blockIdx.y * batch + (int64_t)at[first + i / LAT_EIGHT / components] * components
-            + i / LAT_EIGHT % components;
-        return (float *)z + i % LAT_EIGHT;
-    }
-    __device__ __forceinline__ void load(int64_t first, int sites, float2 *to) const
-    {
-        for (int i = (int)threadIdx.x; i < sites * components * LAT_EIGHT; i += (int)blockDim.x) {
-            const float *const z = number(first, i);
-            to[i] = make_float2(z[0], z[LAT_EIGHT]);
-        }
-    }
-    __device__ __forceinline__ void store(int64_t first, int sites, const float2 *from) const
-    {
-        for (int i = (int)threadIdx.x; i < sites * components * LAT_EIGHT; i += (int)blockDim.x) {
-            float *const z = number(first, i);
-            z[0] = from[i].x;
-            z[LAT_EIGHT] = from[i].y;
-        }
-    }
-} eights;
-
-/* Columns of a batch in single precision. */
-typedef struct batch {
-    char *column[LAT_EIGHT];
-    int columns;
-    size_t parity;
-    const int32_t *place;
-    int64_t odd; /* the first odd site of the list */
-
-    __device__ __forceinline__ char *group(int64_t i, int k) const
-    {
-        return column[k] + (i >= odd ? parity : 0)
-               + (size_t)(place[i] / 32) * lat_form<LAT_STORAGE_SINGLE>::GROUP;
-    }
-    /* A site's numbers of column k: [12], so far apart; 0 of columns that there are not. */
-    __device__ __forceinline__ void get(int64_t i, int k, float2 *to, int apart) const
-    {
-        float w[24], v[24] = {};
-        if (k < columns) {
-            get_spinor<LAT_STORAGE_SINGLE>(w, group(i, k), (uint32_t)place[i] % 32, false);
-            to_outside(v, w);
-        }
-#pragma unroll
-        for (int c = 0; c < 12; c++)
-            to[c * apart] = make_float2(v[2 * c], v[2 * c + 1]);
-    }
-    __device__ __forceinline__ void put(int64_t i, int k, const float v[24]) const
-    {
-        float w[24];
-        to_inside(w, v);
-        put_spinor<LAT_STORAGE_SINGLE, false>(group(i, k), (uint32_t)place[i] % 32, w, false, 0);
-    }
-    __device__ __forceinline__ void load(int64_t first, int sites, float2 *to) const
-    {
-        for (int i = (int)threadIdx.x; i < sites * LAT_EIGHT; i += (int)blockDim.x)
-            get(first + i / LAT_EIGHT, i % LAT_EIGHT,
-                to + i / LAT_EIGHT * 12 * LAT_EIGHT + i % LAT_EIGHT, LAT_EIGHT);
-    }
-    __device__ __forceinline__ void store(int64_t first, int sites, const float2 *from) const
-    {
-        for (int i = (int)threadIdx.x; i < sites * columns; i += (int)blockDim.x) {
-            const int site = i / columns, k = i % columns;
-            float v[24];
-#pragma unroll
-            for (int c = 0; c < 12; c++) {
-                const float2 z = from[(site * 12 + c) * LAT_EIGHT + k];
-                v[2 * c] = z.x;
-                v[2 * c + 1] = z.y;
-            }
-            put(first + site, k, v);
-        }
-    }
-} batch;
-
-static batch batch_of(const lat_mg_fine *f, int columns, const int *column, const lat_dfield *x)
-{
-    const lat_gpu_space *s = lat_gpu_space_of(f->space);
-    batch b = {};
-    for (int k = 0; k < columns; k++)
-        b.column[k] = (char *)x->data + (size_t)column[k] * s->column;
-    b.columns = columns;
-    b.parity = s->parity;
-    b.place = lat_mg_gpu_fine_of(f)->place;
-    b.odd = f->down.blocks.start[1][0];
-    return b;
-}
 
 DEVICE float2 number(float2 p) { return p; }
 DEVICE float2 number(__half2 p) { return __half22float2(p); }
@@ -126,7 +25,8 @@ template <class P> struct transfer_args {
 /* Bytes of a block's stages: P and numbers of some sites. */
 template <class P> static size_t bytes_of(const transfer_args<P> *a, int sites)
 {
-    return (size_t)(sites * a->components) * ((size_t)a->n * sizeof(P) + LAT_EIGHT * sizeof(float2));
+    return (size_t)(sites * a->components)
+           * ((size_t)a->n * sizeof(P) + LAT_EIGHT * sizeof(float2));
 }
 
 template <class P>
@@ -134,8 +34,17 @@ static transfer_args<P> args_of(const lat_transfer *t, int from, const P *p, int
                                 int columns)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
-    transfer_args<P> a = {
-        {g->start[0], g->start[1]}, g->site, from, t->components, t->n, 16, columns, p, first, 1, 0};
+    transfer_args<P> a = {{g->start[0], g->start[1]},
+                          g->site,
+                          from,
+                          t->components,
+                          t->n,
+                          16,
+                          columns,
+                          p,
+                          first,
+                          1,
+                          0};
     while (a.some > 1 && bytes_of(&a, a.some) > 36864)
         a.some /= 2;
     return a;
@@ -202,7 +111,8 @@ DEVICE void add_lanes(const transfer_args<P> &a, int lanes, const float2 *part, 
     }
 }
 
-template <class P, class From> static __global__ void __launch_bounds__(THREADS)
+template <class P, class From>
+static __global__ void __launch_bounds__(THREADS)
     restrict_block(const __grid_constant__ transfer_args<P> a, const __grid_constant__ From in,
                    lat_eight *z)
 {
@@ -238,8 +148,9 @@ static int start_restrict(const lat_transfer *t, const transfer_args<P> &a, cons
     while (2 * lanes * all <= THREADS)
         lanes *= 2;
     const size_t bytes = bytes_of(&a, a.some), part = (size_t)(lanes * all) * 8 * sizeof(float2);
-    restrict_block<P, From><<<dim3((unsigned)t->blocks.count, (unsigned)a.batches), (unsigned)(lanes * all),
-                              bytes > part ? bytes : part, lat_mg_stream(t->dev)>>>(a, in, z);
+    lat_mg_start(lat_mg_stream(t->dev), bytes > part ? bytes : part, restrict_block<P, From>,
+                 dim3((unsigned)t->blocks.count, (unsigned)a.batches), (unsigned)(lanes * all), a,
+                 in, z);
     return lat_mg_launched();
 }
 
@@ -264,7 +175,8 @@ DEVICE void two_components(const transfer_args<P> &a, int pair, int k, const P *
     to[(c + 1) * LAT_EIGHT + k] = sum[1];
 }
 
-template <class P, class To> static __global__ void __launch_bounds__(THREADS)
+template <class P, class To>
+static __global__ void __launch_bounds__(THREADS)
     prolong_block(const __grid_constant__ transfer_args<P> a, const lat_eight *z,
                   const __grid_constant__ To out)
 {
@@ -299,19 +211,12 @@ static int start_prolong(const lat_transfer *t, const transfer_args<P> &a, const
                          const To &out)
 {
     const size_t bytes = bytes_of(&a, a.some) + (size_t)(2 * t->n * LAT_EIGHT) * sizeof(float2);
-    prolong_block<P, To><<<dim3((unsigned)t->blocks.count, (unsigned)a.batches), THREADS, bytes, lat_mg_stream(t->dev)>>>(
-        a, z, out);
+    lat_mg_start(lat_mg_stream(t->dev), bytes, prolong_block<P, To>,
+                 dim3((unsigned)t->blocks.count, (unsigned)a.batches), THREADS, a, z, out);
     return lat_mg_launched();
 }
 
 /* ---- of ops.h -------------------------------------------------------------------------------- */
-
-static eights eights_of(const lat_transfer *t, const lat_eight *v)
-{
-    eights e = {(lat_eight *)v, lat_mg_gpu_transfer_of(t)->at, t->components,
-                t->blocks.sites * t->components};
-    return e;
-}
 
 /* Between two coarse levels: their active batches. */
 static transfer_args<__half2> between(const lat_transfer *t, int from)
@@ -348,115 +253,6 @@ int lat_mg_gpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const i
     const batch out = batch_of(f, columns, column, x);
     return all ? start_prolong(t, single_of(t, columns), z, out)
                : start_prolong(t, half_of(t, 1, columns), z, out);
-}
-
-/* ---- test vectors ---------------------------------------------------------------------------- */
-
-typedef struct vector_args {
-    float2 *v; /* [site of the list][component][n] */
-    int components, n, first, chirality; /* -1: both */
-    int64_t sites;
-} vector_args;
-
-static vector_args vectors_of(const lat_transfer *t, float *v, int first)
-{
-    const vector_args a = {(float2 *)v, t->components, t->n, first, -1, t->blocks.sites};
-    return a;
-}
-
-static unsigned blocks_of(const vector_args *a)
-{
-    return lat_cuda_blocks((uint64_t)a->sites * LAT_EIGHT, THREADS);
-}
-
-static __global__ void take_batch(const __grid_constant__ vector_args a,
-                                  const __grid_constant__ batch in)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, site = i / LAT_EIGHT;
-    if (site < a.sites)
-        in.get(site, (int)(i % LAT_EIGHT), a.v + site * 12 * a.n + a.first + i % LAT_EIGHT, a.n);
-}
-
-static __global__ void give_batch(const __grid_constant__ vector_args a,
-                                  const __grid_constant__ batch out)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, site = i / LAT_EIGHT;
-    const int k = (int)(i % LAT_EIGHT);
-    float v[24];
-    if (site >= a.sites)
-        return;
-#pragma unroll
-    for (int c = 0; c < 12; c++) {
-        const float2 z = a.chirality < 0 || c / 6 == a.chirality
-                             ? a.v[(site * 12 + c) * a.n + a.first + k]
-                             : make_float2(0, 0);
-        v[2 * c] = z.x;
-        v[2 * c + 1] = z.y;
-    }
-    out.put(site, k, v);
-}
-
-/* Test vectors of a coarse level from its vectors, or back. */
-template <bool TAKE> static __global__ void move_eights(const __grid_constant__ vector_args a,
-                                                        const __grid_constant__ eights x)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, row = i / LAT_EIGHT,
-                  site = row / a.components;
-    if (site >= a.sites)
-        return;
-    float *const z = x.number(site, (int)(i % (a.components * LAT_EIGHT)));
-    float2 *const v = a.v + row * a.n + a.first + i % LAT_EIGHT;
-    if (TAKE)
-        *v = make_float2(z[0], z[LAT_EIGHT]);
-    else {
-        z[0] = v->x;
-        z[LAT_EIGHT] = v->y;
-    }
-}
-
-template <bool TAKE> static int start_move(const lat_transfer *t, int first, const lat_eight *x)
-{
-    const vector_args a = vectors_of(t, t->v, first);
-    move_eights<TAKE><<<lat_cuda_blocks((uint64_t)a.sites * (uint64_t)a.components * LAT_EIGHT,
-                                        THREADS),
-                        THREADS, 0, lat_mg_stream(t->dev)>>>(a, eights_of(t, x));
-    return lat_mg_launched();
-}
-
-int lat_mg_gpu_take(const lat_level *l, int first, const lat_eight *x)
-{
-    return start_move<true>(&l->down, first, x);
-}
-
-int lat_mg_gpu_give(const lat_level *l, int first, lat_eight *x)
-{
-    return start_move<false>(&l->down, first, x);
-}
-
-int lat_mg_gpu_fine_take(const lat_mg_fine *f, int first, const lat_dfield *x)
-{
-    const vector_args a = vectors_of(&f->down, f->down.v, first);
-    take_batch<<<blocks_of(&a), THREADS, 0, lat_mg_stream(f->down.dev)>>>(
-        a, batch_of(f, LAT_EIGHT, lat_column_numbers, x));
-    return lat_mg_launched();
-}
-
-static int give(const lat_mg_fine *f, vector_args a, int chirality, lat_dfield *x)
-{
-    a.chirality = chirality;
-    give_batch<<<blocks_of(&a), THREADS, 0, lat_mg_stream(f->down.dev)>>>(
-        a, batch_of(f, LAT_EIGHT, lat_column_numbers, x));
-    return lat_mg_launched();
-}
-
-int lat_mg_gpu_fine_give(const lat_mg_fine *f, int first, lat_dfield *x)
-{
-    return give(f, vectors_of(&f->down, f->down.v, first), -1, x);
-}
-
-int lat_mg_gpu_columns(const lat_mg_fine *f, int first, int chirality, lat_dfield *x)
-{
-    return give(f, vectors_of(&f->down, f->down.p, first), chirality, x);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -311,7 +311,7 @@ static int allow_multigrid(lat_inverter *v, lat_device *on, lat_wilson_options *
     const bool asked = v->o->how.solver == LAT_SOLVER_MG;
     if (!asked
         && (v->o->how.solver != LAT_SOLVER_AUTO || v->modes || lat_inverter_overlap(v)
-            || o->form == LAT_FULL || o->inner != LAT_STORAGE_SINGLE))
+            || o->form == LAT_FULL || o->inner == LAT_STORAGE_DOUBLE))
         return 0;
     o->setup.columns = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
     o->setup.columns *= v->masses > 1 ? v->masses : 1;
