@@ -64,7 +64,7 @@ static const lat_tool tool = {
         "lat-orelax --gauge landau --theta 1e-14 cfg.0100.lat | lat-gluon --tsv --cylinder 1",
     .options = options,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
 };
 
 /* ---- the run --------------------------------------------------------------------------------- */
