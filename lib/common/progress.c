@@ -157,7 +157,9 @@ void lat_part_done(double done)
 
 const char *lat_residual_text(double residual, char buf[LAT_LEFT])
 {
-    snprintf(buf, LAT_LEFT, isinf(residual) ? "" : "residual %.1e  ", residual);
+    *buf = '\0';
+    if (!isinf(residual))
+        snprintf(buf, LAT_LEFT, "residual %.1e  ", residual);
     return buf;
 }
 
