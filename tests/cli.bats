@@ -527,7 +527,7 @@ limits_spinning() {
         with "$t" quiet || continue
         for quiet in "" -q; do
             # shellcheck disable=SC2046,SC2086
-            "$t" $(words "$t") $quiet -o "$t.out" < slow 9>&- 2> err &
+            "$t" $(words "$t") $quiet -o "$t.lat" < slow 9>&- 2> err &
             pid=$!
             for ((i = 0; i < 200; i++)); do
                 [ -z "$(find . -name '.*.tmp')" ] || break
@@ -539,10 +539,10 @@ limits_spinning() {
             exec 9>&-
             wait $pid
             one_sentence err "$t"
-            grep -q "^$t: [A-Za-z]* [0-9.e+-]*  " err || fail "$(cat err)"
+            grep -qE "^$t: [A-Za-z]* [0-9.e+-]*( of [0-9]+)?  " err || fail "$(cat err)"
             # shellcheck disable=SC2046
             "$t" $(words "$t") in.lat -o usual
-            cmp usual "$t.out"
+            cmp usual "$t.lat"
             exec 9<> slow
         done
     done
@@ -564,6 +564,35 @@ limits_spinning() {
     script -qec "stty cols 80; lat-orelax --omega 1 --theta 1e-20 --max-sweeps 4000 $(printf 'n%.0s' {1..100}).lat > /dev/null" /dev/null < /dev/null > typed || true
     tr '\r' '\n' < typed | grep -E 'theta [0-9.e+-]+  sweep [0-9]+  [1-9][0-9.]* sweeps/s  [0-9]+ (s|min|h) left' > lines || fail "$(cat -v typed)"
     run ! grep -E '(- |[^0-9]0 )sweeps/s' lines
+}
+
+# tells OPTION...: a tool with --progress prints a line like $like; without it, and without a terminal, none.
+tells() {
+    "$@" --progress=0.01 >/dev/null 2>err || fail "$(cat err)"
+    grep -qE "^$1: $like$" err || fail "$1: expected a line like '$like', found:" "$(tail -n 3 err)"
+    "$@" 2>&1 >/dev/null | cmp - /dev/null
+}
+
+@test "tools that take long say what is done of how much, and how long the rest will take" {
+    local like left='[0-9]+ (s|min|h) left'
+    rough u.lat --dims 6,6,6,12
+    rough w.lat --dims 6,6,6,12 --seed 4
+    lat-orelax --theta 1e-12 u.lat -o f.lat
+    lat-orelax --theta 1e-12 w.lat -o g.lat
+    lat-solve --kappa 0.1 --source point:0,0,0,0 u.lat -o p.lat
+    lat-solve --kappa 0.1 --source momentum:1,0,0,0.5 f.lat -o m.lat
+    lat-start weak --dims 12,12,12,24 | lat-convert --to nersc -o large.nersc
+    like="slice [1-9][0-9]* of 12  $left  configuration 0  file [01] of 2" tells lat-corr p.lat p.lat
+    like="slice [1-9][0-9]* of 12  $left  propagator 0  file [01] of 2" tells lat-quark m.lat m.lat
+    like="slice [0-9]+ of 24  ($left  )?pass [01] of 2  configuration 0" tells lat-convert large.nersc
+    rough s.lat --dims 4,4,4,4
+    like="modes of chirality \\+1: [0-9]+ of [0-9]+  residual [0-9.e+-]+  [0-9]+ applications  configuration 0" \
+        tells lat-overlap --spectrum 1 s.lat
+    like="applications [0-9]+  [01] of 2 modes  residual [0-9.e+-]+  configuration 0(  $left)?" tells lat-modes --method ritz --kappa 0.1 --modes 1 --tsv s.lat
+    [ ! -e "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || {
+        like="configuration 0  file [01] of 2(  $left)?" tells lat-gluon f.lat g.lat
+        like="iteration [0-9]+, residual [0-9.e+-]+  momentum [0-9] of [0-9]+  $left  configuration 0" tells lat-ghost f.lat
+    }
 }
 
 @test "a failure replaces the line of progress, which fits the terminal" {

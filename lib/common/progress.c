@@ -2,6 +2,7 @@
 /* progress.c: lines of progress on stderr, the time that is left, logs. */
 #include "progress.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -25,8 +26,11 @@ static volatile sig_atomic_t asked;
 
 static void ask(LAT_UNUSED int sig) { asked = 1; }
 
+static bool watched; /* the tool has --progress */
+
 void lat_progress_watch(void)
 {
+    watched = true;
     struct sigaction ours = {.sa_handler = ask, .sa_flags = SA_RESTART}, was;
     sigemptyset(&ours.sa_mask);
     if (sigaction(SIGUSR1, NULL, &was) == 0 && was.sa_handler == SIG_DFL)
@@ -46,11 +50,10 @@ bool lat_progress_due(void)
                && (plain || isatty(STDERR_FILENO)));
 }
 
-void lat_progress(const char *format, ...)
+static void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void print_line(const char *format, ...)
 {
     const bool stays = lat_opts.progress > 0 || asked;
-    if (!lat_progress_due())
-        return;
     asked = 0;
     last = lat_seconds();
     va_list ap;
@@ -59,7 +62,113 @@ void lat_progress(const char *format, ...)
     va_end(ap);
 }
 
+static void parts_text(char *text, size_t n);
+
+void lat_progress(const char *format, ...)
+{
+    char text[512], parts[256];
+    if (!lat_progress_due())
+        return;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    parts_text(parts, sizeof parts);
+    print_line("%s%s%s", text, *parts ? "  " : "", parts);
+}
+
 void lat_progress_end(void) { lat_stderr_clear(); }
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+enum { PARTS = 8 };
+static struct {
+    const char *what;
+    double of, done, began;
+} part[PARTS];
+static int parts; /* may be more */
+
+void lat_part_begin(const char *what, double of)
+{
+    if (parts < PARTS) {
+        part[parts].what = what;
+        part[parts].of = of;
+        part[parts].done = 0;
+        part[parts].began = lat_seconds();
+    }
+    parts++;
+}
+
+void lat_part_at(double done)
+{
+    if (parts > 0 && parts <= PARTS)
+        part[parts - 1].done = done;
+}
+
+void lat_part_end(void) { parts -= parts > 0; }
+
+/* The time left of the outermost part whose inner ones are all known; NaN before anything is done.
+ */
+static double seconds_left(int n)
+{
+    int first = n;
+    double f = 0;
+    while (first > 0 && (part[first - 1].of > 0 || part[first - 1].done == 0))
+        first--;
+    for (int i = n - 1; i >= first; i--)
+        f = fmin(1, (part[i].done + f) / fmax(part[i].of, 1e-300 + (part[i].of == 0)));
+    return first < n && f > 0 ? (lat_seconds() - part[first].began) * (1 - f) / f : NAN;
+}
+
+/* Innermost first; the time left stands behind the first one whose number is known, or first. */
+static void parts_text(char *text, size_t n)
+{
+    char left[LAT_LEFT];
+    const int count = parts < PARTS ? parts : PARTS;
+    const double seconds = seconds_left(count);
+    size_t at = 0;
+    int timed = count - 1;
+    while (timed >= 0 && !(part[timed].what && part[timed].of > 1))
+        timed--;
+    *text = '\0';
+    for (int i = count; i >= 0 && at + 64 < n; i--) {
+        const char *gap = at ? "  " : "", *what = i < count ? part[i].what : NULL;
+        if (what && part[i].of > 1)
+            at += (size_t)snprintf(text + at, n - at, "%s%.16s %.0f of %.0f", gap, what,
+                                   floor(part[i].done), part[i].of);
+        else if (what && part[i].of == 0)
+            at += (size_t)snprintf(text + at, n - at, "%s%.16s %.0f", gap, what, part[i].done);
+        if (i == (timed < 0 ? count : timed) && isfinite(seconds))
+            at += (size_t)snprintf(text + at, n - at, "%s%s", at ? "  " : "",
+                                   lat_left_text(seconds, left));
+    }
+}
+
+void lat_part_done(double done)
+{
+    char text[256];
+    lat_part_at(done);
+    if (!watched || !lat_progress_due())
+        return;
+    parts_text(text, sizeof text);
+    if (*text)
+        print_line("%s", text);
+}
+
+const char *lat_residual_text(double residual, char buf[LAT_LEFT])
+{
+    *buf = '\0';
+    if (!isinf(residual))
+        snprintf(buf, LAT_LEFT, "residual %.1e  ", residual);
+    return buf;
+}
+
+double lat_digits_done(double *first, double now, double goal)
+{
+    *first = fmax(*first, now);
+    const double f = log(*first / now) / log(*first / goal);
+    return f > 0 ? fmin(f, 1) : 0;
+}
 
 /* ---- time left ------------------------------------------------------------------------------- */
 

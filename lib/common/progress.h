@@ -21,6 +21,27 @@ bool lat_progress_due(void);
 /* True if SIGUSR1 has come and no line has been printed since. */
 bool lat_progress_asked(void);
 
+#define LAT_LEFT 32 /* bytes of a text below */
+
+/* "residual 1.2e-05  ", or "" if none is known: it is infinite. */
+const char *lat_residual_text(double residual, char buf[LAT_LEFT]);
+
+/* Parts of the work, one within another: with parts, lines of progress end in what is done of each,
+ * and in the time left, as "slice 12 of 64  40 s left  configuration 2  file 3 of 10".
+ *   begin   of the parts of one that is not done yet; `of` 0: nobody knows how many there are, and
+ *           the time left is that of the parts within it; `what` NULL: for the time left alone
+ *   at      so many are done
+ *   done    the same, and prints a line, in tools with --progress
+ *   end     of the innermost begin; a run that has failed need not call it */
+void lat_part_begin(const char *what, double of);
+void lat_part_at(double done);
+void lat_part_done(double done);
+void lat_part_end(void);
+
+/* The part of the way to a residual `goal` that is done, 0 to 1, in digits from *first, the largest
+ * one that was seen, which is 0 at first. */
+double lat_digits_done(double *first, double now, double goal);
+
 /* Clears the line at the end. Warnings and errors (base/error.h) clear it themselves. */
 void lat_progress_end(void);
 
@@ -40,7 +61,6 @@ double lat_rate_sample(lat_rate *rate, double value);
 
 /* "12 s left", or in minutes, hours, days; "- left" if it is not known: `seconds` is negative, NaN
  * or infinite. */
-#define LAT_LEFT 32
 const char *lat_left_text(double seconds, char buf[LAT_LEFT]);
 
 /* "12 sweeps/s", "3.2 s/sweep", or "- sweeps/s" if it is not known: 0 or less. */

@@ -157,6 +157,7 @@ static int iterate(work *w)
 
 static int run(work *w, long max_iterations, double watched, lat_ghost_report *report)
 {
+    double first = 0;
     memset(w->idle, 0, (size_t)w->m->units * sizeof *w->idle);
     go_on(w);
     if (lat_ghost_zero(w->m, w->x) || lat_ghost_zero(w->m, w->p)
@@ -166,6 +167,8 @@ static int run(work *w, long max_iterations, double watched, lat_ghost_report *r
         if (precondition(w))
             return -1;
         report->converged = !go_on(w);
+        if (watched > 0)
+            lat_part_at(lat_digits_done(&first, worst(w, 1), 1));
         if (watched > 0 && report->iterations > 0)
             lat_progress("iteration %ld, residual %.2g", report->iterations, worst(w, watched));
         if (report->converged || report->iterations >= max_iterations)
@@ -184,8 +187,12 @@ int lat_ghost_cg(lat_ghost *m, double *x, double *r, lat_ghost_system *system, l
     work w = {.m = m, .system = system, .x = x, .r = r};
     *report = (lat_ghost_report){.iterations = 0};
     int rc = lat_agree(m->lattice.comm, work_new(&w));
+    if (watched > 0)
+        lat_part_begin(NULL, 1);
     if (rc == 0)
         rc = run(&w, max_iterations, watched, report);
+    if (watched > 0)
+        lat_part_end();
     report->residual = rc ? 0 : worst(&w, watched);
     work_free(&w);
     return rc;

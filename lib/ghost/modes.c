@@ -219,10 +219,13 @@ static int residuals(space *s, const lat_ghost_modes *wanted, lat_ghost_report *
 static int iterate(space *s, const lat_ghost_modes *wanted, lat_ghost_report *report)
 {
     int left = 1, rc = 0;
+    double first = 0;
+    lat_part_begin(NULL, 1);
     for (; rc == 0; report->iterations++) {
         if ((rc = residuals(s, wanted, report, &left)) || left == 0
             || report->iterations == wanted->max_iterations)
             break;
+        lat_part_at(lat_digits_done(&first, report->residual, wanted->accuracy));
         lat_progress("iteration %ld, lowest eigenvalue %.8g, %d of %d left, residual %.2g",
                      report->iterations, s->value[0], left, wanted->modes * s->m->units,
                      report->residual);
@@ -230,6 +233,7 @@ static int iterate(space *s, const lat_ghost_modes *wanted, lat_ghost_report *re
              || lat_ghost_apply(s->m, s->array[4], s->array[1])
              || ritz(s, report->iterations == 0 ? 2 : 3);
     }
+    lat_part_end();
     report->converged = rc == 0 && left == 0;
     return rc ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "common/progress.h"
 #include "spectrum.h"
 
 enum { STEPS = 2000, MOST = 512 };
@@ -56,8 +57,10 @@ static int negative(const lat_modes *m, int count)
 static int follow(flow *f, double m, double last, int *index, int *steps)
 {
     lat_modes now, next;
+    const double first = m;
     int rc = modes_at(f, m, 1, &now);
     *index = *steps = 0;
+    lat_part_begin(NULL, last - first);
     while (rc == 0 && m < last) {
         const int k = now.count;
         const double free = fabs(now.value[0]) - now.residual[0],
@@ -73,6 +76,8 @@ static int follow(flow *f, double m, double last, int *index, int *steps)
         }
         m = step < last - m ? m + step : last;
         rc = modes_at(f, m, crossing ? k : 1, &next);
+        lat_part_at(m - first);
+        lat_progress("spectral flow: m0 %.4f of %.4f", m, last);
         if (rc == 0 && crossing)
             *index += negative(&next, k) - negative(&now, k);
         lat_modes_free(&now);
@@ -81,6 +86,7 @@ static int follow(flow *f, double m, double last, int *index, int *steps)
     if (rc == 0 && fabs(now.value[0]) <= now.residual[0])
         rc = lat_fail("spectral flow: H has an eigenvalue that is 0 at m0 %.6g to %.2g", last,
                       now.residual[0]);
+    lat_part_end();
     lat_modes_free(&now);
     return rc;
 }

@@ -14,6 +14,7 @@
 #include "algebra.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "common/progress.h"
 
 /* What is left of a unit vector beside modes, if it is a further one. */
 static const double NEW = .9;
@@ -35,6 +36,7 @@ typedef struct spectrum {
     int want;
     double tolerance, zero; /* of residuals; values up to it are 0 */
     side side[2];
+    int c;                               /* the chirality that is searched */
     lat_dfield *start, *image, *partner; /* to work with */
     uint64_t seed;
 } spectrum;
@@ -151,6 +153,15 @@ static size_t dimension_of(const lat_overlap *o)
     return 2 * (size_t)o->space->nc * lat_volume(&o->grid->spec.lattice);
 }
 
+static int show(void *with, int converged, int of, double residual, long applications)
+{
+    const spectrum *z = with;
+    char text[LAT_LEFT];
+    lat_progress("modes of chirality %+d: %d of %d  %s%ld applications", z->c, converged, of,
+                 lat_residual_text(residual, text), applications);
+    return 0;
+}
+
 /* The modes that are lacking in a chirality, by the sign function at a level. */
 static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
 {
@@ -162,7 +173,9 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
                                .high = z->want,
                                .tolerance = z->tolerance,
                                .max_applications = 10000000,
-                               .memory = z->o->memory};
+                               .memory = z->o->memory,
+                               .progress = show,
+                               .with = z};
     const lat_sign *sign = z->o->sign;
     const lat_modes_known known = {
         .m = &t->m,
@@ -170,6 +183,7 @@ static int lacking(spectrum *z, const side *t, int level, lat_modes *found)
         .dimension = dimension_of(z->o),
         .tolerance = tolerance_at,
         .error = level ? (lat_sign_delta(sign, level) + lat_sign_delta(sign, 0)) / 2 : 0};
+    z->c = t->c;
     return lat_rc(z->s->ops->random(z->s, &lat_first_column, ++z->seed, z->start)
                   || lat_chirality(z->s, t->c, &lat_first_column, z->start, z->o->tmp)
                   || lat_modes_complete(&job, &known, found));

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "common/io.h"
 #include "common/options.h"
+#include "common/progress.h"
 #include "formats/milc_info.h"
 #include "stream/stream.h"
 #include "run/common/conversion.h"
@@ -122,7 +123,7 @@ static const lat_tool tool = {
     .options = options,
     .min_files = 0,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
 };
 
 /* ---- formats --------------------------------------------------------------------------------- */
@@ -218,17 +219,22 @@ static int convert_fields(lat_input *in, lat_output *out, const lat_format *form
         .force = lat_opts.force, .dims = dims, .hints = hints, .plaquette = NAN, .link_trace = NAN};
     lat_file_reader s;
     int more;
-    while ((more = lat_file_reader_open(&s, in, format, &r, false)) > 0) {
+    lat_part_begin("configuration", 0);
+    for (long config = 0; (more = lat_file_reader_open(&s, in, format, &r, false)) > 0; config++) {
+        lat_part_at((double)config);
         const int bad = (quarks.milc_info
                          && lat_milc_info_take(quarks.milc_info, lat_input_name(in), &s.f.head))
                                 || convert_next(&s, out)
                             ? -1
                             : 0;
         lat_file_reader_close(&s);
-        if (bad || !format->stream)
+        if (bad)
             return bad;
+        if (!format->stream)
+            break;
     }
-    return more;
+    lat_part_end();
+    return more < 0 ? -1 : 0;
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
@@ -449,11 +455,15 @@ static void check_last_file(void)
 
 static int convert_all(lat_output *out)
 {
-    if (lat_opts.nfiles <= 1 && convert_file(lat_opts.input, out) < 0)
-        return -1;
-    for (int i = 0; lat_opts.nfiles > 1 && i < lat_opts.nfiles; i++)
-        if (convert_file(lat_opts.files[i], out) < 0)
+    const int files = lat_opts.nfiles > 1 ? lat_opts.nfiles : 1;
+    lat_part_begin("file", files);
+    for (int i = 0; i < files; i++) {
+        lat_part_at(i);
+        if (convert_file(lat_opts.nfiles > 1 ? lat_opts.files[i] : lat_opts.input, out) < 0)
             return -1;
+    }
+    lat_part_end();
+    lat_progress_end();
     return lat_join_end(&quarks.joined);
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
+#include "common/progress.h"
 #include "formats/fields.h"
 #include "quark/contract.h"
 #include "quark/source.h"
@@ -62,7 +63,7 @@ static const lat_tool tool = {
                "lat-corr --channels gtg5:g5 --second strange.lat light.lat",
     .options = options,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
     .start = lat_comm_start,
 };
 
@@ -167,6 +168,7 @@ static int contract(lat_corr_run *r)
     const size_t numbers = 2 * (size_t)r->job.channels * (size_t)r->job.momenta;
     const int slices = lat_field_slab(&r->first.f).count, T = lat_slices(head);
     int rc = 0;
+    lat_part_begin("slice", slices);
     for (int t = 0; rc == 0 && t < slices; t++) {
         rc = lat_feed_slice(&r->first, t)
              || (lat_corr_opts.second && lat_feed_slice(&r->second, t));
@@ -182,7 +184,9 @@ static int contract(lat_corr_run *r)
              || lat_contract_slice(&r->job, r->first.slice,
                                    lat_corr_opts.second ? r->second.slice : r->first.slice,
                                    r->own + (size_t)t * numbers);
+        lat_part_done(t + 1);
     }
+    lat_part_end();
     rc = lat_agree(lat_opts.comm, rc ? -1 : 0);
     return lat_rc(rc || lat_feed_end(&r->first)
                   || (lat_corr_opts.second && lat_feed_end(&r->second))
@@ -247,6 +251,7 @@ static int configuration(lat_corr_run *r, long config)
     lat_corr_check_slices(&r->first, r->norm + 2 * lat_slices(r->job.head));
     if (lat_corr_opts.second)
         lat_corr_check_slices(&r->second, r->norm + 3 * lat_slices(r->job.head));
+    lat_progress_end();
     if (lat_print_opts.json)
         lat_corr_print_json(r, config);
     else
@@ -274,16 +279,19 @@ static int read_file(lat_input *in, FILE *text)
     int rc = open_others(r), more = 0;
     r->first.in = in;
     r->text = text;
+    lat_part_begin("configuration", 0);
     while (rc == 0 && (more = lat_feed_next(&r->first)) > 0) {
         const char *now = r->first.f.head.quark.links;
         if (config < 0 || !*now || strcmp(now, links)) /* several masses or sources are of one */
             config++;
         snprintf(links, sizeof links, "%.8s", now);
+        lat_part_at((double)config);
         rc = configuration(r, config);
         lat_feed_free(&r->first);
         lat_feed_free(&r->second);
     }
     lat_feed_free(&r->first);
+    lat_part_end();
     return rc || more < 0 ? LAT_FAILED : LAT_DONE;
 }
 

@@ -264,8 +264,7 @@ static int run(lat_flow *f, const lat_field *u, lat_output *out, double start, m
         if (written < ntimes && times[written] <= t + close
             && write_links(out, u, f, times[written++]))
             return -1;
-        lat_progress("time %.2f of at most %.2f  %ld steps  configuration %ld", t, last,
-                     lat_flow_steps(f), m->config);
+        lat_progress("time %.2f of at most %.2f  %ld steps", t, last, lat_flow_steps(f));
     }
     m->steps = lat_flow_steps(f);
     m->rejected = lat_flow_rejected(f);

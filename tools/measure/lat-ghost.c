@@ -126,11 +126,13 @@ static int plane_waves(lat_ghost_measured *m, const char *name)
     const int columns = lat_ghost_columns(m->m), units = lat_ghost_units(m->m),
               all = m->count * 2 * lat_ghost_colours(m->m);
     const double scale = 1 / (lat_ghost_colours(m->m) * lat_ghost_unit_sites(m->m) * (double)units);
+    lat_part_begin("momentum", m->count);
     for (int first = 0; first < all; first += columns) {
         lat_ghost_column column[MOST_PACKS * LAT_GHOST_PACK];
         int of[MOST_PACKS * LAT_GHOST_PACK];
         for (int k = 0; k < columns; k++)
             column[k] = wave(m, first + k, &of[k]);
+        lat_part_at((double)first * m->count / all);
         const int code = solve(m, column, name);
         if (code != LAT_DONE)
             return code;
@@ -144,6 +146,7 @@ static int plane_waves(lat_ghost_measured *m, const char *name)
             if (of[i % columns] < m->count)
                 m->rows[of[i % columns]].value += scale * m->number[i];
     }
+    lat_part_end();
     return LAT_DONE;
 }
 

@@ -66,7 +66,7 @@ static const lat_tool tool = {
         "lat-gluon --mean --cylinder 1 landau/*.lat",
     .options = options,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
 };
 
 /* ---- the run --------------------------------------------------------------------------------- */

@@ -312,9 +312,7 @@ static int one(lat_field *u, lat_input *in, FILE *to, long config)
         .key = "config", .rows = "loops", .text = text, .values = values, .row = row};
     measured m = {.geom = u->head.geom, .nc = u->head.nc};
     lat_ensemble_text(&u->head, m.ensemble);
-    lat_progress("configuration %ld", config);
     int code = measure(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
-    lat_progress_end();
     if (code == LAT_DONE)
         code = lat_print_object(to, in, &kind, &m, config, rows(&m));
     measured_free(&m);

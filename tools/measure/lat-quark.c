@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "common/options.h"
+#include "common/progress.h"
 #include "formats/fields.h"
 #include "lattice/ensemble.h"
 #include "quark/kinematics.h"
@@ -63,7 +64,7 @@ static const lat_tool tool = {
         "lat-quark --mean --cylinder 1 prop.*.lat",
     .options = options,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
     .start = lat_comm_start,
 };
 
@@ -296,13 +297,16 @@ static int read_file(lat_input *in, FILE *text)
     if (legs_path && !r->legs
         && !(r->legs = lat_output_open(legs_path, LAT_OUTPUT_OTHER, lat_opts.comm)))
         return LAT_FAILED;
+    lat_part_begin("propagator", 0);
     while (code == LAT_DONE && (more = lat_feed_next(&r->first)) > 0) {
+        lat_part_at((double)r->field);
         code = lat_legs_noted(&r->first.f.head) ? summed(r) : propagator(r);
         lat_feed_free(&r->first);
         lat_feed_free(&r->second);
         r->field++;
     }
     lat_feed_free(&r->first);
+    lat_part_end();
     return more < 0 ? LAT_FAILED : code;
 }
 

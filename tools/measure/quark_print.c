@@ -2,6 +2,7 @@
 /* quark_print.c: propagators and vertices in momentum space as columns and JSON. */
 #include "quark_run.h"
 
+#include "common/progress.h"
 #include "common/text.h"
 #include "quark/values.h"
 #include "run/common/print.h"
@@ -66,6 +67,7 @@ static void tsv_row(lat_printer *r, const lat_kinematics *k, int row, const doub
 void lat_quark_tsv(FILE *to, long config, const lat_kinematics *k, const double *v, const double *e)
 {
     lat_printer r = {.to = to, .form = LAT_FORM_NAMES, .index = config};
+    lat_progress_end();
     if (lat_report_heading()) {
         tsv_row(&r, k, 0, v, e);
         lat_report_end_heading(to);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
+#include "common/progress.h"
 #include "quark/current.h"
 #include "smear/smear.h"
 
@@ -20,10 +21,14 @@ static double *over_slices(lat_quark_run *r, slice_fn *fn, const void *what, siz
     double *own = lat_alloc((size_t)slab.count * reals, sizeof *own, "sums over slices");
     double *all = lat_alloc((size_t)lat_slices(head) * reals, sizeof *all, "sums over slices");
     int rc = own && all ? 0 : -1;
-    for (int t = 0; rc == 0 && t < slab.count; t++)
+    lat_part_begin("slice", slab.count);
+    for (int t = 0; rc == 0 && t < slab.count; t++) {
         rc = lat_rc(lat_feed_slice(&r->first, t)
                     || (lat_quark_opts.second && lat_feed_slice(&r->second, t))
                     || fn(r, what, t + slab.first, own + (size_t)t * reals));
+        lat_part_done(t + 1);
+    }
+    lat_part_end();
     rc = lat_agree(lat_opts.comm, rc);
     if (rc || lat_feed_end(&r->first) || (lat_quark_opts.second && lat_feed_end(&r->second))
         || lat_field_gather(&r->first.f, own, reals * sizeof *own, all)) {

@@ -98,14 +98,13 @@ static const lat_tool tool = {
 static int show_progress(void *with, int converged, int of, double worst, long applications)
 {
     lat_modes_tool_run *r = with;
+    char text[LAT_LEFT];
+    /* Ritz' method finds one mode after the other; how long Lanczos' takes nobody knows. */
+    lat_part_at(method == LAT_MODES_RITZ ? converged : 0);
     if (lat_sections_asked(&r->kept))
         return r->kept.stopped > 0 ? 1 : -1;
-    if (isinf(worst)) /* nothing is known yet */
-        lat_progress("applications %ld  0 of %d modes  configuration %ld", applications, of,
-                     lat_modes_tool_config(r));
-    else
-        lat_progress("residual %.1e  %d of %d modes  %ld applications  configuration %ld", worst,
-                     converged, of, applications, lat_modes_tool_config(r));
+    lat_progress("applications %ld  %d of %d modes  %sconfiguration %ld", applications, converged,
+                 of, lat_residual_text(worst, text), lat_modes_tool_config(r));
     return 0;
 }
 
@@ -234,8 +233,10 @@ static int search(lat_modes_tool_run *r)
     const int known = restore(r);
     if (known)
         return known > 0 ? LAT_DONE : LAT_FAILED;
+    lat_part_begin(NULL, r->high);
     if (find(r, &job))
         return LAT_FAILED;
+    lat_part_end();
     return r->modes.converged ? LAT_DONE : unconverged(r);
 }
 

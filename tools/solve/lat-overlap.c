@@ -85,6 +85,7 @@ static lat_overlap_known known;
 
 static void print_heading(FILE *to, const char *columns)
 {
+    lat_progress_end();
     if (!lat_report_heading())
         return;
     fputs(columns, to);
@@ -260,8 +261,10 @@ static int all(lat_input *in, FILE *text)
 {
     int rc, code = LAT_DONE;
     lat_field u;
+    lat_part_begin("configuration", 0);
     for (long config = 0; (rc = lat_fields_read_links(in, &u)) > 0; config++) {
         int now = LAT_FAILED;
+        lat_part_at((double)config);
         if (lat_header_need(&u.head, LAT_GAUGE, lat_input_name(in)) == 0
             && lat_fermion_check_links(&fermion, &u.head, lat_input_name(in)) == 0
             && lat_field_exchange(&u) == 0)
@@ -275,6 +278,7 @@ static int all(lat_input *in, FILE *text)
             return now;
         }
     }
+    lat_part_end();
     return rc < 0 ? LAT_FAILED : code;
 }
 

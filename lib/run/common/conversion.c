@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/options.h"
+#include "common/progress.h"
 #include "lattice/boundary.h"
 #include "lattice/slices.h"
 #include "stream/stream.h"
@@ -220,6 +221,7 @@ static int first_pass(void *context, const lat_header *head, const void *slices,
                       int count)
 {
     job *j = context;
+    lat_part_done(first);
     if (j->drops)
         j->off = fmax(j->off,
                       lat_rows_error(head, slices, (size_t)count * lat_slice_matrices(head)));
@@ -250,7 +252,10 @@ static int write_slices(void *context, const lat_header *head, const void *slice
                         int count)
 {
     slices = reshaped(context, head, slices, first, count);
-    return slices ? put(context, slices, first, count) : -1;
+    if (!slices || put(context, slices, first, count))
+        return -1;
+    lat_part_done(first + count);
+    return 0;
 }
 
 /* ---- one field ------------------------------------------------------------------------------- */
@@ -413,15 +418,23 @@ static int convert(job *j)
     j->s->whole = j->s->whole || at_once;
     j->begin = lat_output_offset(j->out);
     j->single_pass = lat_output_is_hidden(j->out) && !j->s->r.ambiguous;
+    lat_part_begin("pass", j->single_pass ? 1 : 2);
+    lat_part_begin("slice", lat_slices(&j->s->f.head));
     if (lat_file_reader_first(j->s, at_once, restart, first_pass, j) < 0 || check_rows(j) < 0
         || expect_last(j) < 0)
         return -1;
+    lat_part_end();
+    lat_part_at(1);
     say_unsigned(j);
     const bool written = j->single_pass;
     j->single_pass = false;
     if (make_header(j) < 0 || (written && (rc = complete(j)) < 0))
         return -1;
-    return rc == 1 ? second_pass(j, at_once) : 0;
+    lat_part_begin("slice", lat_slices(&j->head));
+    rc = rc == 1 ? second_pass(j, at_once) : 0;
+    lat_part_end();
+    lat_part_end();
+    return rc;
 }
 
 int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output *out)

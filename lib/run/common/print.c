@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/io.h"
+#include "common/progress.h"
 #include "common/text.h"
 #include "formats/fields.h"
 #include "tool.h"
@@ -61,10 +62,14 @@ int lat_print_run(lat_print *all, lat_print_end *end)
     int code = text ? LAT_DONE : LAT_FAILED;
     if (!text)
         lat_input_close(in);
+    lat_part_begin("file", files);
     for (int i = 0; i < files && !failed(code); i++) {
+        lat_part_at(i);
         const int this = print_file(i ? open_file(i) : in, all, text);
         code = this == LAT_DONE ? code : this;
     }
+    lat_part_end();
+    lat_progress_end();
     if (!failed(code) && end) {
         const int this = end(text);
         code = this == LAT_DONE ? code : this;
@@ -79,13 +84,16 @@ int lat_print_links(lat_input *in, FILE *text, lat_print_each *each, bool judges
 {
     lat_field f;
     int rc, code = LAT_DONE;
+    lat_part_begin("configuration", 0);
     for (long config = 0; (rc = lat_fields_read_links(in, &f)) > 0; config++) {
+        lat_part_done((double)config);
         const int this = each(&f, in, text, config);
         lat_field_free(&f);
         code = this == LAT_DONE ? code : this;
         if (code == LAT_FAILED || (code != LAT_DONE && !judges))
             return code;
     }
+    lat_part_end();
     return rc < 0 ? LAT_FAILED : code;
 }
 
@@ -311,6 +319,7 @@ int lat_print_object(FILE *to, lat_input *in, const lat_print_kind *kind, const 
     lat_printer r = {.to = to, .index = index, .several = index > 0 || more > 0 || kind->numbered};
     if (more < 0)
         return LAT_FAILED;
+    lat_progress_end();
     if (lat_print_opts.tsv)
         print_tsv(&r, kind, of, count);
     else if (lat_print_opts.json)

@@ -62,8 +62,9 @@ double lat_mass_of_options(const lat_fermion *f, double m)
 static int show_modes(LAT_UNUSED void *with, int converged, int of, double residual,
                       long applications)
 {
-    lat_progress("low modes: %d of %d  residual %.1e  %ld applications", converged, of, residual,
-                 applications);
+    char text[LAT_LEFT];
+    lat_progress("low modes: %d of %d  %s%ld applications", converged, of,
+                 lat_residual_text(residual, text), applications);
     return 0;
 }
 
