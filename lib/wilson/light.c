@@ -116,13 +116,11 @@ static double middle(const double *digits, int at)
 /* In applications of S: an iteration of BiCGstab with its linear algebra. */
 #define BICGSTAB_COST 2.6
 
-/* The column's share of the work, where all to come go as it does. */
-static bool pays(lat_wilson *w, const double *digits)
+/* The column's share of the work, where all to come go as it does now, after `at` iterations. */
+static bool pays(lat_wilson *w, const double *digits, long at)
 {
-    const double now = digits[LAT_WILSON_WATCHED],
-                 rate = (middle(digits, LAT_WILSON_WATCHED / 2)
-                         - middle(digits, LAT_WILSON_WATCHED))
-                        / (LAT_WILSON_WATCHED / 2),
+    const double now = digits[at],
+                 rate = (middle(digits, (int)at / 2) - middle(digits, (int)at)) / (double)(at / 2),
                  left = rate > 0 ? now / rate : INFINITY,
                  to_come = fmax(w->options.setup.columns, 1), as_now = BICGSTAB_COST * left,
                  with_one = lat_multigrid_cost(w->device, &w->links->head.geom, to_come, now)
@@ -138,6 +136,7 @@ static bool pays(lat_wilson *w, const double *digits)
     return as_now > with_one;
 }
 
+/* It asks after 100, 200, 400 .. iterations: on large lattices the first ones promise too much. */
 bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio)
 {
     lat_wilson *const w = wilson;
@@ -145,7 +144,8 @@ bool lat_wilson_leaves(void *wilson, int column, long iterations, double ratio)
     if (iterations > LAT_WILSON_WATCHED)
         return false;
     v->digits[iterations] = log(ratio);
-    v->chosen = iterations == LAT_WILSON_WATCHED && pays(w, v->digits);
+    for (long at = 100; at <= iterations && !v->chosen; at *= 2)
+        v->chosen = at == iterations && pays(w, v->digits, at);
     return v->chosen;
 }
 

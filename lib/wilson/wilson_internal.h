@@ -7,7 +7,7 @@
 #include "wilson/wilson.h"
 
 /* How BiCGstab goes, from which AUTO decides whether a multigrid pays for a column. */
-enum { LAT_WILSON_WATCHED = 100 };
+enum { LAT_WILSON_WATCHED = 1600 };
 typedef struct lat_wilson_watch {
     double digits[LAT_WILSON_WATCHED + 1]; /* log of |r| over its target, after each iteration */
     bool chosen;                           /* the multigrid */

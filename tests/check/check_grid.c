@@ -74,7 +74,7 @@ static void check_rows(void)
         for (int real = 4; real <= 8; real += 4) {
             lat_grid *grid = grid_of("4 6 2 4", lat_storage_of((lat_real)real), -1);
             const lat_shape few = {4, 2 * nc * (nc - 1), nc, true, false, 0},
-                            all = {4, 2 * nc * nc, nc, false, false};
+                            all = {4, 2 * nc * nc, nc, false, false, 0};
             lat_dfield *f = lat_dfield_new(grid, few, 1, "links");
             lat_dfield *w = lat_dfield_new(grid, all, 1, "links");
             lat_field u = field_new(LAT_GAUGE, grid->spec.lattice, nc, (lat_real)real), v, x;
