@@ -63,7 +63,7 @@ static const lat_option options[] = {
      "give up a column after N iterations"},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
      "solver; mg: adaptive multigrid for light quarks, on the CPU or one GPU; auto: bicgstab, then "
-     "bicgstabl, then cg for columns where it fails, or mg if it pays after 100 iterations"},
+     "bicgstabl, then cg for columns where it fails, or mg where that pays"},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
      "Schur complement that is solved; none: M itself"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "deflate", 0, "FILE", &deflate_path, 0, 0,
