@@ -672,6 +672,10 @@ END
     refuses 1 'half: expected 0 after the extents, a spinor on all points, found 1: half of the points are not read' lat-convert half -o x
     truncate -s $((28 + 96 * 120)) half
     refuses 1 'half: expected 0 after the extents, a spinor on all points, found 1' lat-convert half -o x
+    cp file other
+    printf '\377\377\377\377' | dd of=other bs=1 seek=16 conv=notrunc status=none
+    run -1 --separate-stderr lat-convert other -o x
+    [ "$stderr" = 'lat-convert: other: expected 0 after the extents, a spinor on all points, found -1' ]
     # 1e200 in the data: the sum of squares is infinite, and so is the norm
     cp file huge
     printf '\x70\xe7\x69\x3b\xc2\x3d\x69\x69' | dd of=huge bs=1 seek=28 conv=notrunc status=none

@@ -95,10 +95,9 @@ static int read_sfld(lat_input *in, lat_field *f, lat_quark_hints *h)
     if (n > SFLD_HEAD && lat_input_read(in, b + SFLD_HEAD, n - SFLD_HEAD) < 0)
         return -1;
     if (n > SFLD_HEAD && lat_load_le32(b + 16) != 0)
-        return lat_fail(
-            "%s: expected 0 after the extents, a spinor on all points, found %lu: half of "
-            "the points are not read",
-            name, (unsigned long)lat_load_le32(b + 16));
+        return lat_fail("%s: expected 0 after the extents, a spinor on all points, found %ld%s",
+                        name, (long)(int32_t)lat_load_le32(b + 16),
+                        lat_load_le32(b + 16) == 1 ? ": half of the points are not read" : "");
     lat_dims_load(&f->head.geom, b, false, true);
     f->head.real = LAT_F64;
     if (lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array) < 0)
