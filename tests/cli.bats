@@ -140,7 +140,7 @@ need_terminal() {
     for t in $(tools); do "$t" --help >"help.$t"; done
     for t in $(tools); do
         # a command a line: a long one goes on in the next line
-        sed -n '/^Example:$/,$p' "help.$t" | sed '1d; s/^ *//' | awk '{ printf "%s%s", $0, /[\\|]$/ ? " " : "\n" }' | tr -d '\\' | tr '|' '\n' >commands
+        sed -n '/^Example:$/,$p' "help.$t" | sed '1d; s/^ *//' | awk '{ printf "%s%s", $0, /[\\|]$/ ? " " : "\n" }' | tr '|\134' '\n ' >commands
         while read -r name line; do
             for option in $line; do
                 [[ $option == --* ]] || continue
