@@ -22,7 +22,8 @@
 #   make format       lays C and CUDA sources out as .clang-format says
 #   make install      PREFIX=/usr/local DESTDIR= (make uninstall takes it away again)
 #   make man          the manual pages anew (scdoc), after a change of options or of what they are made of
-#   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built
+#   make dist         lat-VERSION.tar.gz; make distcheck: builds it and tests what was built; make dist-static: the tools for
+#                     CPUs, linked statically (docs/releases.md)
 #
 # Switches: CC=clang  NVCC='ccache nvcc'  MPI=1 (insist) or 0  OPENMP=0  FFTW=0  DEFLATE=0  GSL=0
 #           SAN=1 (address and undefined)  DEBUG=1  BITS=1 (no fused multiply-add)  WERROR=1  V=1 (show commands)
@@ -169,7 +170,7 @@ tools := $(patsubst %.c,$(BIN)/%,$(notdir $(mains)))
 # A build for tests is not what make install installs; nor is what make -n says.
 remember = $(if $(call one_letter,n),,$(call keep,build/switches,$(foreach v,$(given),$(call switch,$(v)))))
 switch = $(1) ?= $(subst $(hash),\$(hash),$(value $(1)))$(newline)
-all: $(tools) $(BIN)/lat $(B)/said
+all: programs $(B)/said
 	@:$(if $(filter 1,$(SAN)),,$(remember))
 
 # What is built, and why: before the first file is compiled, and again whenever it changes.

@@ -40,6 +40,17 @@ distcheck: dist
 	@$(dist_make) install PREFIX='$(CURDIR)/build/distcheck/installed'
 	@build/distcheck/installed/bin/lat-info --version && rm -rf build/distcheck
 
+# The tools for CPUs, linked statically and without symbols, for machines where nothing can be installed; without ranks, which need an
+# MPI library. (The linker warns of dlopen in libgomp, which is for offloading alone.)
+static := lat-$(version)-static-$(shell uname -m)
+static_make = $(MAKE) --no-print-directory B=build/static P=build/static BIN=build/static/bin LDFLAGS='-static -s' MPI=0 CUDA=0 FFTW=1 GSL=1
+.PHONY: dist-static programs
+programs: $(tools) $(BIN)/lat
+dist-static:
+	@$(static_make) programs
+	@rm -rf build/static/root && mkdir -p build/static/root && DESTDIR=build/static/root setup/install /$(static) $(version) build/static/bin \
+	  $(notdir $(tools)) && rm -r build/static/root/$(static)/share/lat/modulefiles
+	@tar -czf $(static).tar.gz -C build/static/root --owner=0 --group=0 --sort=name $(static) && echo $(static).tar.gz
 .PHONY: clean
 clean:
 	rm -rf build bin
