@@ -583,7 +583,7 @@ END
         "${solve[@]}" --device gpu --solver mg "${words[@]}" links.lat -o again.lat
         cmp gpu.lat again.lat
         "${solve[@]}" --device cpu --solver cg "${words[@]}" links.lat -o cpu.lat
-        lat-dirac --check --device cpu -U links.lat gpu.lat
+        lat-dirac --check -U links.lat gpu.lat
         lat-diff --tolerance 1e-7 gpu.lat cpu.lat
     done
     "${solve[@]}" --device gpu --kappa .156 --solver mg links.lat -o memory.lat

@@ -207,7 +207,7 @@ static void norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT
         norm[k] = sqrt(norm[k]);
 }
 
-static void turn(const lat_coarse *c, const double norm[LAT_EIGHT], lat_eight *x)
+static void gamma5_unit(const lat_coarse *c, const double norm[LAT_EIGHT], lat_eight *x)
 {
     for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
         for (int k = 0; k < LAT_EIGHT; k++) {
@@ -231,7 +231,7 @@ static int find_lowest_in(lat_multigrid *m, lat_eight *x)
         if (m->ops->fetch(c->dev, x, m->correction, bytes))
             return -1;
         norms(c, x, before);
-        turn(c, before, x);
+        gamma5_unit(c, before, x);
         if (m->ops->send(c->dev, m->z, x, bytes) || lat_level_solve(m->coarse, m->correction, m->z))
             return -1;
     }

@@ -116,11 +116,13 @@ static double middle(const double *digits, int at)
 /* In applications of S: an iteration of BiCGstab with its linear algebra. */
 #define BICGSTAB_COST 2.6
 
-/* The column's share of the work, where all to come go as it does now, after `at` iterations. */
+/* The column's share of the work, where all to come go as it does now, after `at` iterations: by
+ * the faster of its rates, since the middle and since the start. */
 static bool pays(lat_wilson *w, const double *digits, long at)
 {
-    const double now = digits[at],
-                 rate = (middle(digits, (int)at / 2) - middle(digits, (int)at)) / (double)(at / 2),
+    const double now = digits[at], here = middle(digits, (int)at),
+                 rate = fmax((middle(digits, (int)at / 2) - here) / (double)(at / 2),
+                             (middle(digits, SOME) - here) / (double)(at - SOME)),
                  left = rate > 0 ? now / rate : INFINITY,
                  to_come = fmax(w->options.setup.columns, 1), as_now = BICGSTAB_COST * left,
                  with_one = lat_multigrid_cost(w->device, &w->links->head.geom, to_come, now)
