@@ -256,23 +256,13 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o, l
 static int open_with_subspace(lat_inverter *v, lat_device *on, lat_wilson_options *o)
 {
     lat_subspace sub;
-    lat_subspace_certificate c;
     int rc = lat_subspace_find(v->subspaces, &v->links.u, &v->fermion, v->o->smearing, &sub);
-    o->setup.known = &sub.vectors;
-    o->setup.from = sub.state;
-    o->setup.finished = true;
-    o->made_mass = sub.vectors.head.quark.fermion.mass;
-    o->made_twist = sub.vectors.head.quark.fermion.twist;
+    lat_subspace_serve(&sub, o);
     snprintf(v->subspace, sizeof v->subspace, "%s", sub.vectors.head.read_crc);
     if (rc == 0)
-        rc = lat_rc(open_wilson(v, on, o, NULL) || lat_wilson_make_multigrid(v->s.wilson)
-                    || lat_subspace_certify(lat_wilson_multigrid(v->s.wilson), v->s.plain,
-                                            lat_inverter_links(v), &c));
-    if (rc == 0)
-        lat_verbose("%s: P^+ P = 1 to %.1e, P^+ M P = M_c to %.1e", lat_input_name(v->subspaces),
-                    c.orthonormal, c.product);
-    if (rc == 0 && (rc = lat_subspace_judge(&c)))
-        lat_error_name(lat_input_name(v->subspaces), NULL);
+        rc = lat_rc(open_wilson(v, on, o, NULL)
+                    || lat_subspace_make(v->s.wilson, v->s.plain, lat_inverter_links(v),
+                                         lat_input_name(v->subspaces)));
     lat_subspace_free(&sub);
     return rc;
 }
