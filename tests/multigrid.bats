@@ -60,6 +60,14 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
     lat-diff heavy.lat usual.lat
 }
 
+@test "multigrid: the columns to come are those of all sources and masses of the command, and one of them serves all" {
+    light u.lat
+    lat-solve -v --kappas .158,.157 --source noise:z4,t=0,dilute=spin u.lat -o both.lat 2>err # four sources of a column
+    grep -q 'a multigrid for 8 columns would take' err
+    [ "$(grep -c 'rounds of setup' err)" -eq 1 ]
+    lat-dirac --check -U u.lat both.lat
+}
+
 @test "--solver mg is refused where there is none" {
     light u.lat
     for words in '--even-odd none' '--precision double'; do

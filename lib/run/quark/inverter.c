@@ -304,7 +304,7 @@ static int allow_multigrid(lat_inverter *v, lat_device *on, lat_wilson_options *
             || o->form == LAT_FULL || o->inner == LAT_STORAGE_DOUBLE))
         return 0;
     o->setup.columns = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
-    o->setup.columns *= v->masses > 1 ? v->masses : 1;
+    o->setup.columns *= (v->masses > 1 ? v->masses : 1) * (v->fields > 1 ? v->fields : 1);
     o->made_mass = v->masses > 1 ? v->lightest : v->fermion.mass;
     o->made_twist = v->fermion.twist;
     o->multigrid = lat_multigrid_takes(on, lattice, v->links.u.head.nc) == 0;
