@@ -87,6 +87,19 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
     done
 }
 
+@test "a column that promises no end is given up, by multigrid and by conjugate gradients; one near it is solved" {
+    lat-start instanton --radius 1.5 --dims 4,4,4,4 -o u.lat # its real mode is 0 at this mass
+    local mass=-0.531922875478
+    for solver in cg mg; do
+        run -3 --separate-stderr lat-solve --mass $mass --solver $solver --columns 0 --source point:0,0,0,0 u.lat -o none.lat --log log.tsv
+        echo "$stderr"
+        [[ $stderr == *"cg promised no end within the iterations that are allowed (0 of 1 columns converged"*"it is near singular"* ]]
+        awk 'NR == 2 { exit !($6 >= 5000 && $6 < 5100) }' log.tsv
+        [ ! -e none.lat ]
+        lat-solve --mass "$(awk -v m=$mass 'BEGIN { print m + 1e-4 }')" --solver $solver --columns 0 --source point:0,0,0,0 u.lat | lat-dirac --check -U u.lat
+    done
+}
+
 # subspace NAME [OPTION...]: of light links u.lat at kappa .156.
 subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
 
