@@ -257,6 +257,7 @@ same_modes() {
     lat-modes --kappa .156 --modes 2 --residual 1e-2 u.lat -o modes.lat
     refuses 1 'modes.lat: expected a subspace of lat-subspace, found modes that are none' \
         lat-modes --kappa .156 --subspace modes.lat --modes 2 u.lat -o none.lat
+    refuses 2 '--subspace: expected --device cpu or auto' "${modes[@]}" --kappa .156 --device gpu u.lat
     for words in '--matrix MdagM' --largest '--method ritz' '--precision double' '--degree 20'; do
         # shellcheck disable=SC2086
         refuses 2 '--subspace finds the lowest modes of gamma5 M and gamma5 S, and excludes' "${modes[@]}" --kappa .156 $words u.lat

@@ -115,7 +115,8 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(lat_modes_tool_run *r)
 {
-    const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
+    const bool can = !subspace_path
+                     && lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
     return lat_device_or_cpu(r->device, can);
 }
 
@@ -333,6 +334,8 @@ static void check_subspace(const lat_modes_tool_run *r)
         || lat_opt_given("precision") || degree)
         lat_usage("--subspace finds the lowest modes of gamma5 M and gamma5 S, and excludes "
                   "--largest, --method, --precision and --degree");
+    if (device.choice == LAT_DEVICE_GPU || device.gpus)
+        lat_usage("--subspace: expected --device cpu or auto, as this search is on the CPU");
     method = LAT_MODES_DAVIDSON;
     precision = DOUBLE;
     lat_usage_if_stdin_twice((const char *const[]){subspace_path}, 1);
