@@ -43,13 +43,21 @@ make_table() {
     [ -e "$1" ] || "${@:2}" -o "$1"
 }
 
-# S(p) and vertices of one momentum, before they are amputated.
+# S(p) and vertices of one momentum, before they are amputated; by the multigrid of a file, if it is there.
 quark() {
     local legs=$1 ck=${1%.legs.lat}.ck
-    set -- lat-solve --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "momentum:$2" --residual "$RESIDUAL" --solver "$SOLVER" --checkpoint "$ck"
+    set -- lat-solve --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "momentum:$2" --residual "$RESIDUAL" --solver "$SOLVER" \
+        --checkpoint "$ck" --log "${legs%.legs.lat}.lat-solve.tsv"
+    [ ! -e "$each/subspace.lat" ] || set -- "$@" --subspace "$each/subspace.lat"
     [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
     "$here/gpuslot" "$@" "$fixed" | lat-quark --vertex --legs "$legs" >/dev/null
     rm -f "$ck"
+}
+
+# If the first momentum (its log) took a multigrid, the others share the next one.
+share() {
+    if [ ${#momenta[@]} -le 2 ] || [ -e "$each/subspace.lat" ] || ! "$here/multigrid.sh" "$each/${momenta[0]}.lat-solve.tsv"; then return; fi
+    lat-subspace --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --columns-to-come $((12 * (${#momenta[@]} - 1))) "$fixed" -o "$each/subspace.lat"
 }
 
 measure() {
@@ -67,8 +75,11 @@ measure() {
     [ -z "$GHOSTS" ] || make_table "$each/ghost.tsv" lat-ghost --tsv --momenta "$GHOSTS" "$fixed"
     IFS=/ read -ra momenta <<<"$QUARKS"
     for momentum in "${momenta[@]}"; do
-        [ -e "$each/$momentum.legs.lat" ] || quark "$each/$momentum.legs.lat" "$momentum"
+        [ ! -e "$each/$momentum.legs.lat" ] || continue
+        [ "$momentum" = "${momenta[0]}" ] || share
+        quark "$each/$momentum.legs.lat" "$momentum"
     done
+    rm -f "$each/subspace.lat"
 }
 
 # measure OUT RAW NAME, by xargs below: one run at a time has a configuration, until the last process that it starts has ended.

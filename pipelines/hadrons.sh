@@ -26,8 +26,8 @@ PATH=$PATH:$here/../bin
 . "$here/known.sh" "$0"
 
 [[ -z $KEEP || $KEEP == 1 ]] || { echo "hadrons.sh: KEEP: expected 1, or nothing, found '$KEEP'" >&2; exit 2; }
-[ $# -eq 2 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv, found $# arguments" >&2; exit 2; }
-config=$1 out=$2
+[ $# -eq 2 ] || [ $# -eq 3 ] || { echo "hadrons.sh: expected CONFIG OUT.tsv [SUBSPACE], found $# arguments" >&2; exit 2; }
+config=$1 out=$2 subspace=${3-}
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $out != -* ]] || out=./$out
 [ ! "$config" -ef "$out" ] || { echo "hadrons.sh: $out: expected a name for the table, found the configuration" >&2; exit 2; }
@@ -44,17 +44,32 @@ case $rc in
     *) echo "hadrons.sh: $lock cannot be locked: expected a folder to write to, on a file system that has flock" >&2; exit 1 ;;
 esac
 
-# Each source has a table of its own until all are there.
+# Links in double precision and in SU(3); in a file if the sink needs them, too.
+links() {
+    # shellcheck disable=SC2086 # several words
+    lat-convert $CONVERT "$config" | lat-reunit --precision double
+}
+
+# Each source has a table of its own until all are there. If the first one took a multigrid, the others share the next one in a file.
 if [ -n "$SOURCES" ]; then
     tables=() number=0
-    for SOURCE in $SOURCES; do
+    read -rd '' -a all <<<"$SOURCES" || :
+    subspace=$base.subspace.lat
+    for SOURCE in "${all[@]}"; do
         table=$base.source$((++number)).tsv
-        [ -e "$table" ] || SOURCES='' SOURCE=$SOURCE "$(realpath "$0")" "$config" "$table"
+        shared=()
+        if [ ! -e "$table" ] && [ $number -gt 1 ] && [ ${#all[@]} -gt 2 ] &&
+            "$here/multigrid.sh" "$base.source1.lat-solve.tsv"; then
+            [ -e "$subspace" ] || links | lat-subspace --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" \
+                --columns-to-come $((12 * (${#all[@]} - 1))) -o "$subspace"
+            shared=("$subspace")
+        fi
+        [ -e "$table" ] || SOURCES='' SOURCE=$SOURCE "$(realpath "$0")" "$config" "$table" "${shared[@]}"
         [[ $table == /* ]] || table=./$table # a=b is a file, not a variable of awk
         tables+=("$table")
     done
     "$here/replace.sh" "$out" awk 'FNR > 1 || NR == 1' "${tables[@]}"
-    rm -f "${tables[@]}"
+    rm -f "${tables[@]}" "$subspace"
     exit
 fi
 
@@ -73,14 +88,9 @@ solve() {
     local ck=$base.ck
     set -- lat-solve "$@" --kappa "$KAPPA" --csw "$CSW" --boundary "$BOUNDARY" --source "$SOURCE" --residual "$RESIDUAL" \
         --solver "$SOLVER" --checkpoint "$ck" --log "$base.lat-solve.tsv"
+    [ -z "$subspace" ] || set -- "$@" --subspace "$subspace"
     [ ! -e "$ck" ] || set -- "$@" --resume "$ck"
     "$@"
-}
-
-# Links in double precision and in SU(3); in a file if the sink needs them, too.
-links() {
-    # shellcheck disable=SC2086 # several words
-    lat-convert $CONVERT "$config" | lat-reunit --precision double
 }
 
 correlate() {

@@ -60,6 +60,14 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
     lat-diff heavy.lat usual.lat
 }
 
+@test "multigrid: the columns to come are those of all sources and masses of the command, and one of them serves all" {
+    light u.lat
+    lat-solve -v --kappas .158,.157 --source noise:z4,t=0,dilute=spin u.lat -o both.lat 2>err # four sources of a column
+    grep -q 'a multigrid for 8 columns would take' err
+    [ "$(grep -c 'rounds of setup' err)" -eq 1 ]
+    lat-dirac --check -U u.lat both.lat
+}
+
 @test "--solver mg is refused where there is none" {
     light u.lat
     for words in '--even-odd none' '--precision double'; do
@@ -76,6 +84,19 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
         "${solve[@]}" -o both.lat
         "${solve[@]}" --batch 1 -o batches.lat
         cmp both.lat batches.lat
+    done
+}
+
+@test "a column that promises no end is given up, by multigrid and by conjugate gradients; one near it is solved" {
+    lat-start instanton --radius 1.5 --dims 4,4,4,4 -o u.lat # its real mode is 0 at this mass
+    local mass=-0.531922875478
+    for solver in cg mg; do
+        run -3 --separate-stderr lat-solve --mass $mass --solver $solver --columns 0 --source point:0,0,0,0 u.lat -o none.lat --log log.tsv
+        echo "$stderr"
+        [[ $stderr == *"cg promised no end within the iterations that are allowed (0 of 1 columns converged"*"it is near singular"* ]]
+        awk 'NR == 2 { exit !($6 >= 5000 && $6 < 5100) }' log.tsv
+        [ ! -e none.lat ]
+        lat-solve --mass "$(awk -v m=$mass 'BEGIN { print m + 1e-4 }')" --solver $solver --columns 0 --source point:0,0,0,0 u.lat | lat-dirac --check -U u.lat
     done
 }
 
@@ -163,4 +184,83 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     lat-heatbath --dims 4,4,4,8 --beta 6 --thermalise 2 --seed 3 -o small.lat
     refuses 1 'sub.lat: expected a subspace on the lattice of the links, 4 4 4 8 and SU(3), found 8 8 8 8' \
         lat-subspace --kappa .156 --from sub.lat small.lat
+}
+
+# same_modes A B: two tables of the same modes: values agree to their residuals, gaps and chiralities roughly.
+same_modes() {
+    paste "$1" "$2" | awk -F'\t' 'NR > 1 { d = $3 - $9; if (d < 0) d = -d; n++; if (!(d <= $4 + $10 + 1e-13)) bad = 1 }
+        END { exit bad || n == 0 }'
+}
+
+@test "lat-modes --subspace: the modes of Lanczos, of gamma5 M and gamma5 S, also with a subspace of another mass" {
+    light u.lat
+    subspace sub.lat
+    for kappa in .156 .15; do
+        for matrix in g5M g5S; do
+            modes=(lat-modes --kappa "$kappa" --matrix "$matrix" --modes 6 --residual 1e-9 --tsv u.lat)
+            "${modes[@]}" >lanczos.tsv
+            "${modes[@]}" --subspace sub.lat >mg.tsv
+            [ "$(wc -l <mg.tsv)" -eq 7 ]
+            same_modes lanczos.tsv mg.tsv
+        done
+    done
+    lat-modes --kappa .156 --matrix g5S --modes 6 --residual 1e-9 --subspace sub.lat u.lat -o modes.lat
+    lat-solve --kappa .156 --deflate modes.lat --columns 0 "${point[@]}" u.lat | lat-dirac --check -U u.lat
+    refuses 3 'expected 6 modes with residuals below 1e-09, found one of' \
+        lat-modes --kappa .156 --modes 6 --residual 1e-9 --max-applications 100 --subspace sub.lat u.lat -o none.lat
+    [ ! -e none.lat ]
+}
+
+@test "lat-modes --subspace: a level of more copies than a batch has columns" {
+    lat-start flux --dims 4,4,4,4 --n12 2 --n34 2 -o flux.lat # 16 modes of .588764
+    lat-subspace --mass -1.4 flux.lat -o sub.lat
+    lat-modes --mass -1.4 --modes 12-20 --residual 1e-8 --subspace sub.lat --tsv flux.lat >found
+    awk -F'\t' 'NR > 1 { n++; bad += !($3 > .58876 && $3 < .58877) } END { exit bad || n != 16 }' found
+}
+
+@test "lat-modes --subspace: the same bytes on threads and ranks, and after stops" {
+    light u.lat
+    subspace sub.lat
+    modes=(lat-modes --kappa .156 --matrix g5S --modes 5 --residual 1e-9 --subspace sub.lat u.lat)
+    "${modes[@]}" -@ 1 -o whole.lat
+    "${modes[@]}" -@ 3 -o threads.lat
+    cmp whole.lat threads.lat
+    local i got resume=() seen=0
+    for ((i = 0; i < 40; i++)); do
+        got=0
+        timeout --signal=TERM "$(awk -v i="$i" 'BEGIN { print 1 + .2 * i }')" "${modes[@]}" -@ 1 --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
+        [ "$got" -ne 0 ] || break
+        [ "$got" -eq 124 ]
+        [ ! -e ck ] || { resume=(--resume ck); seen=$((seen + 1)); }
+    done
+    echo "$i slices, $seen with a checkpoint"
+    [ "$got" -eq 0 ]
+    [ "$seen" -gt 0 ]
+    cmp whole.lat cut.lat
+    [ ! -e ck ]
+    need_mpi
+    "${modes[@]}" -@ 1 -n 2 -o ranks.lat
+    cmp whole.lat ranks.lat
+}
+
+@test "lat-modes --subspace is refused for other links, operators and searches" {
+    light u.lat
+    subspace sub.lat
+    modes=(lat-modes --subspace sub.lat --modes 2 --residual 1e-6 -o none.lat)
+    lat-start hot --dims 8,8,8,8 --seed 5 -o v.lat
+    refuses 1 'lat-modes: sub.lat: expected a subspace of the links of CRC' "${modes[@]}" --kappa .156 v.lat
+    for words in '--csw 1' '--boundary p,p,p,p' '--xi 2'; do
+        # shellcheck disable=SC2086
+        refuses 1 'sub.lat: expected a subspace of the operator' "${modes[@]}" --kappa .156 $words u.lat
+    done
+    refuses 1 "expected a subspace on links with the smearing 'stout:0.1,1', found 'none'" "${modes[@]}" --kappa .156 --smear-links stout:0.1,1 u.lat
+    lat-modes --kappa .156 --modes 2 --residual 1e-2 u.lat -o modes.lat
+    refuses 1 'modes.lat: expected a subspace of lat-subspace, found modes that are none' \
+        lat-modes --kappa .156 --subspace modes.lat --modes 2 u.lat -o none.lat
+    refuses 2 '--subspace: expected --device cpu or auto' "${modes[@]}" --kappa .156 --device gpu u.lat
+    for words in '--matrix MdagM' --largest '--method ritz' '--precision double' '--degree 20'; do
+        # shellcheck disable=SC2086
+        refuses 2 '--subspace finds the lowest modes of gamma5 M and gamma5 S, and excludes' "${modes[@]}" --kappa .156 $words u.lat
+    done
+    [ ! -e none.lat ]
 }

@@ -1288,6 +1288,27 @@ pions_of() {
     [ -s a.png ]
 }
 
+@test "hadrons.sh and correlators.sh: sources of a light quark share a multigrid, where the first one took one" {
+    mkdir raw
+    lat-heatbath --dims 8,8,8,8 --beta 6 --thermalise 30 --seed 3 -o raw/cfg
+    export KAPPA=.158 RESIDUAL=1e-6
+    SOURCES='point:0,0,0,0 point:1,2,3,1 point:4,0,0,2' CHANNELS=pion "$P/hadrons.sh" raw/cfg out.tsv
+    # by_mg FILE SIGN NUMBER: all columns were solved by the multigrid, with more (+) or fewer (-) iterations.
+    by_mg() { awk -F'\t' -v s="$2" -v n="$3" 'NR > 1 { k++; bad += $9 != "mg" || s * ($6 - n) <= 0 } END { exit bad || k != 12 }' "$1"; }
+    by_mg out.source1.lat-solve.tsv 1 100 # of BiCGstab before it
+    by_mg out.source2.lat-solve.tsv -1 60
+    by_mg out.source3.lat-solve.tsv -1 60
+    [ ! -e out.subspace.lat ]
+    grep -q 'point:4,0,0,2' out.tsv
+    MAKEFLAGS='' MAKELEVEL='' VERTICES='' GHOSTS='' QUARKS=1,1,1,1.5/1,1,0,1.5/1,0,0,0.5 "$P/correlators.sh" raw props >said 2>&1
+    by_mg props/each/cfg/1,1,1,1.5.lat-solve.tsv 1 100
+    by_mg props/each/cfg/1,1,0,1.5.lat-solve.tsv -1 60
+    by_mg props/each/cfg/1,0,0,0.5.lat-solve.tsv -1 60
+    [ ! -e props/each/cfg/subspace.lat ]
+    MAKEFLAGS='' MAKELEVEL='' VERTICES='' GHOSTS='' QUARKS=1,1,1,1.5/1,1,0,1.5/1,0,0,0.5 "$P/correlators.sh" raw props >said 2>&1
+    [ ! -e props/each/cfg/subspace.lat ]
+}
+
 @test "correlators.sh: a raw ensemble to propagators, alpha and Z factors; killed and run again it has the same bytes" {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
     export STEPS=5 QUARKS=1,0,0,.5/1,1,1,1.5 KAPPA=.12 GHOSTS=1 VERTICES=3 OMP_NUM_THREADS=1

@@ -162,6 +162,8 @@ static double bytes_of(lat_search *w)
     const lat_dirac *many = w->op->many;
     const double one = lat_search_bytes(w->s), batch = many ? lat_search_bytes(many->space) : one;
     const double sums = lat_search_sums(many ? many->space : w->s);
+    if (w->job->method == LAT_MODES_DAVIDSON)
+        return one * (lat_davidson_vectors(w) + 1) + batch + sums;
     if (w->job->method == LAT_MODES_RITZ)
         return one * (lat_ritz_vectors(w) + 1) + sums;
     return one * (lat_lanczos_vectors(w) + 1) + batch * 3 + (many ? batch + one : 0) + sums;
@@ -185,12 +187,13 @@ static int run(lat_search *w, lat_modes *found)
     w->tmp = lat_search_vector(w, "A^2");
     if (w->op->many)
         w->batch = lat_vector_new(w->op->many->space, "rotations");
-    const int rc = !w->tmp || (w->op->many && !w->batch) ? -1
-                   : w->job->method == LAT_MODES_RITZ
-                       ? lat_modes_ritz(w, found->vector, found->value, found->residual,
-                                        &found->worst)
-                       : lat_modes_lanczos(w, found->vector, found->value, found->residual,
-                                           &found->worst);
+    int (*const method)(lat_search *, lat_dfield **, double *, double *,
+                        double *) = w->job->method == LAT_MODES_RITZ       ? lat_modes_ritz
+                                    : w->job->method == LAT_MODES_DAVIDSON ? lat_modes_davidson
+                                                                           : lat_modes_lanczos;
+    const int rc = !w->tmp || (w->op->many && !w->batch)
+                       ? -1
+                       : method(w, found->vector, found->value, found->residual, &found->worst);
     lat_dfield_free(w->tmp);
     lat_dfield_free(w->batch);
     w->tmp = w->batch = NULL;

@@ -9,8 +9,10 @@
  * - ritz: the Ritz functional (z, A^2 z)/(z, z) is minimised by conjugate gradients, mode after
  *   mode, each in the complement of those before (Bunk, 1994; Kalkreuter, Simma,
  *   hep-lat/9507023): the method that others are judged by.
+ * - davidson: a basis that grows by an approximate inverse of A, such as a multigrid's, applied to
+ *   residuals (davidson.c): for the lowest modes of an A that is nearly singular.
  *
- * Both end with a diagonalisation of A in the space that they have found, and compute each residual
+ * All end with a diagonalisation of A in the space that they have found, and compute each residual
  * from its definition. They return modes in ascending order of modulus (descending of the largest).
  *
  *     lat_hermitian a = lat_hermitian_dirac(d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5});
@@ -46,8 +48,8 @@ typedef struct lat_hermitian {
  * space of one column, is borrowed. */
 lat_hermitian lat_hermitian_dirac(lat_dirac *d, lat_dirac_matrix matrix);
 
-typedef enum { LAT_MODES_LANCZOS, LAT_MODES_RITZ } lat_modes_method;
-#define LAT_MODES_METHODS "lanczos|ritz"
+typedef enum { LAT_MODES_LANCZOS, LAT_MODES_RITZ, LAT_MODES_DAVIDSON } lat_modes_method;
+#define LAT_MODES_METHODS "lanczos|ritz" /* that users choose from */
 
 /* From which a run that was cut off goes on: vectors, and numbers that mean something to the method
  * alone. */
@@ -72,13 +74,21 @@ typedef struct lat_modes_job {
     double memory;         /* of a device, for vectors, in bytes; 0: what is free on a GPU */
     int degree;            /* of Chebyshev's polynomial; 0: chosen, and chosen anew as needed */
 
+    /* Of davidson, which works with op->many, whose precision is that of op: columns r become
+     * A^-1 r, about, by a function that need not be linear; what that took is added to
+     * *applications. And vectors to begin with, `starts` of them, from number `first` on. 0 or -1.
+     */
+    int (*inverse)(void *with, const lat_part *p, lat_dfield *r, long *applications);
+    int (*start)(void *with, int first, const lat_part *p, lat_dfield *r);
+    int starts;
+
     /* Called now and then: how many modes have converged of how many, the largest residual of the
      * others. -1 ends the search; 1, too, after its state was saved. NULL: not. */
     int (*progress)(void *with, int converged, int of, double residual, long applications);
 
-    /* Called when the search could go on from a state (lanczos: between two restarts, ritz: after
-     * each mode); it may round the vectors, as they may be when a search goes on `from` it, unless
-     * it is one `between` these. */
+    /* Called when the search could go on from a state (lanczos, davidson: between two restarts,
+     * ritz: after each mode); it may round the vectors, as they may be when a search goes on `from`
+     * it, unless it is one `between` these. */
     int (*save)(void *with, const lat_modes_state *state);
     const lat_modes_state *from; /* NULL: from the beginning */
     void *with;

@@ -56,6 +56,12 @@ typedef struct lat_search_columns {
     lat_part p;
 } lat_search_columns;
 
+/* dot[c * n + i] = <x[i], y> of column c of y; y += sum a[c * n + i] x[i]. */
+int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
+                       const lat_dfield *y, lat_cx *dot);
+int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, lat_dfield *const *x,
+                        lat_dfield *y);
+
 /* The columns of y become orthogonal to all n x, twice; dot[c * n + i] is what was taken off. */
 int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *const *x,
                              lat_dfield *y, lat_cx *dot);
@@ -90,6 +96,9 @@ int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfiel
 
 /* Puts vectors in the order in which modes are returned. */
 void lat_search_order(const lat_search *w, int n, double *value, double *residual, lat_dfield **y);
+
+/* Has mode k converged? */
+bool lat_search_is_good(const lat_search *w, int k, double value, double residual);
 
 /* Have the modes converged? The last one of `want` is for the gap alone. How many have, and the
  * largest residual of the others. */
@@ -131,8 +140,12 @@ int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *resi
                       double *worst);
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst);
 
+int lat_modes_davidson(lat_search *w, lat_dfield **y, double *value, double *residual,
+                       double *worst);
+
 /* How many vectors they take, beside the vectors of the polynomial, w->tmp and w->batch. */
 int lat_lanczos_vectors(lat_search *w);
+int lat_davidson_vectors(lat_search *w);
 int lat_ritz_vectors(const lat_search *w);
 
 /* survey.c: w->norm, a bound of |A|, and *a, where some twice as many eigenvalues of B end as are

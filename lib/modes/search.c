@@ -81,9 +81,8 @@ int lat_search_room(const lat_modes_job *job, double bytes)
 
 static const lat_dfield *const *many(lat_dfield *const *x) { return (const lat_dfield *const *)x; }
 
-/* dot[c * n + i] = <x[i], y> of column c of y, for any n; and y += sum a[c * pitch + i] x[i]. */
-static int dots_of(const lat_search_columns *c, int n, lat_dfield *const *x, const lat_dfield *y,
-                   lat_cx *dot)
+int lat_search_dots_of(const lat_search_columns *c, int n, lat_dfield *const *x,
+                       const lat_dfield *y, lat_cx *dot)
 {
     const int columns = c->s->columns;
     lat_scalar *to = lat_alloc((size_t)(n * columns) + 1, sizeof *to, "products");
@@ -95,6 +94,7 @@ static int dots_of(const lat_search_columns *c, int n, lat_dfield *const *x, con
     return rc;
 }
 
+/* y += sum a[c * pitch + i] x[i]. */
 static int axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pitch,
                     lat_dfield *const *x, lat_dfield *y)
 {
@@ -108,6 +108,12 @@ static int axpys_of(const lat_search_columns *c, int n, const lat_cx *a, int pit
     return rc;
 }
 
+int lat_search_axpys_of(const lat_search_columns *c, int n, const lat_cx *a, lat_dfield *const *x,
+                        lat_dfield *y)
+{
+    return axpys_of(c, n, a, n, x, y);
+}
+
 int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *const *x,
                              lat_dfield *y, lat_cx *dot)
 {
@@ -117,7 +123,7 @@ int lat_search_orthogonal_of(const lat_search_columns *c, int n, lat_dfield *con
     for (int i = 0; i < all && dot; i++)
         dot[i] = 0;
     for (int round = 0; round < 2 && rc == 0; round++) {
-        rc = dots_of(c, n, x, y, now);
+        rc = lat_search_dots_of(c, n, x, y, now);
         for (int i = 0; i < all; i++) {
             if (dot)
                 dot[i] += now[i];
@@ -134,7 +140,7 @@ static lat_search_columns one_of(const lat_search *w) { return (lat_search_colum
 int lat_search_dots(lat_search *w, int n, lat_dfield *const *x, const lat_dfield *y, lat_cx *dot)
 {
     const lat_search_columns c = one_of(w);
-    return dots_of(&c, n, x, y, dot);
+    return lat_search_dots_of(&c, n, x, y, dot);
 }
 
 int lat_search_axpys(lat_search *w, int n, const lat_cx *a, lat_dfield *const *x, lat_dfield *y)
@@ -275,15 +281,20 @@ int lat_search_diagonalise(lat_search *w, int n, lat_dfield *const *x, lat_dfiel
     return rc ? -1 : 0;
 }
 
+bool lat_search_is_good(const lat_search *w, int k, double value, double residual)
+{
+    /* That of the gap: a thousandth of its value does. */
+    const double loose = k == w->job->high ? 1e-3 * fabs(value) : 0;
+    return residual <= fmax(fmax(w->job->tolerance, w->floor * w->norm), loose);
+}
+
 bool lat_search_converged(const lat_search *w, int n, const double *value, const double *residual,
                           int *converged, double *worst)
 {
     *converged = 0;
     *worst = 0;
     for (int k = 0; k < n && k < w->want; k++) {
-        /* That of the gap: a thousandth of its value does. */
-        const double loose = k == w->job->high ? 1e-3 * fabs(value[k]) : 0;
-        if (residual[k] <= fmax(fmax(w->job->tolerance, w->floor * w->norm), loose))
+        if (lat_search_is_good(w, k, value[k], residual[k]))
             ++*converged;
         else
             *worst = fmax(*worst, residual[k]);

@@ -10,13 +10,31 @@
  * of r buries it. After an update s is that of the new r, and p is made orthogonal to it but for s
  * itself, as it would be. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "krylov_internal.h"
+
+/* Does a column promise an end? It is judged after a quarter and after half of the iterations that
+ * it may have, but not before 5000, by the second half of them: by medians of log |r|, of the last
+ * hundred. |r| stays where it is while CG finds a small singular value s1, and falls then. To stay
+ * for as long as that, s1 has to be a thousandth of the next one, which is small itself: below what
+ * single precision resolves. So a column is given up if at its rate |r| takes a hundred times the
+ * iterations that are left. */
+enum { SOME = 100, FIRST = 2500, PARTS = 8 };
+#define MORE 100
+
+typedef struct watch {
+    double r[LAT_VECTOR_COLUMNS][SOME]; /* log |r| */
+    double old[LAT_VECTOR_COLUMNS];     /* its median then */
+    long begin[LAT_VECTOR_COLUMNS];     /* iterations before cg */
+} watch;
 
 typedef struct state {
     lat_dfield *p, *s, *q;
     lat_scalars *by;                   /* gamma, alpha, beta, where the device computes */
     double gamma[LAT_VECTOR_COLUMNS];  /* |s|^2, as the host knows it */
     double square[LAT_VECTOR_COLUMNS]; /* |r|^2 */
+    watch seen;
 } state;
 
 /* s = A^+ r of these columns, and gamma. */
@@ -60,6 +78,36 @@ static void account(const lat_run *w, state *g, int k, double q, double next)
     g->gamma[k] = next;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *list)
+{
+    double v[SOME];
+    memcpy(v, list, sizeof v);
+    qsort(v, SOME, sizeof *v, by_size);
+    return v[SOME / 2];
+}
+
+/* The iteration of column k that is being accounted for. */
+static void look(lat_run *w, state *g, int k)
+{
+    watch *const v = &g->seen;
+    const long all = w->p->max_iterations - v->begin[k],
+               first = all / PARTS > FIRST ? all / PARTS : FIRST,
+               now = w->report[k].iterations + 1 - v->begin[k];
+    v->r[k][now % SOME] = .5 * log(g->square[k]);
+    if (now != first && now != 2 * first && now != 4 * first)
+        return;
+    const double r = median(v->r[k]), fell = v->old[k] - r, left = r - log(w->p->target[k]);
+    if (now > first && left * (double)(now / 2) > MORE * (double)(all - now) * fell)
+        lat_run_slow(w, k);
+    v->old[k] = r;
+}
+
 static int iterate(lat_run *w, state *g)
 {
     const lat_system *s = w->s;
@@ -70,6 +118,8 @@ static int iterate(lat_run *w, state *g)
                         of_s = {.scalars = g->by, .step = LAT_STEP_CG_BETA};
     const lat_coefficient alpha = lat_row_of(g->by, LAT_ROW_ALPHA),
                           beta = lat_row_of(g->by, LAT_ROW_BETA), one = lat_number(NULL);
+    LAT_FOR_COLUMNS (k, &w->active)
+        g->seen.begin[k] = w->report[k].iterations;
     if (gradient(w, g, &w->active) || ops->copy(s->space, &w->active, g->s, g->p))
         return -1;
     while (w->active.columns > 0) {
@@ -86,6 +136,7 @@ static int iterate(lat_run *w, state *g)
         LAT_FOR_COLUMNS (k, &w->active) {
             if (!lat_run_stale(w, k))
                 account(w, g, k, q[k], next[k]);
+            look(w, g, k);
         }
         if (lat_run_check(w, 1, g->square) || renew(w, g))
             return -1;

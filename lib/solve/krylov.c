@@ -30,6 +30,7 @@ const char *lat_end_text(lat_end end)
     case LAT_END_ITERATIONS: return "out of iterations";
     case LAT_END_BREAKDOWN: return "broke down";
     case LAT_END_STAGNATION: return "stagnated";
+    case LAT_END_SLOW: return "promised no end within the iterations that are allowed";
     case LAT_END_INFINITE: return "not finite";
     }
     return "?";
@@ -297,6 +298,7 @@ lat_part lat_run_fresh(const lat_run *w, int list[LAT_VECTOR_COLUMNS])
 }
 
 void lat_run_break(lat_run *w, int column) { w->report[column].end = LAT_END_BREAKDOWN; }
+void lat_run_slow(lat_run *w, int column) { w->report[column].end = LAT_END_SLOW; }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 

@@ -80,10 +80,11 @@ typedef enum {
     LAT_END_ITERATIONS, /* as many as were allowed */
     LAT_END_BREAKDOWN,  /* a scalar that is divided by became zero to rounding, again and again */
     LAT_END_STAGNATION, /* the residual does not fall any more, or grows without bound */
+    LAT_END_SLOW,       /* cg: at the rate that it has, far more iterations than are allowed */
     LAT_END_INFINITE    /* numbers were not finite */
 } lat_end;
 
-/* "converged", "out of iterations", "broke down", "stagnated", "not finite". */
+/* "converged", "out of iterations", "broke down", "stagnated", "not finite", and so on. */
 const char *lat_end_text(lat_end end);
 
 typedef struct lat_solve_report {

@@ -72,8 +72,9 @@ lat_part lat_run_fresh(const lat_run *w, int list[LAT_VECTOR_COLUMNS]);
 int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what);
 void lat_run_release(lat_run *w, int count, lat_dfield **v);
 
-/* A method gives up a column at the next check. */
+/* A method gives up a column at the next check: it broke down, or is too slow. */
 void lat_run_break(lat_run *w, int column);
+void lat_run_slow(lat_run *w, int column);
 
 enum { LAT_HELPER_VECTORS = 32 }; /* that a method may hold */
 

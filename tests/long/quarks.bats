@@ -21,3 +21,9 @@ setup() {
         "$LAT_CHECKS/check_wilson" $first 200 || { echo "from $first on"; return 1; }
     done
 }
+
+@test "conjugate gradients that are slow, as a residual travels along a lattice of 5500 slices, are not given up" {
+    lat-start cold --group 2 --dims 2,2,2,5500 -o u.lat
+    lat-solve --mass .0005 --solver cg --columns 0 --source point:0,0,0,0 u.lat -o x.lat --log log.tsv
+    awk 'NR == 2 { exit !($6 > 5000 && $9 == "cg") }' log.tsv
+}

@@ -28,7 +28,7 @@ enum { SINGLE, DOUBLE }; /* of --precision */
 #define SINGLE_FROM 1e-5 /* residual that single precision reaches by itself */
 enum { BATCH = 4 };      /* vectors side by side, in single: more take more applications in all */
 
-static const char *modes_text = "8", *log_path, *checkpoint, *resume;
+static const char *modes_text = "8", *log_path, *checkpoint, *resume, *subspace_path;
 static int method = LAT_MODES_LANCZOS, precision = -1;
 static double memory;
 static long max_applications = 1000000, degree;
@@ -55,6 +55,10 @@ static const lat_option options[] = {
     {LAT_OPT_CHOICE, "method", 0, LAT_MODES_METHODS, &method, 0, 0,
      "lanczos: thick-restart Lanczos with a Chebyshev polynomial; ritz: conjugate gradients on the "
      "Ritz functional, one mode after the other"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "subspace", 0, "FILE", &subspace_path, 0, 0,
+     "search by the multigrid of FILE, from lat-subspace, of these links: for gamma5 M and gamma5 "
+     "S "
+     "of light quarks"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of the search; single: several vectors at a time, refined in double (default: "
      "single if --residual is 1e-5 or larger)"},
@@ -111,7 +115,8 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(lat_modes_tool_run *r)
 {
-    const bool can = lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
+    const bool can = !subspace_path
+                     && lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
     return lat_device_or_cpu(r->device, can);
 }
 
@@ -205,11 +210,13 @@ static int search(lat_modes_tool_run *r)
     if (on)
         lat_device_threads(on, u, precision == SINGLE ? BATCH : 1);
     if (!on || lat_temporal_open(on, u, NULL, &r->gauge)
-        || open_operator(r, on, LAT_STORAGE_DOUBLE, 0, &r->exact)
-        || (precision == SINGLE && open_operator(r, on, LAT_STORAGE_SINGLE, BATCH, &r->single)))
+        || open_operator(r, on, LAT_STORAGE_DOUBLE, subspace_path ? LAT_MULTIGRID_COLUMNS : 0,
+                         &r->exact)
+        || (precision == SINGLE && open_operator(r, on, LAT_STORAGE_SINGLE, BATCH, &r->single))
+        || (subspace_path && lat_modes_tool_open_inverse(r, on)))
         return LAT_FAILED;
-    const lat_hermitian op = lat_hermitian_dirac(r->exact.d, matrices[r->o.matrix]);
-    lat_hermitian coarse;
+    lat_hermitian op = lat_hermitian_dirac(r->exact.d, matrices[r->o.matrix]), coarse;
+    op.many = r->exact.batch; /* with --subspace */
     if (precision == SINGLE) {
         coarse = lat_hermitian_dirac(r->single.d, matrices[r->o.matrix]);
         coarse.many = r->single.batch;
@@ -225,6 +232,9 @@ static int search(lat_modes_tool_run *r)
                          .max_applications = max_applications,
                          .memory = memory * 1e9,
                          .degree = (int)degree,
+                         .inverse = lat_modes_tool_invert,
+                         .start = lat_modes_tool_start,
+                         .starts = (int)lat_header_objects(&r->inverse.sub.vectors.head),
                          .progress = show_progress,
                          .save = save,
                          .with = r};
@@ -260,6 +270,7 @@ static int judge(const lat_modes_tool_run *r)
 static void close_modes(lat_modes_tool_run *r)
 {
     lat_modes_free(&r->modes);
+    lat_modes_tool_close_inverse(r);
     close_operator(&r->exact);
     close_operator(&r->single);
     lat_temporal_close(r->gauge);
@@ -285,7 +296,7 @@ static int one(lat_modes_tool_run *r)
     if (code == LAT_DONE)
         code = judge(r);
     if (code != LAT_DONE && !r->kept.stopped)
-        lat_error_name(lat_input_name(r->links.in), resume);
+        lat_error_name(lat_input_name(r->links.in), resume ? resume : subspace_path);
     if (code == LAT_DONE)
         code = lat_modes_tool_write_modes(r);
     close_modes(r);
@@ -314,6 +325,22 @@ static void parse_modes(lat_modes_tool_run *r)
     r->high = (int)high;
 }
 
+/* Which solves with M alone. */
+static void check_subspace(const lat_modes_tool_run *r)
+{
+    if (!subspace_path)
+        return;
+    if (r->o.matrix == LAT_MODES_OF_NORMAL || r->o.largest || lat_opt_given("method")
+        || lat_opt_given("precision") || degree)
+        lat_usage("--subspace finds the lowest modes of gamma5 M and gamma5 S, and excludes "
+                  "--largest, --method, --precision and --degree");
+    if (device.choice == LAT_DEVICE_GPU || device.gpus)
+        lat_usage("--subspace: expected --device cpu or auto, as this search is on the CPU");
+    method = LAT_MODES_DAVIDSON;
+    precision = DOUBLE;
+    lat_usage_if_stdin_twice((const char *const[]){subspace_path}, 1);
+}
+
 static void check_usage(lat_modes_tool_run *r)
 {
     lat_fermion_of_options(&r->fermion, false);
@@ -323,6 +350,7 @@ static void check_usage(lat_modes_tool_run *r)
     if (r->o.matrix != LAT_MODES_OF_NORMAL && r->fermion.twist != 0)
         lat_usage("--twist: %s is not Hermitian with a twist; --matrix MdagM is",
                   lat_modes_matrix_text((lat_modes_matrix)r->o.matrix));
+    check_subspace(r);
     if (r->o.tsv && r->o.json)
         lat_usage("--tsv and --json exclude each other");
     const bool can = !r->o.largest && method == LAT_MODES_LANCZOS;
@@ -342,6 +370,7 @@ static int open_all(lat_modes_tool_run *r)
     lat_checkpoint_usage(checkpoint, resume); /* ends the process: before there are threads */
     if (lat_device_begin(&device, comm)       /* a GPU starts while the links are read */
         || !(r->links.in = lat_input_open(lat_opts.input, comm))
+        || (subspace_path && !(r->subspaces = lat_input_open(subspace_path, comm)))
         || !(r->out = lat_output_open(
                  lat_opts.output, lat_output_flags() | (text ? LAT_OUTPUT_TEXT : LAT_OUTPUT_OTHER),
                  comm))
@@ -362,9 +391,11 @@ int main(int argc, char **argv)
     check_usage(r);
     lat_header_init(&r->v.head);
     lat_header_init(&r->smeared.head);
+    lat_header_init(&r->inverse.sub.vectors.head);
     int code = open_all(r) ? LAT_FAILED : all(r);
     lat_progress_end();
     lat_sections_stopped(&r->kept, code);
+    lat_input_close(r->subspaces);
     lat_links_free(&r->links);
     lat_device_close(r->device);
     lat_device_end();

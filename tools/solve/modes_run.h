@@ -10,7 +10,9 @@
 #include "run/quark/links.h"
 #include "run/quark/modefile.h"
 #include "run/quark/modestate.h"
+#include "run/quark/subspace.h"
 #include "smear/smear.h"
+#include "wilson/wilson.h"
 
 typedef struct lat_modes_tool_options {
     int matrix;
@@ -28,6 +30,13 @@ typedef struct lat_modes_tool_operator {
     lat_dirac *d, *batch;
 } lat_modes_tool_operator;
 
+/* About A^-1, with --subspace. */
+typedef struct lat_modes_tool_inverse {
+    lat_subspace sub;
+    lat_wilson *wilson;
+    lat_field b, x; /* of a batch */
+} lat_modes_tool_inverse;
+
 typedef struct lat_modes_tool_run {
     lat_modes_tool_options o;
     lat_device *device;
@@ -37,6 +46,7 @@ typedef struct lat_modes_tool_run {
     lat_smear smear;
     lat_field smeared; /* links of the operator, with --smear-links */
     lat_fermion fermion;
+    lat_input *subspaces; /* of --subspace */
     int low, high;
     lat_sections kept;
     char name[80]; /* of the present search */
@@ -44,6 +54,7 @@ typedef struct lat_modes_tool_run {
     /* the modes of the present links */
     lat_temporal *gauge;                   /* of all spaces, or NULL */
     lat_modes_tool_operator exact, single; /* single: with --precision single */
+    lat_modes_tool_inverse inverse;
     lat_modes modes;
     lat_field v;                        /* as they are written */
     double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */
@@ -61,6 +72,14 @@ static inline const lat_field *lat_modes_tool_links(const lat_modes_tool_run *r)
 {
     return r->o.smear_text ? &r->smeared : &r->links.u;
 }
+
+/* ---- modes_inverse.c ------------------------------------------------------------------------- */
+
+/* Of the present links, by the next subspace: 0 or -1. invert, start: lat_modes_job's functions. */
+int lat_modes_tool_open_inverse(lat_modes_tool_run *r, lat_device *on);
+void lat_modes_tool_close_inverse(lat_modes_tool_run *r);
+int lat_modes_tool_invert(void *with, const lat_part *p, lat_dfield *v, long *applications);
+int lat_modes_tool_start(void *with, int first, const lat_part *p, lat_dfield *v);
 
 /* ---- modes_certify.c ------------------------------------------------------------------------- */
 

@@ -256,23 +256,13 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o, l
 static int open_with_subspace(lat_inverter *v, lat_device *on, lat_wilson_options *o)
 {
     lat_subspace sub;
-    lat_subspace_certificate c;
     int rc = lat_subspace_find(v->subspaces, &v->links.u, &v->fermion, v->o->smearing, &sub);
-    o->setup.known = &sub.vectors;
-    o->setup.from = sub.state;
-    o->setup.finished = true;
-    o->made_mass = sub.vectors.head.quark.fermion.mass;
-    o->made_twist = sub.vectors.head.quark.fermion.twist;
+    lat_subspace_serve(&sub, o);
     snprintf(v->subspace, sizeof v->subspace, "%s", sub.vectors.head.read_crc);
     if (rc == 0)
-        rc = lat_rc(open_wilson(v, on, o, NULL) || lat_wilson_make_multigrid(v->s.wilson)
-                    || lat_subspace_certify(lat_wilson_multigrid(v->s.wilson), v->s.plain,
-                                            lat_inverter_links(v), &c));
-    if (rc == 0)
-        lat_verbose("%s: P^+ P = 1 to %.1e, P^+ M P = M_c to %.1e", lat_input_name(v->subspaces),
-                    c.orthonormal, c.product);
-    if (rc == 0 && (rc = lat_subspace_judge(&c)))
-        lat_error_name(lat_input_name(v->subspaces), NULL);
+        rc = lat_rc(open_wilson(v, on, o, NULL)
+                    || lat_subspace_make(v->s.wilson, v->s.plain, lat_inverter_links(v),
+                                         lat_input_name(v->subspaces)));
     lat_subspace_free(&sub);
     return rc;
 }
@@ -314,7 +304,7 @@ static int allow_multigrid(lat_inverter *v, lat_device *on, lat_wilson_options *
             || o->form == LAT_FULL || o->inner == LAT_STORAGE_DOUBLE))
         return 0;
     o->setup.columns = v->columns ? v->columns : (double)lat_header_objects(&v->s.b->head);
-    o->setup.columns *= v->masses > 1 ? v->masses : 1;
+    o->setup.columns *= (v->masses > 1 ? v->masses : 1) * (v->fields > 1 ? v->fields : 1);
     o->made_mass = v->masses > 1 ? v->lightest : v->fermion.mass;
     o->made_twist = v->fermion.twist;
     o->multigrid = lat_multigrid_takes(on, lattice, v->links.u.head.nc) == 0;

@@ -36,6 +36,7 @@ typedef struct lat_inverter {
     int masses;              /* of the operator, of which fermion has one; 0: one */
     double lightest;         /* the least of them */
     int columns, *column;    /* those that are wanted; 0: all */
+    int fields;              /* sources that come on each configuration; 0: nobody knows */
     bool whole;              /* x is solved whole, from zero, and read by its writer alone */
     lat_links links;         /* of the input, or of a file of their own */
     long taken;              /* the number of the links that lat_inverter_take_links has seen */

@@ -21,7 +21,7 @@ static int next_links(lat_sources *s, lat_inverter *v)
             || lat_smearer_serve(&s->smearer, s->source, v->links.u.head.nc, v->device)))
         return -1;
     s->next = 0;
-    s->fields = lat_source_fields(s->source);
+    s->fields = v->fields = lat_source_fields(s->source);
     if (lat_source_begin(s->source, &v->links.u, lat_inverter_config(v)) == 0)
         return 1;
     lat_error_name(lat_input_name(s->in), NULL);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "common/options.h"
 #include "modefile.h"
 #include "stream/stream.h"
 
@@ -198,4 +199,28 @@ int lat_subspace_judge(const lat_subspace_certificate *c)
     return lat_fail("multigrid: expected P^+ P = 1 to %.1g and P^+ M P = M_c to %.1g, found %.2g "
                     "and %.2g",
                     ORTHONORMAL, PRODUCT, c->orthonormal, c->product);
+}
+
+/* ---- a multigrid of a file ------------------------------------------------------------------- */
+
+void lat_subspace_serve(const lat_subspace *s, lat_wilson_options *o)
+{
+    o->setup.known = &s->vectors;
+    o->setup.from = s->state;
+    o->setup.finished = true;
+    o->made_mass = s->vectors.head.quark.fermion.mass;
+    o->made_twist = s->vectors.head.quark.fermion.twist;
+}
+
+int lat_subspace_make(lat_wilson *w, lat_plain *plain, const lat_field *links, const char *name)
+{
+    lat_subspace_certificate c;
+    if (lat_wilson_make_multigrid(w)
+        || lat_subspace_certify(lat_wilson_multigrid(w), plain, links, &c))
+        return -1;
+    lat_verbose("%s: P^+ P = 1 to %.1e, P^+ M P = M_c to %.1e", name, c.orthonormal, c.product);
+    if (lat_subspace_judge(&c) == 0)
+        return 0;
+    lat_error_name(name, NULL);
+    return -1;
 }

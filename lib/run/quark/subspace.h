@@ -11,6 +11,7 @@
 #include "certify/plain.h"
 #include "common/io.h"
 #include "multigrid/multigrid.h"
+#include "wilson/wilson.h"
 
 typedef struct lat_subspace {
     lat_field vectors;
@@ -27,6 +28,11 @@ int lat_subspace_find(lat_input *in, const lat_field *links, const lat_fermion *
 int lat_subspace_first(lat_input *in, const lat_field *links, lat_subspace *s);
 
 void lat_subspace_free(lat_subspace *s);
+
+/* A Wilson operator opened with *o has its multigrid, which is borrowed until make has made it.
+ * make also certifies and judges it; name: of the file. */
+void lat_subspace_serve(const lat_subspace *s, lat_wilson_options *o);
+int lat_subspace_make(lat_wilson *w, lat_plain *plain, const lat_field *links, const char *name);
 
 /* |(P^+ P - 1) z|/|z| and |(P^+ M P - M_c) z|/|M_c z|, about, of random z. M is lib/certify's in
  * double, and P^+ is this code's: from eight vectors z_i it compares <P z_i, M P z_j> with <z_i,
