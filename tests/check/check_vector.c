@@ -126,6 +126,41 @@ static void check_device(lat_device *dev, const char *lanes)
     }
 }
 
+/* Batches of one parity, which share memory on a GPU, do not touch each other: each keeps its norm
+ * while others are made, given back and filled. */
+static void check_halves(lat_device *dev)
+{
+    enum { FIELDS = 6 };
+    const lat_grid_spec spec = {{4, {6, 10, 2, 4}}, LAT_STORAGE_SINGLE, -1, false};
+    lat_grid *grid = lat_grid_new(dev, &spec);
+    lat_space *s = grid ? lat_space_open(grid, 3, COLUMNS) : NULL;
+    lat_dfield *x[FIELDS] = {NULL};
+    double norm[FIELDS][LAT_VECTOR_COLUMNS], again[LAT_VECTOR_COLUMNS];
+    device_case(dev, "batches of one parity do not touch each other");
+    need(s != NULL, "a space");
+    for (int step = 0; step < 3 * FIELDS; step++) {
+        const int k = 5 * step % FIELDS; /* one is given back, and made of another parity */
+        const lat_part p = {(lat_parity)(step % 3 == 0), COLUMNS, lat_column_numbers};
+        lat_dfield_free(x[k]);
+        need((x[k] = lat_vector_new_of(s, p.parity, "a batch")) != NULL
+                 && !s->ops->random(s, &p, (uint64_t)step, x[k])
+                 && !s->ops->dots(s, &p, 0, NULL, x[k], NULL, norm[k]),
+             "a batch");
+        norm[k][LAT_VECTOR_COLUMNS - 1] = p.parity;
+        for (int i = 0; i < FIELDS; i++) {
+            const lat_part q = {(lat_parity)norm[i][LAT_VECTOR_COLUMNS - 1], COLUMNS,
+                                lat_column_numbers};
+            need(!x[i] || !s->ops->dots(s, &q, 0, NULL, x[i], NULL, again), "norms");
+            for (int c = 0; c < COLUMNS && x[i]; c++)
+                CHECK(again[c] == norm[i][c] && again[c] > 0, "batch %d, column %d: %g, %g", i, c,
+                      again[c], norm[i][c]);
+        }
+    }
+    lat_vector_free_all(FIELDS, x);
+    lat_space_close(s);
+    lat_grid_free(grid);
+}
+
 int main(void)
 {
     static const char *const lanes[] = {"base", "avx2", "avx512"};
@@ -135,9 +170,12 @@ int main(void)
         check_device(cpu_device(), lanes[i]);
     }
     unsetenv("LAT_LANES");
+    check_halves(cpu_device());
     lat_device *gpu = gpu_device();
     if (gpu)
         check_device(gpu, "groups of 32");
+    if (gpu)
+        check_halves(gpu);
     else
         check_skipped("GPU: numbers of a batch lie where the layout says", lat_error());
     return check_done();
