@@ -862,7 +862,7 @@ END
     run -2 --separate-stderr "$P/hadrons.sh" raw/cfg.1 raw/../raw/cfg.1
     [[ $stderr == *"expected a name for the table, found the configuration" ]]
     for script in landau.sh gribov.sh hadrons.sh slurm/gpus.sh paper/table4.sh; do
-        for few in '' 'a b c'; do
+        for few in '' 'a b c d'; do
             # shellcheck disable=SC2086 # words
             refuses 2 "${script##*/}: expected " "$P/$script" $few
         done
