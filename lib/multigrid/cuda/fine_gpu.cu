@@ -138,17 +138,18 @@ DEVICE uint32_t chance(uint64_t counter)
     return (uint32_t)((z ^ z >> 31) >> 32);
 }
 
-/* A column of a batch: numbers from -1 to 1, by the vector's number, site and component. */
-static __global__ void draw(uint64_t vector, uint32_t half, int parity, char *to)
+/* A column of a batch: numbers from -1 to 1, by the vector's number, site and component; 0 of
+ * colours that there are not. */
+static __global__ void draw(uint64_t vector, int colours, uint32_t half, int parity, char *to)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     float v[24];
     if (i >= half)
         return;
-    for (uint32_t k = 0; k < 24; k++)
-        v[k] = (float)(chance(vector << 40 ^ (2 * (uint64_t)i + (uint64_t)parity) * 24 + k)
-                           * 0x1p-31
-                       - 1);
+    for (int k = 0; k < 24; k++) {
+        const uint64_t at = (2 * (uint64_t)i + (uint64_t)parity) * 24 + (uint64_t)k;
+        v[k] = k / 2 % 3 < colours ? (float)(chance(vector << 40 ^ at) * 0x1p-31 - 1) : 0;
+    }
     put_spinor<LAT_STORAGE_SINGLE, false>(
         to + (size_t)(i / 32) * lat_form<LAT_STORAGE_SINGLE>::GROUP, i % 32, v, false, 0);
 }
@@ -159,7 +160,7 @@ int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
     for (int k = 0; k < columns; k++)
         for (int parity = 0; parity < 2; parity++)
             lat_mg_start(lat_gpu_stream(f->space), 0, draw, lat_cuda_blocks(s->sites.half, THREADS),
-                         THREADS, seed + (uint64_t)k, s->sites.half, parity,
+                         THREADS, seed + (uint64_t)k, f->space->nc, s->sites.half, parity,
                          lat_gpu_at(s, x, parity) + (size_t)k * s->column);
     return lat_mg_launched();
 }
