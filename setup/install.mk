@@ -42,7 +42,7 @@ distcheck: dist
 
 # The tools for CPUs, linked statically and without symbols, for machines where nothing can be installed; without ranks, which need an
 # MPI library. (The linker warns of dlopen in libgomp, which is for offloading alone.)
-static := lat-$(version)-static-$(shell uname -m)
+static = lat-$(version)-static-$(shell uname -m)
 static_make = $(MAKE) --no-print-directory B=build/static P=build/static BIN=build/static/bin LDFLAGS='-static -s' MPI=0 CUDA=0 FFTW=1 GSL=1
 .PHONY: dist-static programs
 programs: $(tools) $(BIN)/lat

@@ -25,7 +25,7 @@ static size_t half_of(const lat_dfield *f, size_t bytes)
     return bytes / (2 * (size_t)f->shape.objects);
 }
 
-/* A pair of such fields with room for another one; NULL: none. */
+/* A pair of such fields one half of which is free; NULL: none. */
 static lat_pair *find_pair(const lat_dfield *f)
 {
     for (const lat_dfield *g = f->grid->fields; g; g = g->next)
