@@ -94,7 +94,7 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     lat_wilson *w = lat_wilson_open(dev, u, f, &o);
     need(plain && w, "an operator");
     fill_spinors(&b, 11);
-    const double start = bench_time(clock), room = lat_device_free_bytes(dev);
+    const double start = bench_time(clock), available = lat_device_free_bytes(dev);
     need(!mg || lat_wilson_make_multigrid(w) == 0, "a multigrid");
     const lat_multigrid *m = lat_wilson_multigrid(w);
     const double setup = bench_time(clock) - start;
@@ -124,7 +124,7 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     if (m)
         print_levels(m, setup);
     if (m && gpu)
-        printf("  %.2f GB of the GPU\n", (room - lat_device_free_bytes(dev)) * 1e-9);
+        printf("  %.2f GB of the GPU\n", (available - lat_device_free_bytes(dev)) * 1e-9);
     printf("%-9s %5ld iterations, %d updates, %s by %s, residual %.2e, %.3f s a column, %.3f with "
            "the setup\n",
            lat_solver_name(solver), iterations, (int)report[0].updates, lat_end_text(report[0].end),

@@ -83,6 +83,10 @@ static inline int lat_cuda_staged(const lat_cuda_device *dev, bool put, size_t c
  * ones (staging.h, cuda_staging.cu). 0, or -1 with lat_error set. */
 int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double **all);
 
+/* The same, to be changed; copied from `there`, where they are on the device already. */
+int lat_cuda_bring_links(const lat_cuda_device *dev, const lat_field *u, const double *there,
+                         double **all);
+
 /* In a kernel: lets the next one begin where this one has begun everywhere, and waits for the one
  * before to be done. What does not depend on that one comes before this. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

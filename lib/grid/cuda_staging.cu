@@ -23,3 +23,15 @@ int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double
                                    cudaMemcpyHostToDevice, dev->stream);
         });
 }
+
+int lat_cuda_bring_links(const lat_cuda_device *dev, const lat_field *u, const double *there,
+                         double **all)
+{
+    const size_t bytes = lat_field_held(u) * LAT_STAGE_LINK * sizeof(double);
+    if (!there)
+        return lat_cuda_upload_links(dev, u, all);
+    return lat_rc(lat_cuda_malloc((void **)all, bytes, "the links")
+                  || lat_cuda_failed(
+                      cudaMemcpyAsync(*all, there, bytes, cudaMemcpyDeviceToDevice, dev->stream),
+                      "the links"));
+}

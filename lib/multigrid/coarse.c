@@ -2,6 +2,7 @@
 /* coarse.c: a coarse operator with even and odd sites, from what its device does. */
 #include "multigrid/coarse.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
@@ -48,6 +49,17 @@ int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x)
     const int rc = c->ops->send(c->dev, x, host, lat_coarse_bytes(c));
     free(host);
     return rc;
+}
+
+void lat_coarse_norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT])
+{
+    for (int k = 0; k < LAT_EIGHT; k++)
+        norm[k] = 0;
+    for (size_t i = 0; i < lat_coarse_numbers(c); i++)
+        for (int k = 0; k < LAT_EIGHT; k++)
+            norm[k] += (double)x[i].re[k] * x[i].re[k] + (double)x[i].im[k] * x[i].im[k];
+    for (int k = 0; k < LAT_EIGHT; k++)
+        norm[k] = sqrt(norm[k]);
 }
 
 int lat_coarse_finish(lat_coarse *c, double shift, double twist, bool dense)

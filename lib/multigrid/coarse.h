@@ -56,6 +56,9 @@ static inline size_t lat_coarse_bytes(const lat_coarse *c)
 /* Batch 0: numbers from -1 to 1, by site, component and number of the vector, from `first` on. */
 int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x);
 
+/* |x| of each column, on all sites; x is in the memory of the host. */
+void lat_coarse_norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT]);
+
 /* Once the matrices of this rank's sites are made: H and X^-1 with this shift of the mass and the
  * twist; and with `dense` the inverse of the complement. 1: a matrix is singular. */
 int lat_coarse_finish(lat_coarse *c, double shift, double twist, bool dense);

@@ -29,7 +29,7 @@ static int iterate(lat_level *l, int first, bool alone, int most)
 
 static int make(lat_level *l, double shift, double twist)
 {
-    if (lat_transfer_make(&l->down) || l->coarse.ops->galerkin(l))
+    if (l->coarse.ops->make(&l->down) || l->coarse.ops->galerkin(l))
         return -1;
     return lat_level_setup(l->next, shift, twist, NULL, 0);
 }
@@ -43,7 +43,7 @@ int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *
         if ((k >= vectors && lat_coarse_random(&l->coarse, (uint64_t)k, l->to))
             || l->coarse.ops->take(l, k, k < vectors ? v[k / LAT_EIGHT] : l->to))
             return -1;
-    if (iterate(l, vectors, true, SEARCH) || lat_transfer_make(&l->down)
+    if (iterate(l, vectors, true, SEARCH) || l->coarse.ops->make(&l->down)
         || iterate(l, 0, true, SEARCH))
         return -1;
     for (int round = 0; round <= ROUNDS; round++) {

@@ -35,9 +35,6 @@ struct lat_multigrid {
 int lat_multigrid_round(lat_multigrid *m, lat_field *kept);
 int lat_multigrid_take_known(lat_multigrid *m);
 
-/* A host field of so many vectors. */
-int lat_multigrid_new_vectors(const lat_multigrid *m, lat_real real, int count, lat_field *f);
-
 /* e, and s = S e, from r, of the part's columns. */
 int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r);
 

@@ -63,7 +63,11 @@ typedef struct lat_mg_ops {
     /* ---- to the next level (transfer.h), whose blocks are open ---- */
     int (*transfer_open)(struct lat_transfer *t);
     void (*transfer_close)(struct lat_transfer *t);
-    int (*make)(struct lat_transfer *t); /* lat_transfer_make */
+
+    /* The test vectors become orthonormal on the whole lattice (without which they all become the
+     * lowest modes), and P is made of them. Directions of a block that are not there to rounding
+     * are replaced by zero. The same bits on any ranks and threads. */
+    int (*make)(struct lat_transfer *t);
 
     /* z = P^+ r, the sums over sites of the coarse level's parities from .. 1, and e = P z there.
      */

@@ -112,7 +112,7 @@ static int make(lat_multigrid *m)
 {
     enum { MOST = 8 };
     lat_eight *v[MOST] = {NULL};
-    int rc = lat_transfer_make(&m->fine.down) || m->ops->fine_galerkin(&m->fine, m->coarse, m->x)
+    int rc = m->ops->make(&m->fine.down) || m->ops->fine_galerkin(&m->fine, m->coarse, m->x)
                      || (m->coarse->next && restricted(m, v))
                  ? -1
                  : 0;
@@ -195,18 +195,7 @@ static bool pays(const lat_multigrid *m, double before)
     return m->options.columns * saved * LAT_MULTIGRID_CYCLE > work;
 }
 
-/* |x| of each column; and y = Gamma5 x / |x|, which may be x. Of host memory. */
-static void norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT])
-{
-    for (int k = 0; k < LAT_EIGHT; k++)
-        norm[k] = 0;
-    for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
-        for (int k = 0; k < LAT_EIGHT; k++)
-            norm[k] += (double)x[i].re[k] * x[i].re[k] + (double)x[i].im[k] * x[i].im[k];
-    for (int k = 0; k < LAT_EIGHT; k++)
-        norm[k] = sqrt(norm[k]);
-}
-
+/* x <- Gamma5 x / |x|, in the memory of the host. */
 static void gamma5_unit(const lat_coarse *c, const double norm[LAT_EIGHT], lat_eight *x)
 {
     for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
@@ -230,17 +219,17 @@ static int find_lowest_in(lat_multigrid *m, lat_eight *x)
     for (int step = 0; step < STEPS; step++) {
         if (m->ops->fetch(c->dev, x, m->correction, bytes))
             return -1;
-        norms(c, x, before);
+        lat_coarse_norms(c, x, before);
         gamma5_unit(c, before, x);
         if (m->ops->send(c->dev, m->z, x, bytes) || lat_level_solve(m->coarse, m->correction, m->z))
             return -1;
     }
     if (m->ops->fetch(c->dev, x, m->correction, bytes))
         return -1;
-    norms(c, x, before);
+    lat_coarse_norms(c, x, before);
     if (m->ops->apply(c, m->z, m->correction) || m->ops->fetch(c->dev, x, m->z, bytes))
         return -1;
-    norms(c, x, after);
+    lat_coarse_norms(c, x, after);
     m->report.lowest = INFINITY;
     for (int k = 0; k < LAT_EIGHT; k++)
         if (before[k] > 0)
@@ -297,11 +286,21 @@ static int rounds(lat_multigrid *m, lat_field *kept)
     return rc;
 }
 
+/* A host field of the test vectors, in single precision. */
+static int open_kept(const lat_multigrid *m, lat_field *f)
+{
+    f->head.geom = m->links->head.geom;
+    f->head.nc = m->links->head.nc;
+    f->head.real = LAT_F32;
+    lat_header_make_spinors(&f->head, LAT_MODES, m->report.vectors);
+    return lat_field_alloc(f, m->links->comm);
+}
+
 int lat_multigrid_setup(lat_multigrid *m)
 {
     lat_field kept = {.data = NULL};
     lat_header_init(&kept.head);
-    if (m->options.round && lat_multigrid_new_vectors(m, LAT_F32, m->report.vectors, &kept))
+    if (m->options.round && open_kept(m, &kept))
         return -1;
     int rc = rounds(m, &kept);
     lat_field_free(&kept);

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subspace.c: test vectors as host fields, and what other code may compare. */
-#include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "multigrid/multigrid_internal.h"
-
-int lat_multigrid_new_vectors(const lat_multigrid *m, lat_real real, int count, lat_field *f)
-{
-    *f = (lat_field){.data = NULL};
-    lat_header_init(&f->head);
-    f->head.geom = m->links->head.geom;
-    f->head.nc = m->links->head.nc;
-    f->head.real = real;
-    lat_header_make_spinors(&f->head, LAT_MODES, count);
-    return lat_field_alloc(f, m->links->comm);
-}
 
 static const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
 
@@ -43,7 +31,7 @@ static int keep(lat_multigrid *m, int k, lat_field *stage, lat_field *kept)
 int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
 {
     lat_field stage;
-    int rc = kept->data ? lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage) : 0;
+    int rc = kept->data ? lat_field_spinors(&stage, m->links, LAT_MODES, LAT_EIGHT) : 0;
     for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT)
         rc = m->ops->fine_give(&m->fine, k, m->x[0])
              || (kept->data ? keep(m, k, &stage, kept)
@@ -57,7 +45,7 @@ int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
 int lat_multigrid_take_known(lat_multigrid *m)
 {
     lat_field stage;
-    int rc = lat_multigrid_new_vectors(m, LAT_F64, LAT_EIGHT, &stage);
+    int rc = lat_field_spinors(&stage, m->links, LAT_MODES, LAT_EIGHT);
     for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT) {
         lat_mg_to_stage(m->options.known, k, &stage);
         rc = take(m, k, &stage);
@@ -95,13 +83,7 @@ static int sample(lat_multigrid *m, lat_eight *z, lat_eight *image, lat_multigri
         return -1;
     products(c, z, z, to->one);
     products(c, z, image, to->coarse);
-    for (int k = 0; k < LAT_EIGHT; k++) {
-        double sum = 0;
-        for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
-            sum += (double)image[i].re[k] * image[i].re[k]
-                   + (double)image[i].im[k] * image[i].im[k];
-        to->image[k] = sqrt(sum);
-    }
+    lat_coarse_norms(c, image, to->image);
     to->dimension = (double)c->sites.count * c->rows;
     return 0;
 }

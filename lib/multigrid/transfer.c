@@ -28,8 +28,6 @@ void lat_transfer_close(lat_transfer *t)
     free(t->at);
 }
 
-int lat_transfer_make(lat_transfer *t) { return t->ops->make(t); }
-
 /* ---- triangular matrices --------------------------------------------------------------------- */
 
 static double complex number_at(int n, const double *m, int i, int j)
@@ -82,6 +80,28 @@ static void invert_adjoint(int n, const double *l, double *t)
             number_put(n, t, i, j, s / pivot);
         }
     }
+}
+
+void lat_small_transform(int n, const double *t, double *g, double *scratch)
+{
+    double complex *const a = (double complex *)scratch, *const b = a + (size_t)n * (size_t)n;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i * n + j] = j <= i ? number_at(n, g, i, j) : conj(number_at(n, g, j, i));
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double complex s = 0;
+            for (int k = 0; k <= j; k++)
+                s += a[i * n + k] * number_at(n, t, k, j);
+            b[i * n + j] = s;
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double complex s = 0;
+            for (int k = 0; k <= i; k++)
+                s += conj(number_at(n, t, k, i)) * b[k * n + j];
+            number_put(n, g, i, j, s);
+        }
 }
 
 void lat_small_orthonormal(int n, const double *g, double *l, double *t)

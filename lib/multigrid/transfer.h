@@ -31,11 +31,6 @@ typedef struct lat_transfer {
 int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);
 
-/* The test vectors become orthonormal on the whole lattice (without which they all become the
- * lowest modes), and P is made of them. Directions of a block that are not there to rounding are
- * replaced by zero. The same bits on any ranks and threads. */
-int lat_transfer_make(lat_transfer *t);
-
 /* ---- small matrices in double, for `make` ----------------------------------------------------
  * An n x n complex matrix is re [n][LAT_PITCH(n)], then im. */
 
@@ -43,6 +38,11 @@ int lat_transfer_make(lat_transfer *t);
 #define LAT_DEPENDENT 1e-10
 
 static inline size_t lat_small_doubles(int n) { return 2 * (size_t)n * LAT_PITCH((size_t)n); }
+
+/* g <- t^+ g t, t upper triangular; of g the lower triangle is given and wanted. scratch: so many
+ * doubles. */
+#define LAT_SMALL_SCRATCH(n) (4 * (size_t)(n) * (size_t)(n))
+void lat_small_transform(int n, const double *t, double *g, double *scratch);
 
 /* g = L L^+, of which the lower triangle is given; t = L^-+, upper triangular. A dependent vector
  * has a column of 0 in t. l: as much memory to work with. */

@@ -10,8 +10,7 @@
  * of r buries it. After an update s is that of the new r, and p is made orthogonal to it but for s
  * itself, as it would be. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/median.h"
 #include "krylov_internal.h"
 
 /* Does a column promise an end? It is judged after a quarter and after half of the iterations that
@@ -78,20 +77,6 @@ static void account(const lat_run *w, state *g, int k, double q, double next)
     g->gamma[k] = next;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *list)
-{
-    double v[SOME];
-    memcpy(v, list, sizeof v);
-    qsort(v, SOME, sizeof *v, by_size);
-    return v[SOME / 2];
-}
-
 /* The iteration of column k that is being accounted for. */
 static void look(lat_run *w, state *g, int k)
 {
@@ -102,7 +87,8 @@ static void look(lat_run *w, state *g, int k)
     v->r[k][now % SOME] = .5 * log(g->square[k]);
     if (now != first && now != 2 * first && now != 4 * first)
         return;
-    const double r = median(v->r[k]), fell = v->old[k] - r, left = r - log(w->p->target[k]);
+    const double r = lat_median(SOME, v->r[k]), fell = v->old[k] - r,
+                 left = r - log(w->p->target[k]);
     if (now > first && left * (double)(now / 2) > MORE * (double)(all - now) * fell)
         lat_run_slow(w, k);
     v->old[k] = r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* light.c: multigrids for light quarks: when they pay, and a job that they solve. */
 #include <math.h>
-#include <stdlib.h>
 #include "base/error.h"
+#include "base/median.h"
 #include "common/options.h"
 #include "wilson/wilson_internal.h"
 
@@ -97,20 +97,10 @@ int lat_wilson_take_multigrid(lat_wilson *w, lat_multigrid *m)
 
 enum { SOME = 10 }; /* iterations whose middle says where a solve is */
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The middle of the numbers around iteration `at`. */
 static double middle(const double *digits, int at)
 {
-    double v[SOME];
-    for (int i = 0; i < SOME; i++)
-        v[i] = digits[at - SOME + 1 + i];
-    qsort(v, SOME, sizeof *v, by_size);
-    return v[SOME / 2];
+    return lat_median(SOME, digits + at - SOME + 1);
 }
 
 /* In applications of S: an iteration of BiCGstab with its linear algebra. */

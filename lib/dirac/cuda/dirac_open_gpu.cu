@@ -131,17 +131,6 @@ static int cut_time(const lat_gpu_dirac *d, double *all, cudaStream_t stream)
     return 0;
 }
 
-/* All links in double on the device, to be changed. */
-static int bring(const lat_cuda_device *dev, const lat_field *u, const double *there, double **all)
-{
-    const size_t bytes = lat_field_held(u) * LAT_STAGE_LINK * sizeof(double);
-    if (!there)
-        return lat_cuda_upload_links(dev, u, all);
-    return lat_rc(
-        lat_cuda_malloc((void **)all, bytes, "the links")
-        || failed(cudaMemcpyAsync(*all, there, bytes, cudaMemcpyDeviceToDevice, dev->stream)));
-}
-
 /* Ranks agree before they add up sums: one without memory is not waited for. */
 template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat_dirac_options *o)
 {
@@ -150,7 +139,8 @@ template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat
     double *all = NULL;
     unsigned long long *bad = NULL;
     int rc = lat_agree(dev->dev.comm,
-                       reserve<P>(d, &bad) || bring(dev, u, o->there, &all) ? -1 : 0);
+                       reserve<P>(d, &bad) || lat_cuda_bring_links(dev, u, o->there, &all) ? -1
+                                                                                           : 0);
     rc = rc || lat_gpu_rotate_links(d->s, d->hop.unit, lat_field_held(u) / 4, all)
          || (d->dirac.clover && make_clover_of<P>(d, all, o->traceless, bad, s))
          || cut_time(d, all, s) || make_links<P>(d, all, s);

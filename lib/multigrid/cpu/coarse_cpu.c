@@ -107,17 +107,21 @@ int lat_mg_cpu_hop(const lat_coarse *c, int parity, lat_eight *out, const lat_ei
     return gather(c, parity, out);
 }
 
+/* out = matrix in, of a site. */
+static void one_product(const lat_coarse *c, const float *matrix, const lat_eight *in,
+                        lat_eight *out)
+{
+    const lat_products p = {c->rows, c->rows, 0, c->rows, 1, &matrix, &in};
+    lat_mg_kernels_widest()->products(&p, NULL, 1, out);
+}
+
 int lat_mg_cpu_inverse(const lat_coarse *c, int parity, lat_eight *out, const lat_eight *in)
 {
-    const lat_mg_kernels *k = lat_mg_kernels_widest();
     const size_t each = numbers_of(c), rows = (size_t)c->rows;
 #pragma omp parallel for schedule(static)
-    for (int s = c->sites.from[parity]; s < c->sites.to[parity]; s++) {
-        const float *const m = lat_mg_host_of(c)->inverse + own_number(c, s) * each;
-        const lat_eight *const from = in + (size_t)s * rows;
-        const lat_products p = {c->rows, c->rows, 0, c->rows, 1, &m, &from};
-        k->products(&p, NULL, 1, out + (size_t)s * rows);
-    }
+    for (int s = c->sites.from[parity]; s < c->sites.to[parity]; s++)
+        one_product(c, lat_mg_host_of(c)->inverse + own_number(c, s) * each, in + (size_t)s * rows,
+                    out + (size_t)s * rows);
     return gather(c, parity, out);
 }
 
@@ -133,14 +137,11 @@ static void add_shift(const lat_coarse *c, const lat_eight *x, lat_eight *y)
 
 int lat_mg_cpu_diagonal(const lat_coarse *c, lat_eight *out, const lat_eight *in)
 {
-    const lat_mg_kernels *k = lat_mg_kernels_widest();
     const size_t rows = (size_t)c->rows;
 #pragma omp parallel for schedule(static)
     for (int s = c->sites.from[1]; s < c->sites.to[1]; s++) {
-        const float *const m = lat_coarse_matrix(c, s, LAT_COARSE_HOPS);
         const lat_eight *const from = in + (size_t)s * rows;
-        const lat_products p = {c->rows, c->rows, 0, c->rows, 1, &m, &from};
-        k->products(&p, NULL, 1, out + (size_t)s * rows);
+        one_product(c, lat_coarse_matrix(c, s, LAT_COARSE_HOPS), from, out + (size_t)s * rows);
         add_shift(c, from, out + (size_t)s * rows);
     }
     return gather(c, 1, out);

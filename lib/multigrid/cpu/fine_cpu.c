@@ -259,13 +259,8 @@ int lat_mg_cpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
 int lat_mg_cpu_fine_round(const lat_mg_fine *f, lat_dfield *x)
 {
     const lat_part p = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
-    lat_field stage = {.data = NULL};
-    lat_header_init(&stage.head);
-    stage.head.geom = f->links->head.geom;
-    stage.head.nc = f->links->head.nc;
-    stage.head.real = LAT_F64;
-    lat_header_make_spinors(&stage.head, LAT_MODES, LAT_EIGHT);
-    int rc = lat_field_alloc(&stage, f->links->comm);
+    lat_field stage;
+    int rc = lat_field_spinors(&stage, f->links, LAT_MODES, LAT_EIGHT);
     if (rc == 0 && (rc = f->space->ops->get(f->space, &p, x, &stage, lat_column_numbers)) == 0) {
         lat_mg_to_stage(&stage, 0, &stage);
         rc = f->space->ops->put(f->space, &p, x, &stage, lat_column_numbers);

@@ -1,48 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transfer_cpu.c: orthonormal vectors of blocks; restriction and prolongation. */
-#include <complex.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "multigrid/cpu/multigrid_cpu.h"
-
-static double complex number_at(int n, const double *m, int i, int j)
-{
-    const int pitch = LAT_PITCH(n);
-    return m[i * pitch + j] + I * m[(n + i) * pitch + j];
-}
-
-static void number_put(int n, double *m, int i, int j, double complex z)
-{
-    const int pitch = LAT_PITCH(n);
-    m[i * pitch + j] = creal(z);
-    m[(n + i) * pitch + j] = cimag(z);
-}
-
-/* g <- t^+ g t, of which the lower triangle is given and wanted. */
-static void transform(int n, const double *t, double *g, double complex *scratch)
-{
-    double complex *const a = scratch, *const b = scratch + (size_t)n * (size_t)n;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            a[i * n + j] = j <= i ? number_at(n, g, i, j) : conj(number_at(n, g, j, i));
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            double complex s = 0;
-            for (int k = 0; k <= j; k++)
-                s += a[i * n + k] * number_at(n, t, k, j);
-            b[i * n + j] = s;
-        }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            double complex s = 0;
-            for (int k = 0; k <= i; k++)
-                s += conj(number_at(n, t, k, i)) * b[k * n + j];
-            number_put(n, g, i, j, s);
-        }
-}
 
 /* ---- of all blocks --------------------------------------------------------------------------- */
 
@@ -108,18 +70,17 @@ static int add_grams(const lat_transfer *t, grams *g)
 static int block_make(const lat_transfer *t, int block, int chirality, const double *whole,
                       double *g)
 {
-    enum { MOST = 64 };
     const lat_mg_kernels *k = lat_mg_kernels_widest();
     const int half = t->components / 2, n = t->n;
     double *const l = lat_alloc(2 * lat_small_doubles(n), sizeof *l, "test vectors");
-    double complex *const scratch = lat_alloc(2 * MOST * MOST, sizeof *scratch, "test vectors");
+    double *const scratch = lat_alloc(LAT_SMALL_SCRATCH(n), sizeof *scratch, "test vectors");
     if (!l || !scratch) {
         free(l);
         free(scratch);
         return -1;
     }
     double *const inverse = l + lat_small_doubles(n);
-    transform(n, whole, g, scratch);
+    lat_small_transform(n, whole, g, scratch);
     lat_small_orthonormal(n, g, l, inverse);
     for (int p = 0; p < 2; p++)
         for (int64_t i = t->blocks.start[p][block]; i < t->blocks.start[p][block + 1]; i++) {

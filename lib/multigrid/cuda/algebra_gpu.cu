@@ -8,7 +8,7 @@ static const int THREADS = 256, WARPS = THREADS / 32;
 enum { MOST = LAT_LEVEL_DEPTH };
 
 typedef struct vectors {
-    int n, batches;      /* blockIdx.y */
+    int n;
     int64_t rows, batch; /* of odd sites; numbers from batch to batch */
     const lat_eight *x[MOST], *add;
     lat_eight *y;
@@ -26,7 +26,6 @@ static vectors vectors_of(const lat_coarse *c, int n, lat_eight *const *x)
     const int64_t first = (int64_t)c->sites.odd * c->rows;
     vectors v = {};
     v.n = n;
-    v.batches = c->active;
     v.batch = (int64_t)lat_coarse_numbers(c);
     v.rows = v.batch - first;
     for (int j = 0; j < n; j++)

@@ -85,18 +85,6 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
     return rc ? -1 : 0;
 }
 
-/* Links in the gauge of hosts, on the device, to be changed. */
-static int links_of(const lat_mg_fine *f, double **all)
-{
-    const size_t bytes = lat_field_held(f->links) * 18 * sizeof(double);
-    if (!f->at_hand)
-        return lat_cuda_upload_links(lat_cuda_device_of(f->down.dev), f->links, all);
-    return lat_cuda_malloc((void **)all, bytes, "the links")
-           || lat_cuda_failed(cudaMemcpyAsync(*all, f->at_hand, bytes, cudaMemcpyDeviceToDevice,
-                                              lat_mg_stream(f->down.dev)),
-                              "the links");
-}
-
 int lat_mg_gpu_fine_open(lat_mg_fine *f)
 {
     const lat_blocks *b = &f->down.blocks;
@@ -110,7 +98,9 @@ int lat_mg_gpu_fine_open(lat_mg_fine *f)
         lat_mg_fine_places(f, half, place);
         g->place = (int32_t *)lat_mg_upload(f->down.dev, place, (size_t)b->sites * sizeof *place,
                                             "blocks");
-        rc = !g->place || links_of(f, &all) || open_links(f, all, g);
+        rc = !g->place
+             || lat_cuda_bring_links(lat_cuda_device_of(f->down.dev), f->links, f->at_hand, &all)
+             || open_links(f, all, g);
     }
     cudaFree(all);
     free(place);

@@ -3,7 +3,6 @@
  * Y_mu, those that leave it (cpu/galerkin.h has the formulas). */
 #include "multigrid/cuda/cuda_multigrid.cuh"
 
-#include <stdlib.h>
 enum {
     THREADS = 256,
     TILE = 4,                  /* numbers of a thread: TILE x TILE at a time */
