@@ -80,7 +80,7 @@ static double density(const lat_field *u, double c1, double step, double t)
 {
     lat_flow_measured m;
     lat_flow *f = start(u, c1, step);
-    if (lat_flow_advance(f, t) || lat_flow_measure(f, &m))
+    if (lat_flow_advance(f, t) || lat_flow_measure(f, &m, NULL))
         stop("a flow");
     lat_flow_close(f);
     return m.temporal + m.spatial;
@@ -134,10 +134,10 @@ static double seconds_of_steps(const line *l, const lat_field *u, double c1, dou
 {
     lat_flow_measured m;
     lat_flow *f = start(u, c1, step);
-    if (lat_flow_measure(f, &m))
+    if (lat_flow_measure(f, &m, NULL))
         stop("a measurement");
     const double begin = bench_time(l->threads);
-    if (lat_flow_advance(f, n * .01) || lat_flow_measure(f, &m))
+    if (lat_flow_advance(f, n * .01) || lat_flow_measure(f, &m, NULL))
         stop("a flow");
     const double seconds = bench_time(l->threads) - begin;
     *steps = (double)(lat_flow_steps(f) + lat_flow_rejected(f));
@@ -171,7 +171,7 @@ static double bench_numbers(const line *l, const lat_field *u)
     lat_flow *f = start(u, 0, 1);
     for (int r = 0; r < 5; r++) {
         const double begin = bench_time(l->threads);
-        if (lat_flow_measure(f, &m))
+        if (lat_flow_measure(f, &m, NULL))
             stop("a measurement");
         best = fmin(best, bench_time(l->threads) - begin);
     }

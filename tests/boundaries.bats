@@ -90,6 +90,56 @@ END
     [[ $stderr == *"$said (--force)"* ]]
 }
 
+# of_slices TABLE T COLUMN FIRST LAST: the sum of a column over these slices at flow time T
+of_slices() {
+    awk -F'\t' -v at="$2" -v name="$3" -v first="$4" -v last="$5" '
+        NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+        $c["t"] == at && $c["slice"] >= first && $c["slice"] <= last { sum += $c[name]; n++ }
+        END { if (n != last - first + 1) exit 1; printf "%.17g\n", sum }' "$1"
+}
+
+@test "the Wilson flow with open time: rows of slices, their sums and means, a window, the same on several ranks" {
+    local t n
+    open a
+    lat-flow --tsv --step .05 --until .2 --by-slice --links v.lat a.lat > slices
+    lat-flow --tsv --step .05 --until .2 a.lat > all
+    lat-flow --tsv --step .05 --until .2 --slices 2,5 a.lat > window
+    unlinked v.lat
+    lat-info v.lat | grep -q "boundary_4 = OPEN"
+    [ "$(wc -l < slices)" -eq 25 ]
+    for t in 1 2 3; do # rows of times 0, .1, .2
+        local at
+        at=$(field all t $t)
+        near "$(of_slices slices "$at" Q 0 7)" "$(field all Q $t)" 1e-12
+        near "$(awk -v e="$(of_slices slices "$at" E_clover 1 6)" 'BEGIN { printf "%.17g", e / 6 }')" "$(field all E_clover $t)" 1e-12
+        near "$(awk -v e="$(of_slices slices "$at" E_plaquette 0 7)" 'BEGIN { printf "%.17g", e / 7 }')" "$(field all E_plaquette $t)" 1e-12
+        near "$(awk -v e="$(of_slices slices "$at" E_clover 2 5)" 'BEGIN { printf "%.17g", e / 4 }')" "$(field window E_clover $t)" 1e-12
+        [ "$(of_slices slices "$at" E_clover 0 0)$(of_slices slices "$at" Q 7 7)" = 00 ]
+    done
+    # Three rows have a parabola: its slope in the middle.
+    near "$(of_slices slices 0.1 W 3 3)" \
+        "$(awk -v b="$(of_slices slices 0.2 t2E 3 3)" 'BEGIN { printf "%.17g", .1 * b / .2 }')" 1e-12
+    [ "$(field window slices)" = 2,5 ]
+    lat-flow --tsv --until .3 --step .05 v.lat > more
+    near "$(field more E_clover 1)" "$(field all E_clover 3)" 1e-13
+    lat-stat slices > mean
+    [ "$(wc -l < mean)" -ge 24 ]
+    refuses 1 "expected tables of lat-flow, found tables of lat-flow --by-slice" lat-stat --scales slices
+    refuses 1 "a.lat: the flow with open time: expected the Wilson flow, found an action with rectangles" lat-flow --action symanzik a.lat
+    refuses 1 "a.lat: --slices: expected slices 0 to 7, found 2 to 8" lat-flow --slices 2,8 a.lat
+    refuses 2 "--slices: expected two slices A,B, A not above B, found '5,2'" lat-flow --slices 5,2 a.lat
+    lat-reorder --shift 0,0,0,1 a.lat -o moved.lat
+    refuses 1 "moved.lat: expected the t-links of the last slice to be zero, and no others, as boundary_4 = OPEN says, found 0 of 96 there and 96 elsewhere (lat-reorder --shift moves slices)" lat-flow moved.lat
+    lat-reorder --axes t,x,y,z a.lat -o turned.lat
+    refuses 1 "expected periodic boundaries, found the x axis open" lat-flow turned.lat
+    need_mpi
+    for n in 2 3 4; do
+        lat-flow -n $n -@ 1 --tsv --step .05 --until .2 --by-slice --links w.lat a.lat > ranks
+        cmp slices ranks
+        cmp <(lat-convert --no-provenance v.lat) <(lat-convert --no-provenance w.lat)
+    done
+}
+
 @test "transformations, projection, other orders and rows of a field with open boundaries" {
     open a
     lat-gauge --random --save-g g.lat a.lat -o b.lat
@@ -128,7 +178,7 @@ END
         [[ $stderr == *": expected periodic boundaries, found the t axis open (boundary_4 = OPEN), where links are missing" ]]
         [[ $stderr == "${line%% *}: ${line##* }: "* ]] # names the file
     done
-    for line in 'lat-flow a.lat' 'lat-ghost --require-theta 1e-8 fixed.lat'; do
+    for line in 'lat-flow --action symanzik a.lat' 'lat-ghost --require-theta 1e-8 fixed.lat'; do
         # shellcheck disable=SC2086 # words
         refuses 1 "${line##* }: " $line
     done

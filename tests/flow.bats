@@ -212,6 +212,39 @@ assert [r["config"] for r in rows] == [0, 1] and len(rows[1]["flow"]) == 2 and r
     lat-flow --tsv --until .1 u.lat > flow
 }
 
+@test "slices of periodic links, and the flow of anisotropic ones" {
+    rough u.lat --dims 4,3,4,5
+    lat-flow --tsv --until .1 u.lat > all
+    lat-flow --tsv --until .1 --by-slice u.lat > slices
+    [ "$(head -n 1 slices)" = $'config\tt\tslice\tE_plaquette\tE_clover\tt2E\tQ\tE_t\tE_s\tW\taction\tdims\tgroup\tensemble' ]
+    local column
+    for column in 4:E_plaquette 5:E_clover 8:E_t 9:E_s; do
+        near "$(awk -F'\t' -v c="${column%:*}" '$2 == 0.1 { e += $c } END { printf "%.17g", e / 5 }' slices)" "$(value all 0.1 "${column#*:}")" 1e-12
+    done
+    near "$(awk -F'\t' '$2 == 0.1 { q += $7 } END { printf "%.17g", q }' slices)" "$(value all 0.1 Q)" 1e-12
+    lat-flow --until .1 --by-slice u.lat | grep -Eq '^ *t +slice .* W$'
+    lat-flow --json --until .1 --by-slice --slices 1,3 u.lat | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["slices"] == [1, 3] and [(r["t"], r["slice"]) for r in report["flow"]] == [(t, s) for t in (0, 0.1) for s in (1, 2, 3)]'
+    # xi = a_s / a_t: E is in units of a_s.
+    lat-flow --tsv --until .1 --xi 2 --links xi.lat u.lat > xi
+    near "$(value xi 0 E_t)" "$(awk -v e="$(value all 0 E_t)" 'BEGIN { printf "%.17g", 4 * e }')" 1e-12
+    near "$(value xi 0 E_s)" "$(value all 0 E_s)" 0
+    near "$(value xi 0 Q)" "$(value all 0 Q)" 0
+    [ "$(field xi action)" = wilson,xi=2 ]
+    lat-flow --tsv --until .2 --every .1 --xi 2 xi.lat > on
+    [ "$(field on t 1)" = 0.1 ]
+    refuses 1 "xi.lat: expected links that have flowed by action wilson or not at all, found wilson,xi=2, time 0.1" lat-flow xi.lat
+    lat-flow --tsv --until .1 --xi 1 u.lat | cmp - all
+    lat-heatbath --dims 4,4,4,4 --beta 5.7 --xi 2 --thermalise 1 -o xi.lat
+    lat-flow --until .1 --xi 1.8 xi.lat > /dev/null
+    refuses 2 "--xi: expected --action wilson, found symanzik" lat-flow --xi 2 --action symanzik u.lat
+    refuses 2 "--scales and --by-slice exclude each other" lat-flow --scales --by-slice u.lat
+    # A step that is stable at xi = 1 is not at 3.
+    refuses 1 "expected at most 0.05208, up to which steps of wilson,xi=3 are stable, found 0.1" lat-flow --xi 3 --step .1 --until 1 u.lat
+}
+
 @test "bad input: one sentence, no output" {
     rough u.lat --dims 4,4,4,4
     lat-start hot --dims 8 -o line.lat

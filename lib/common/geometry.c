@@ -93,6 +93,16 @@ static int extent_parse(const char **text)
     return v;
 }
 
+int lat_window_parse(const char *text, int window[2])
+{
+    const bool digit = isdigit((unsigned char)*text);
+    window[0] = extent_parse(&text);
+    const bool comma = *text == ',' && isdigit((unsigned char)text[1]);
+    text += comma;
+    window[1] = extent_parse(&text);
+    return digit && comma && !*text ? 0 : -1;
+}
+
 int lat_dims_parse(const char *text, lat_geometry *geom)
 {
     lat_geometry g = {0, {1, 1, 1, 1}};

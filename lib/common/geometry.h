@@ -36,5 +36,8 @@ bool lat_same_modulo(const lat_geometry *geom, int axes, const int *a, const int
 /* Writes "8 8 8 16" to buf, and returns it. */
 const char *lat_dims_text(const lat_geometry *geom, char buf[64]);
 
+/* Reads "4,11", two numbers of slices: 0, or -1 (lat_error is not set). */
+int lat_window_parse(const char *text, int window[2]);
+
 /* Reads "8,8,8,16", "8x8x8x16" or "8 8 8 16" and nothing after it; -1 with lat_error. */
 int lat_dims_parse(const char *text, lat_geometry *geom);

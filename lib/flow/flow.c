@@ -5,25 +5,31 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "flow_internal.h"
 #include "grid/memory.h"
+#include "grid/tree.h"
 #include "lattice/boundary.h"
 #include "lattice/unitary.h"
 
 int lat_flow_prepare(lat_field *u)
 {
-    return u->head.kind == LAT_GAUGE && lat_boundary_closed(&u->head, -1, "the flow", NULL)
+    return u->head.kind == LAT_GAUGE
+                   && (lat_boundary_closed(&u->head, u->head.geom.nd - 1, "the flow", NULL)
+                       || lat_boundary_at_end(u))
                ? -1
                : lat_links_unitary(u, "flow");
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-double lat_flow_longest(const lat_geometry *geom, double c1)
+static double squared_xi(const lat_flow_how *how) { return how->xi > 0 ? how->xi * how->xi : 1; }
+
+double lat_flow_longest(const lat_geometry *geom, const lat_flow_how *how)
 {
-    return 2.5 / (4 * geom->nd * (1 + 8 * fabs(c1)));
+    return 2.5 / (4 * (geom->nd - 1 + squared_xi(how)) * (1 + 8 * fabs(how->c1)));
 }
 
 static const lat_flow_device *device_of(const lat_device *dev)
@@ -70,27 +76,47 @@ static int open_fields(lat_flow *f, lat_device *dev, const lat_field *u)
                                     + rectangles * (double)lat_dfield_unit_bytes(f->grid, plane),
                                 what)
         || !(f->u = lat_dfield_new(f->grid, links, 1, "links")) || lat_dfield_put(f->u, 0, u, NULL)
+        || !(f->sums = lat_alloc((size_t)lat_slices(&u->head) * LAT_FLOW_NUMBERS, sizeof *f->sums,
+                                 "sums of slices"))
         || !(f->y = lat_dfield_new(f->grid, algebra, 1, "the flow"))
         || (again && !(f->again = lat_dfield_new(f->grid, algebra, 1, "the flow")))
         || (rectangles && !(f->plane = lat_dfield_new(f->grid, plane, 1, "staples")))
         || f->device->open(f, links));
 }
 
+/* What no rectangles are defined for. */
+static int check_how(const lat_field *u, const lat_flow_how *how)
+{
+    const bool open = lat_boundary_open(&u->head) != 0;
+    const int slices = lat_slices(&u->head);
+    if (open && slices < 3)
+        return lat_fail("the flow with open time: expected three slices at least, found %d",
+                        slices);
+    if ((open || squared_xi(how) != 1) && how->c1 != 0)
+        return lat_fail("the flow with %s: expected the Wilson flow, found an action with "
+                        "rectangles",
+                        open ? "open time" : "an anisotropy");
+    return 0;
+}
+
 lat_flow *lat_flow_open(lat_device *dev, const lat_field *u, const lat_flow_how *how)
 {
     const lat_flow_device *device = device_of(dev);
-    if (lat_flow_check(dev, u))
+    const int nd = u->head.geom.nd, nc = u->head.nc;
+    if (lat_flow_check(dev, u) || check_how(u, how))
         return NULL;
     lat_flow *f = lat_alloc_zero(1, device->size, "a flow");
     if (!f)
         return NULL;
     f->device = device;
     f->how = *how;
-    f->longest = lat_flow_longest(&u->head.geom, how->c1);
+    f->open = lat_boundary_open(&u->head) != 0;
+    f->temporal = squared_xi(how);
+    f->longest = lat_flow_longest(&u->head.geom, how);
     f->next = fmin(.02, f->longest);
     /* The largest eigenvalue that Z can have: P of a sum of unitary matrices, of weights c. */
-    const double weights = 2 * (u->head.geom.nd - 1) * (fabs(1 - 8 * how->c1) + 3 * fabs(how->c1));
-    f->bound = 2 * weights * (u->head.nc - 1) / u->head.nc;
+    const double staples = 2 * fmax(nd - 1, nd - 2 + f->temporal);
+    f->bound = 2 * staples * (fabs(1 - 8 * how->c1) + 3 * fabs(how->c1)) * (nc - 1) / nc;
     if (open_fields(f, dev, u) == 0)
         return f;
     lat_flow_close(f);
@@ -102,7 +128,7 @@ void lat_flow_close(lat_flow *f)
     if (!f || lat_grid_stuck(f->grid))
         return;
     lat_grid_free(f->grid);
-    free(f);
+    LAT_FREE(f->sums, f);
 }
 
 /* An exponential of what has eigenvalues up to `bound` is squared so often (site/flow.h). */
@@ -204,15 +230,51 @@ long lat_flow_rejected(const lat_flow *f) { return f->rejected; }
 
 /* ---- what it has come to --------------------------------------------------------------------- */
 
-int lat_flow_measure(lat_flow *f, lat_flow_measured *m)
+static int slices_of(const lat_flow *f) { return f->grid->slot.dims[f->grid->slot.nd - 1]; }
+
+/* From sums over plaquettes and clovers of so many sites. */
+static lat_flow_measured measured(const lat_flow *f, const double sum[LAT_FLOW_NUMBERS],
+                                  double plaquettes, double clovers)
 {
-    const double sites = (double)lat_volume(&f->grid->slot);
-    double total[LAT_FLOW_NUMBERS];
-    if (f->device->numbers(f, total))
+    return (lat_flow_measured){
+        2 * (f->temporal * sum[LAT_FLOW_PLAQUETTE_T] + sum[LAT_FLOW_PLAQUETTE_S]) / plaquettes,
+        f->temporal * sum[LAT_FLOW_CLOVER_T] / clovers, sum[LAT_FLOW_CLOVER_S] / clovers,
+        f->grid->slot.nd == 4 ? sum[LAT_FLOW_CHARGE] / (4 * M_PI * M_PI) : NAN};
+}
+
+int lat_flow_measure(lat_flow *f, lat_flow_measured *m, lat_flow_measured *slices)
+{
+    const int n = slices_of(f);
+    const double sites = (double)lat_volume(&f->grid->slot) / n;
+    if (f->device->numbers(f, f->sums))
         return -1;
-    *m = (lat_flow_measured){2 * total[0] / sites, total[1] / sites, total[2] / sites,
-                             f->grid->slot.nd == 4 ? total[3] / (4 * M_PI * M_PI) : NAN};
+    for (int t = 0; slices && t < n; t++) {
+        double sum[LAT_FLOW_NUMBERS];
+        memcpy(sum, f->sums + t * LAT_FLOW_NUMBERS, sizeof sum);
+        sum[LAT_FLOW_PLAQUETTE_T] = .5
+                                    * (sum[LAT_FLOW_PLAQUETTE_T]
+                                       + f->sums[(t + n - 1) % n * LAT_FLOW_NUMBERS]);
+        slices[t] = measured(f, sum, sites, sites);
+    }
+    lat_tree_fold(f->sums, (size_t)n, 1, LAT_FLOW_NUMBERS);
+    *m = measured(f, f->sums, sites * (n - f->open), sites * (n - 2 * f->open));
     return 0;
+}
+
+lat_flow_measured lat_flow_window(const lat_flow *f, const lat_flow_measured *slices, int first,
+                                  int last)
+{
+    const int ends = f->open ? (first == 0) + (last == slices_of(f) - 1) : 0,
+              count = last - first + 1;
+    lat_flow_measured sum = {0, 0, 0, 0};
+    for (int t = first; t <= last; t++) {
+        sum.plaquette += slices[t].plaquette;
+        sum.temporal += slices[t].temporal;
+        sum.spatial += slices[t].spatial;
+        sum.charge += slices[t].charge;
+    }
+    return (lat_flow_measured){sum.plaquette / (count - .5 * ends), sum.temporal / (count - ends),
+                               sum.spatial / (count - ends), sum.charge};
 }
 
 int lat_flow_get(const lat_flow *f, lat_field *v)

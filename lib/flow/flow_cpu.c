@@ -9,6 +9,7 @@
 #include "grid/cpu_halo.h"
 #include "grid/cpu_reduce.h"
 #include "grid/lanes.h"
+#include "grid/reduce.h"
 
 LAT_LANES_TABLE(lat_flow_lanes, LAT_CPU_FLOW_MOST);
 
@@ -30,6 +31,10 @@ static int cpu_open(lat_flow *f, lat_shape links)
 {
     cpu *c = (cpu *)f;
     c->ops = lat_flow_lanes_table[lat_isa_widest()][links.nc];
+    const lat_geometry *slot = &f->grid->slot;
+    const int64_t first = lat_cpu(f->grid)->lay->first,
+                  slice = (int64_t)lat_volume(slot) / slot->dims[slot->nd - 1],
+                  last = first + (lat_reduce_slices(f->grid) - 1) * slice;
     links.ghosts = false;
     if (f->again && !(c->start = lat_dfield_new(f->grid, links, 1, "links before a step")))
         return -1;
@@ -43,7 +48,10 @@ static int cpu_open(lat_flow *f, lat_shape links)
                               .y = f->y->data,
                               .again = f->again ? f->again->data : NULL,
                               .c0 = 1 - 8 * f->how.c1,
-                              .c1 = f->how.c1};
+                              .c1 = f->how.c1,
+                              .temporal = f->temporal,
+                              .below = lat_flow_end_here(f, false) ? first + slice : 0,
+                              .above = lat_flow_end_here(f, true) ? last : INT64_MAX};
     return 0;
 }
 
@@ -146,9 +154,9 @@ static void numbers(void *context, LAT_UNUSED int unit, int begin, int end, doub
     c->ops->numbers(&c->work, begin, end, out);
 }
 
-static int cpu_numbers(lat_flow *f, double total[LAT_FLOW_NUMBERS])
+static int cpu_numbers(lat_flow *f, double *sums)
 {
-    return lat_cpu_total(f->grid, 1, NULL, LAT_FLOW_NUMBERS, 0, numbers, f, total);
+    return lat_cpu_slicewise(f->grid, LAT_FLOW_NUMBERS, numbers, f, sums);
 }
 
 const lat_flow_device lat_flow_cpu = {

@@ -54,6 +54,10 @@ static int gpu_open(lat_flow *f, lat_shape links)
         lat_cuda_axes(f->grid, mu, w->along[mu]);
     w->c0 = 1 - 8 * f->how.c1;
     w->c1 = f->how.c1;
+    w->temporal = f->temporal;
+    const uint32_t slice = w->own / (uint32_t)lat_reduce_slices(f->grid);
+    w->below = lat_flow_end_here(f, false) ? w->from + slice : 0;
+    w->above = lat_flow_end_here(f, true) ? w->from + w->own - slice : UINT32_MAX;
     w->y = f->y->data;
     w->again = f->again ? f->again->data : NULL;
     w->plane = f->plane ? f->plane->data : NULL;
@@ -161,7 +165,7 @@ static int gpu_apart(lat_flow *f, double eps, int halvings, double *square)
 }
 
 /* And nobody goes on before all have read. */
-static int gpu_numbers(lat_flow *f, double total[LAT_FLOW_NUMBERS])
+static int gpu_numbers(lat_flow *f, double *sums_of_slices)
 {
     gpu *c = (gpu *)f;
     lat_cuda_planes q = {0, {}};
@@ -169,8 +173,8 @@ static int gpu_numbers(lat_flow *f, double total[LAT_FLOW_NUMBERS])
         for (int nu = mu + 1; nu < c->work.nd; nu++)
             axes_of_plane(f->grid, mu, nu, q.axis[q.planes++]);
     const lat_cuda_flow *w = next(c, c->u[c->now], c->peers + c->now);
-    return lat_cuda_total(
-        f->grid, 1, NULL, LAT_FLOW_NUMBERS, 0, total,
+    return lat_cuda_slicewise(
+        f->grid, LAT_FLOW_NUMBERS, sums_of_slices,
         [&](const lat_cuda_sums *sums) { return c->ops->numbers(w, &q, sums, c->stream); });
 }
 

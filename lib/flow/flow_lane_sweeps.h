@@ -59,12 +59,26 @@ LAT_HOST_DEVICE void LAT_(links_ahead)(const lat_lane_links *u, int block)
     }
 }
 
+/* 1 in the lanes of a block that are on the first slice of open time, and on the last; else 0. */
+LAT_HOST_DEVICE void LAT_(ends)(const lat_flow_work *w, int block, LAT_T *first, LAT_T *last)
+{
+    *first = *last = LAT_(set)(0);
+    for (int l = 0; l < LAT_WIDTH; l++) {
+        const int64_t site = w->u.lay->site[(size_t)block * LAT_WIDTH + (size_t)l];
+        (*first)[l] = site < w->below;
+        (*last)[l] = site >= w->above;
+    }
+}
+
 static void LAT_(force)(const lat_flow_work *w, int begin, int end)
 {
     const int nd = w->u.lay->geom.nd;
+    const LAT_T one = LAT_(set)(1), temporal = LAT_(set)(w->temporal);
     for (int b = begin; b < end; b++) {
         LAT_(sites) at;
+        LAT_T first, last;
         LAT_(sites_of)(w->u.lay, b, &at);
+        LAT_(ends)(w, b, &first, &last);
         if (b + 1 < end)
             LAT_(links_ahead)(&w->u, b + 1);
         for (int mu = 0; mu < nd; mu++) {
@@ -74,9 +88,9 @@ static void LAT_(force)(const lat_flow_work *w, int begin, int end)
                 if (nu == mu)
                     continue;
                 LAT_(staple_above)(&w->u, &at, mu, nu, &v);
-                LAT_(staple_add)(&s, v, LAT_(set)(1));
+                LAT_(staple_add)(&s, v, nu == nd - 1 ? temporal + temporal * first : one);
                 LAT_(staple_below)(&w->u, &at, mu, nu, &v);
-                LAT_(staple_add)(&s, v, LAT_(set)(1));
+                LAT_(staple_add)(&s, v, nu == nd - 1 ? temporal + temporal * last : one);
             }
             LAT_(add_force)(w, b, mu, w->stage.beta, w->stage.alpha * w->c0, &s);
         }
@@ -230,21 +244,31 @@ static void LAT_(numbers)(const lat_flow_work *w, int begin, int end, double *ou
     const int nd = lay->geom.nd;
     for (int b = begin; b < end; b++) {
         LAT_(sites) at;
-        LAT_T f[PLANES][LAT_(algebra)], sum[LAT_FLOW_NUMBERS];
+        LAT_T f[PLANES][LAT_(algebra)], sum[LAT_FLOW_NUMBERS], first, last;
         int plane = 0;
         LAT_(sites_of)(lay, b, &at);
+        LAT_(ends)(w, b, &first, &last);
         for (int i = 0; i < LAT_FLOW_NUMBERS; i++)
             sum[i] = LAT_(set)(0);
         for (int mu = 0; mu < nd; mu++) /* 01 02 03 12 13 23 */
             for (int nu = mu + 1; nu < nd; nu++, plane++) {
-                sum[0] += LAT_(strength)(w, &at, mu, nu, f[plane]);
-                const LAT_T square = LAT_(algebra_overlap)(f[plane], f[plane]);
-                sum[nu == nd - 1 ? 1 : 2] += square * LAT_(set)(1. / 16);
+                const bool t = nu == nd - 1;
+                sum[t ? LAT_FLOW_PLAQUETTE_T : LAT_FLOW_PLAQUETTE_S] += LAT_(strength)(
+                    w, &at, mu, nu, f[plane]);
+                sum[t ? LAT_FLOW_CLOVER_T : LAT_FLOW_CLOVER_S] += LAT_(algebra_overlap)(f[plane],
+                                                                                        f[plane])
+                                                                  * LAT_(set)(1. / 16);
             }
         if (nd == 4)
-            sum[3] = (LAT_(algebra_overlap)(f[0], f[5]) - LAT_(algebra_overlap)(f[1], f[4])
-                      + LAT_(algebra_overlap)(f[2], f[3]))
-                     * LAT_(set)(1. / 16);
+            sum[LAT_FLOW_CHARGE] = (LAT_(algebra_overlap)(f[0], f[5])
+                                    - LAT_(algebra_overlap)(f[1], f[4])
+                                    + LAT_(algebra_overlap)(f[2], f[3]))
+                                   * LAT_(set)(1. / 16);
+        const LAT_T one = LAT_(set)(1), inside = one - first - last;
+        sum[LAT_FLOW_PLAQUETTE_T] *= one - last;
+        sum[LAT_FLOW_PLAQUETTE_S] *= LAT_(set)(.5) * (one + inside);
+        for (int i = LAT_FLOW_CLOVER_T; i < LAT_FLOW_NUMBERS; i++)
+            sum[i] *= inside;
         for (int l = 0; l < LAT_WIDTH; l++) {
             const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
             for (int i = 0; i < LAT_FLOW_NUMBERS && site >= 0; i++)

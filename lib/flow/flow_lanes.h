@@ -15,6 +15,9 @@ typedef struct lat_flow_work {
     lat_lane_links plane;    /* of LAT_FLOW_STAPLES; with rectangles alone */
     double *y, *again;       /* elements of the algebra; `again` with `start` */
     double c0, c1;           /* of the action: of plaquettes, of rectangles */
+    double temporal;         /* weight of staples across time of links in space */
+    int64_t below, above;    /* with open time, sites of the first slice are those below `below`, of
+                              * the last slice those from `above` on: none where it is not */
     int mu, nu;              /* of the plane */
     lat_flow_stage stage;
 } lat_flow_work;

@@ -121,10 +121,11 @@ static __global__ void __launch_bounds__(4 * SITES, BLOCKS_A_PROCESSOR)
             if (a >= nd)
                 break;
             const LAT_(corner) c = LAT_(corner_of)(axis, d, a);
+            const bool time = axis[a].dir == nd - 1;
             LAT_(staple_above)(w, w.u, p.parity, p.i, c, &v);
-            LAT_(staple_add)(&sum, v, 1);
+            LAT_(staple_add)(&sum, v, time ? (p.i < w.below ? 2 : 1) * w.temporal : 1);
             LAT_(staple_below)(w, w.u, p.parity, p.i, c, &v);
-            LAT_(staple_add)(&sum, v, 1);
+            LAT_(staple_add)(&sum, v, time ? (p.i >= w.above ? 2 : 1) * w.temporal : 1);
         }
         const LAT_(m) u = LAT_(read)(w, w.u, p.parity, p.i, mu);
         LAT_(times_dag)(&x, &u, &sum);
@@ -293,6 +294,22 @@ static __device__ __forceinline__ LAT_T LAT_(strength)(const lat_cuda_flow &w,
     return plaquette;
 }
 
+/* 4 i F of a plane, and what it adds to the numbers of the site. */
+static __device__ __forceinline__ void LAT_(add_plane)(const lat_cuda_flow &w,
+                                                       const lat_cuda_summand &p,
+                                                       const lat_cuda_axis *axis,
+                                                       LAT_T f[LAT_(algebra)],
+                                                       double sum[LAT_FLOW_NUMBERS])
+{
+    const bool time = axis[1].dir == w.nd - 1;
+    const double plaquette = LAT_(strength)(w, p, axis, f),
+                 square = LAT_(algebra_overlap)(f, f) / 16;
+    sum[LAT_FLOW_PLAQUETTE_T] += time ? plaquette : 0;
+    sum[LAT_FLOW_PLAQUETTE_S] += time ? 0 : plaquette;
+    sum[LAT_FLOW_CLOVER_T] += time ? square : 0;
+    sum[LAT_FLOW_CLOVER_S] += time ? 0 : square;
+}
+
 /* In four dimensions planes and those across them together: k and 5 - k. */
 static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     LAT_(numbers)(const __grid_constant__ lat_cuda_flow w,
@@ -300,7 +317,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
                   const __grid_constant__ lat_cuda_sums sums)
 {
     const lat_cuda_summand p = lat_cuda_summand_of(w, sums);
-    double sum[LAT_FLOW_NUMBERS] = {0, 0, 0, 0};
+    double sum[LAT_FLOW_NUMBERS] = {0, 0, 0, 0, 0};
     lat_cuda_signal_step(w.peers, w.number - 1);
     if (w.peers.direct)
         lat_cuda_await(w.peers, LAT_CUDA_BOTH, w.number - 1);
@@ -308,14 +325,17 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
 #pragma unroll 1
     for (int k = 0; p.there && k < (pairs ? 3 : q.planes); k++) {
         LAT_T f[LAT_(algebra)], g[LAT_(algebra)];
-        sum[0] += LAT_(strength)(w, p, q.axis[k], f);
-        sum[q.axis[k][1].dir == w.nd - 1 ? 1 : 2] += LAT_(algebra_overlap)(f, f) / 16;
+        LAT_(add_plane)(w, p, q.axis[k], f, sum);
         if (!pairs)
             continue;
-        sum[0] += LAT_(strength)(w, p, q.axis[5 - k], g);
-        sum[q.axis[5 - k][1].dir == w.nd - 1 ? 1 : 2] += LAT_(algebra_overlap)(g, g) / 16;
-        sum[3] += (k == 1 ? -1. : 1.) / 16 * LAT_(algebra_overlap)(f, g);
+        LAT_(add_plane)(w, p, q.axis[5 - k], g, sum);
+        sum[LAT_FLOW_CHARGE] += (k == 1 ? -1. : 1.) / 16 * LAT_(algebra_overlap)(f, g);
     }
+    const bool last = p.i >= w.above, end = last || p.i < w.below;
+    sum[LAT_FLOW_PLAQUETTE_T] *= last ? 0 : 1;
+    sum[LAT_FLOW_PLAQUETTE_S] *= end ? .5 : 1;
+    for (int i = LAT_FLOW_CLOVER_T; i < LAT_FLOW_NUMBERS; i++)
+        sum[i] *= end ? 0 : 1;
     lat_cuda_add_slices<LAT_FLOW_NUMBERS, 0>(sums, 0, sum);
 }
 

@@ -9,7 +9,7 @@
 #include "reduce.h"
 #include "tree.h"
 
-enum { GROUP = 32, SIDE = 8, NUMBERS = 4 }; /* blocks a task; sums side by side; at most */
+enum { GROUP = 32, SIDE = 8, NUMBERS = 5 }; /* blocks a task; sums side by side; at most */
 #define BYTES ((size_t)32 << 20)            /* of numbers at a time, if a unit takes less */
 
 /* sum[numbers] of a row of n sites. Sites 0, SIDE, 2 SIDE .. are added up apart from the next ones:
@@ -100,23 +100,37 @@ static void add_units(const sums *s, int first, int n, double *v, double *sum)
     }
 }
 
-int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
-                  lat_cpu_numbers *fn, void *context, double *total)
+/* [units][slices][numbers + most] in the grid's memory; NULL with lat_error set. */
+static const double *sums_of_slices(lat_grid *grid, int units, const sums *s)
 {
-    const sums s = {grid, active, numbers, most, fn, context};
-    const int units = members * grid->slots, slices = lat_reduce_slices(grid);
+    const int slices = lat_reduce_slices(grid);
     const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1],
-                 each = slice * (size_t)slices * (size_t)numbers, /* numbers of a unit */
-        row = (size_t)slices * (size_t)(numbers + most);
+                 each = slice * (size_t)slices * (size_t)s->numbers, /* numbers of a unit */
+        row = (size_t)slices * (size_t)(s->numbers + s->most);
     int some = (int)(BYTES / (each * sizeof(double)));
     some = some < 1 ? 1 : some > units ? units : some;
     double *sum = reserve((lat_cpu_grid *)grid, (size_t)units * row + (size_t)some * each);
     if (!sum)
-        return -1;
+        return NULL;
     double *const v = sum + (size_t)units * row;
     memset(sum, 0, (size_t)units * row * sizeof *sum);
     for (int first = 0; first < units; first += some)
-        add_units(&s, first, units - first < some ? units - first : some, v,
+        add_units(s, first, units - first < some ? units - first : some, v,
                   sum + (size_t)first * row);
-    return lat_reduce_total(grid, members, numbers + most, most, sum, total);
+    return sum;
+}
+
+int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
+                  lat_cpu_numbers *fn, void *context, double *total)
+{
+    const sums s = {grid, active, numbers, most, fn, context};
+    const double *sum = sums_of_slices(grid, members * grid->slots, &s);
+    return sum ? lat_reduce_total(grid, members, numbers + most, most, sum, total) : -1;
+}
+
+int lat_cpu_slicewise(lat_grid *grid, int numbers, lat_cpu_numbers *fn, void *context, double *all)
+{
+    const sums s = {.grid = grid, .numbers = numbers, .fn = fn, .context = context};
+    const double *sum = sums_of_slices(grid, 1, &s);
+    return sum ? lat_reduce_slicewise(grid, numbers, sum, all) : -1;
 }

@@ -14,3 +14,6 @@ typedef void lat_cpu_numbers(void *context, int unit, int begin, int end, double
  * Not called by a team. 0, or -1 with lat_error set; every rank calls it. */
 int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
                   lat_cpu_numbers *fn, void *context, double *total);
+
+/* The sums of slices themselves, of one member in one slot, as lat_reduce_slicewise has them. */
+int lat_cpu_slicewise(lat_grid *grid, int numbers, lat_cpu_numbers *fn, void *context, double *all);

@@ -60,6 +60,17 @@ static inline int lat_cuda_total(const lat_grid *grid, int members, const bool *
     return lat_reduce_total(grid, members, numbers, most, s->sum, total);
 }
 
+/* The sums of slices themselves, of one member in one slot, as lat_reduce_slicewise has them. */
+template <class Launch>
+static inline int lat_cuda_slicewise(const lat_grid *grid, int numbers, double *all, Launch launch)
+{
+    const lat_cuda_sums *s = lat_cuda_sums_begin(grid, 1, numbers);
+    return !s || lat_cuda_failed(launch(s), "summing up") || lat_cuda_sums_finish(s, grid)
+                   || lat_reduce_slicewise(grid, numbers, s->sum, all)
+               ? -1
+               : 0;
+}
+
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* The site of a thread, and its unit. Warps take the parities in turn: the second of the two sites

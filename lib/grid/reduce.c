@@ -24,6 +24,17 @@ static void add_slices(const double *sum, int slices, int numbers, int most, dou
     }
 }
 
+int lat_reduce_slicewise(const lat_grid *g, int numbers, const double *sum, double *all)
+{
+    const lat_comm *comm = g->dev->comm;
+    const size_t n = (size_t)numbers, lattice = (size_t)g->slot.dims[g->slot.nd - 1] * n,
+                 here = (size_t)lat_reduce_slices(g) * n;
+    memset(all, 0, lattice * sizeof *all);
+    memcpy(all + (g->halo ? (size_t)g->slab.first * n : 0), sum, here * sizeof *all);
+    /* One rank has a number, the others zeros. */
+    return g->halo && comm->size > 1 ? comm->sum(comm, all, (int)lattice) : 0;
+}
+
 int lat_reduce_total(const lat_grid *g, int members, int numbers, int most, const double *sum,
                      double *total)
 {

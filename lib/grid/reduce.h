@@ -21,3 +21,7 @@ int lat_reduce_slices(const lat_grid *grid);
  * or -1 with lat_error set; every rank calls it. */
 int lat_reduce_total(const lat_grid *grid, int members, int numbers, int most, const double *sum,
                      double *total);
+
+/* The slices themselves, of one member in one slot: to all[slices of the lattice][numbers], the
+ * same bits on all ranks. 0, or -1 with lat_error set; every rank calls it. */
+int lat_reduce_slicewise(const lat_grid *grid, int numbers, const double *sum, double *all);

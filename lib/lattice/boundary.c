@@ -3,6 +3,7 @@
 #include <string.h>
 #include "boundary.h"
 #include "base/error.h"
+#include "site/sun.h"
 
 #define KEY "boundary_1"
 #define DIGIT (sizeof KEY - 2)
@@ -94,6 +95,30 @@ int lat_boundary_closed(const lat_header *head, int except, const char *who, con
                             "(boundary_%d = OPEN), where links are missing",
                             name ? name : "", name ? ": " : "", who, "xyzt"[mu], mu + 1);
     return 0;
+}
+
+int lat_boundary_at_end(const lat_field *u)
+{
+    const lat_header *head = &u->head;
+    const int last = head->geom.nd - 1;
+    const lat_slab slab = lat_field_slab(u);
+    const size_t sites = lat_slice_sites(head), nd = (size_t)head->geom.nd;
+    double missing[2] = {0, 0}, m[LAT_SUN_REALS]; /* elsewhere, and on the last slice */
+    if (!(lat_boundary_open(head) >> last & 1))
+        return 0;
+    for (size_t i = 0; i < (size_t)slab.count * sites; i++) {
+        lat_field_get(u, i * nd + (size_t)last, m);
+        const bool end = slab.first + (int)(i / sites) == head->geom.dims[last] - 1;
+        missing[end] += lat_boundary_none(1, 0, m, 2 * head->nc * head->nc);
+    }
+    if (u->comm && u->comm->sum(u->comm, missing, 2))
+        return -1;
+    return missing[0] == 0 && missing[1] == (double)sites
+               ? 0
+               : lat_fail("expected the %c-links of the last slice to be zero, and no others, as "
+                          "boundary_%d = OPEN says, found %g of %zu there and %g elsewhere "
+                          "(lat-reorder --shift moves slices)",
+                          "xyzt"[last], last + 1, missing[1], sites, missing[0]);
 }
 
 int lat_boundary_check_quarks(const lat_fermion *action, const lat_field *x, int columns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_flow.c: the gradient flow beside a plain one that multiplies its paths link by link; the
- * order of the integrator; what flows cannot change. */
+ * order of the integrator; what flows cannot change; open time and anisotropy. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,26 @@ static lat_field rough_links(const char *dims, int nc, uint64_t seed)
     return u;
 }
 
+/* Without the links from the last slice to the first. */
+static lat_field open_links(const char *dims, int nc, uint64_t seed)
+{
+    lat_field u = field_new(LAT_GAUGE, geometry_of(dims), nc, LAT_F64);
+    const double none[LAT_SUN_REALS] = {0};
+    const size_t nd = (size_t)u.head.geom.nd, links = lat_field_matrices(&u),
+                 slice = lat_slice_sites(&u.head);
+    fill_near_one(&u, ROUGH, seed);
+    for (size_t i = links - slice * nd + nd - 1; i < links; i += nd)
+        lat_field_put(&u, i, none);
+    need(lat_boundary_set(&u.head, (int)nd - 1, LAT_OPEN) == 0 && lat_flow_prepare(&u) == 0,
+         "links");
+    return u;
+}
+
+static lat_field links_of(const char *dims, int nc, bool open, uint64_t seed)
+{
+    return open ? open_links(dims, nc, seed) : rough_links(dims, nc, seed);
+}
+
 static lat_field flowed(lat_device *dev, const lat_field *u, lat_flow_how how, double t)
 {
     lat_field v = {.data = NULL};
@@ -40,12 +60,29 @@ static lat_flow_measured measured_on(lat_device *dev, const lat_field *u)
     const lat_flow_how how = {.step = 1};
     lat_flow_measured m = {0};
     lat_flow *f = lat_flow_open(dev, u, &how);
-    need(f && lat_flow_measure(f, &m) == 0, "a measurement");
+    need(f && lat_flow_measure(f, &m, NULL) == 0, "a measurement");
     lat_flow_close(f);
     return m;
 }
 
 static lat_flow_measured measured(const lat_field *u) { return measured_on(cpu_device(), u); }
+
+/* The numbers of its slices. */
+static void slices_of(lat_device *dev, const lat_field *u, lat_flow_measured *slices)
+{
+    const lat_flow_how how = {.step = 1};
+    lat_flow_measured m;
+    lat_flow *f = lat_flow_open(dev, u, &how);
+    need(f && lat_flow_measure(f, &m, slices) == 0, "a measurement");
+    lat_flow_close(f);
+}
+
+/* The largest difference, of charges up to the sign. */
+static double slice_apart(const lat_flow_measured *a, const lat_flow_measured *b, int sign)
+{
+    return fmax(fmax(fabs(a->plaquette - b->plaquette), fabs(a->temporal - b->temporal)),
+                fmax(fabs(a->spatial - b->spatial), fabs(a->charge - sign * b->charge)));
+}
 
 /* The largest N that a device has code for. */
 static int largest(const lat_device *dev)
@@ -115,14 +152,35 @@ static double weigh(const lat_field *u, size_t x, int m, int s, double c1, doubl
     return action;
 }
 
+static int slice_of(const lat_field *u, size_t x) { return (int)(x / lat_slice_sites(&u->head)); }
+
+static bool at_end(const lat_field *u, int t)
+{
+    return lat_boundary_open(&u->head) && (t == 0 || t == lat_slices(&u->head) - 1);
+}
+
+/* What a path of link x, m and s counts in the flow: with open time the action has half of the
+ * plaquettes of space at the ends, and its gradient for a link of space there counts twice. */
+static double weight_of(const lat_field *u, size_t x, int m, int s, double xi)
+{
+    const int time = u->head.geom.nd;
+    const bool end = at_end(u, slice_of(u, x)), space = m != time && s != time;
+    return (space && end ? .5 : 1) * (m != time && end ? 2 : 1)
+           * (m != time && !space && xi > 0 ? xi * xi : 1);
+}
+
 /* Z of link x, m, and the part of the action that has it. */
-static double plain_force(const lat_field *u, size_t x, int m, double c1, double *z)
+static double plain_force(const lat_field *u, size_t x, int m, const lat_flow_how *how, double *z)
 {
     const int n = u->head.nc;
     double sum[LAT_SUN_REALS] = {0}, action = 0, trace = 0;
     for (int s = 1; s <= u->head.geom.nd; s++)
-        for (int sign = -1; sign <= 1 && s != m; sign += 2)
-            action += weigh(u, x, m, sign * s, c1, sum);
+        for (int sign = -1; sign <= 1 && s != m; sign += 2) {
+            double one[LAT_SUN_REALS] = {0};
+            action += weigh(u, x, m, sign * s, how->c1, one);
+            for (int e = 0; e < 2 * n * n; e++)
+                sum[e] += weight_of(u, x, m, s, how->xi) * one[e];
+        }
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
             const double *p = sum + 2 * (a * n + b), *q = sum + 2 * (b * n + a);
@@ -136,7 +194,7 @@ static double plain_force(const lat_field *u, size_t x, int m, double c1, double
 }
 
 /* A step of Luescher's scheme as he prints it, with all Z kept. */
-static void plain_step(lat_field *u, double eps, double c1)
+static void plain_step(lat_field *u, double eps, const lat_flow_how *how)
 {
     static const double w[3][3] = {{1. / 4}, {-17. / 36, 8. / 9}, {17. / 36, -8. / 9, 3. / 4}};
     const size_t links = lat_field_matrices(u), nd = (size_t)u->head.geom.nd;
@@ -145,7 +203,7 @@ static void plain_step(lat_field *u, double eps, double c1)
     need(z != NULL, "memory");
     for (size_t stage = 0; stage < 3; stage++) {
         for (size_t l = 0; l < links; l++)
-            plain_force(u, l / nd, (int)(l % nd) + 1, c1, z + (stage * links + l) * LAT_SUN_REALS);
+            plain_force(u, l / nd, (int)(l % nd) + 1, how, z + (stage * links + l) * LAT_SUN_REALS);
         for (size_t l = 0; l < links; l++) {
             double x[LAT_SUN_REALS] = {0}, e[LAT_SUN_REALS], m[LAT_SUN_REALS], v[LAT_SUN_REALS];
             for (size_t k = 0; k <= stage; k++)
@@ -162,24 +220,33 @@ static void plain_step(lat_field *u, double eps, double c1)
 
 static const double actions[] = {0, LAT_FLOW_SYMANZIK, LAT_FLOW_IWASAKI};
 
-static void check_plain(lat_device *dev, const char *dims, int nc, double c1)
+static void check_links(lat_device *dev, lat_field u, double c1, double xi)
 {
     const double eps = .03;
-    lat_field u = rough_links(dims, nc, 5), v;
-    const lat_flow_how how = {.c1 = c1, .step = eps};
+    const int nc = u.head.nc;
+    char dims[64];
+    lat_field v;
+    const lat_flow_how how = {.c1 = c1, .step = eps, .xi = xi};
     lat_field w = flowed(dev, &u, how, 2 * eps);
     need(lat_field_duplicate(&u, &v) == 0, "memory");
-    plain_step(&v, eps, c1);
-    plain_step(&v, eps, c1);
+    plain_step(&v, eps, &how);
+    plain_step(&v, eps, &how);
     /* Six stages; in each eps times a sum of paths, products of six matrices at most, of total
      * weight 2 (nd - 1) (c0 + 3 |c1|), and an exponential times a link: some N roundings each. */
-    const double weights = 6 * (1 + 11 * fabs(c1)), bound = 6 * (eps * weights * 6 + 8) * nc * EPS;
+    const double weights = (4 + 2 * fmax(1, xi * xi)) * (1 + 11 * fabs(c1)),
+                 bound = 6 * (eps * weights * 6 + 8) * nc * EPS;
     const double d = apart(&v, &w);
-    CHECK(d <= bound, "%s, SU(%d), c1 %g: links apart by %g, at most %g expected", dims, nc, c1, d,
-          bound);
+    CHECK(d <= bound, "%s, SU(%d), %s, c1 %g, xi %g: links apart by %g, at most %g expected",
+          lat_dims_text(&u.head.geom, dims), nc, lat_boundary_open(&u.head) ? "open" : "periodic",
+          c1, xi, d, bound);
     lat_field_free(&u);
     lat_field_free(&v);
     lat_field_free(&w);
+}
+
+static void check_plain(lat_device *dev, const char *dims, int nc, double c1)
+{
+    check_links(dev, rough_links(dims, nc, 5), c1, 0);
 }
 
 /* Boxes of lanes and none, odd extents, extents of 1 and 2, two to four directions. */
@@ -270,10 +337,10 @@ static void check_flux(int nc, double c1)
 
 /* ---- the integrator -------------------------------------------------------------------------- */
 
-static void check_order(int nc, double c1)
+static void check_order(int nc, double c1, bool open)
 {
     const double t = .24;
-    lat_field u = rough_links("4,4,4,4", nc, 11);
+    lat_field u = links_of("4,4,4,4", nc, open, 11);
     double d[2];
     lat_field fine = flowed(cpu_device(), &u, (lat_flow_how){.c1 = c1, .step = t / 64}, t);
     for (int i = 0; i < 2; i++) {
@@ -302,7 +369,7 @@ static void check_large_steps(lat_device *dev, int nc)
     fill_haar(&u, 13);
     w = flowed(dev, &u, (lat_flow_how){.step = .7}, .7);
     need(lat_field_duplicate(&u, &v) == 0, "memory");
-    plain_step(&v, .7, 0);
+    plain_step(&v, .7, &(lat_flow_how){.c1 = 0});
     lat_deviation off;
     need(lat_measure_deviation(&w, &off) == 0, "a deviation");
     /* Four squarings; the error of a square is twice that of its root. */
@@ -317,10 +384,10 @@ static void check_large_steps(lat_device *dev, int nc)
 
 /* ---- symmetries ------------------------------------------------------------------------------ */
 
-static void check_covariance(int nc, double c1)
+static void check_covariance(int nc, double c1, bool open)
 {
     const lat_flow_how how = {.c1 = c1, .tolerance = 1e-5};
-    lat_field u = rough_links("4,6,3,4", nc, 17), rotated;
+    lat_field u = links_of("4,6,3,4", nc, open, 17), rotated;
     lat_field g = haar_transform(&u, 19);
     need(lat_field_duplicate(&u, &rotated) == 0 && lat_transform_apply(&rotated, &g) == 0
              && lat_flow_prepare(&rotated) == 0,
@@ -333,6 +400,11 @@ static void check_covariance(int nc, double c1)
     CHECK(apart(&v, &w) <= bound, "SU(%d), c1 %g: apart by %g", nc, c1, apart(&v, &w));
     CHECK(fabs(a.plaquette - b.plaquette) <= bound && fabs(a.charge - b.charge) <= bound,
           "SU(%d): densities and charge differ", nc);
+    lat_flow_measured of[2][4];
+    slices_of(cpu_device(), &v, of[0]);
+    slices_of(cpu_device(), &w, of[1]);
+    for (int t = 0; t < 4; t++)
+        CHECK(slice_apart(&of[0][t], &of[1][t], 1) <= bound, "SU(%d): slice %d differs", nc, t);
     lat_field_free(&u);
     lat_field_free(&rotated);
     lat_field_free(&g);
@@ -340,11 +412,11 @@ static void check_covariance(int nc, double c1)
     lat_field_free(&w);
 }
 
-static double plain_action(const lat_field *u, double c1)
+static double plain_action(const lat_field *u, const lat_flow_how *how)
 {
     double z[LAT_SUN_REALS], sum = 0;
     for (size_t l = 0; l < lat_field_matrices(u); l++)
-        sum += plain_force(u, l / 4, (int)(l % 4) + 1, c1, z);
+        sum += plain_force(u, l / 4, (int)(l % 4) + 1, how, z);
     return sum;
 }
 
@@ -352,10 +424,10 @@ static void check_downhill(double c1)
 {
     const lat_flow_how how = {.c1 = c1, .tolerance = 1e-4};
     lat_field u = rough_links("4,3,2,4", 3, 23);
-    double before = plain_action(&u, c1);
+    double before = plain_action(&u, &how);
     for (int i = 0; i < 8; i++) {
         lat_field v = flowed(cpu_device(), &u, how, .15);
-        const double after = plain_action(&v, c1);
+        const double after = plain_action(&v, &how);
         CHECK(after < before, "c1 %g, t %g: action %g after %g", c1, .15 * (i + 1), after, before);
         before = after;
         lat_field_free(&u);
@@ -385,10 +457,10 @@ static void check_pure_gauge(int nc, double c1)
 }
 
 /* Bit for bit: the checking device, which has ghosts, and another number of threads. */
-static void check_same_bits(const char *dims, int nc, double c1)
+static void check_same_bits(const char *dims, int nc, double c1, bool open)
 {
     const lat_flow_how how = {.c1 = c1, .tolerance = 1e-4};
-    lat_field u = rough_links(dims, nc, 31);
+    lat_field u = links_of(dims, nc, open, 31);
     lat_field v = flowed(cpu_device(), &u, how, .1);
     lat_field w = flowed(checking_device(), &u, how, .1);
     CHECK(!memcmp(v.data, w.data, lat_field_reals(&v) * sizeof(double)),
@@ -407,6 +479,259 @@ static void check_same_bits(const char *dims, int nc, double c1)
     lat_field_free(&v);
 }
 
+/* ---- slices, open time, anisotropy ----------------------------------------------------------- */
+
+/* 8i F of a plane at a site, from the leaves. */
+static void plain_strength(const lat_field *u, size_t x, int m, int s, double *f)
+{
+    const int leaf[4][4] = {{m, s, -m, -s}, {s, -m, -s, m}, {-m, -s, m, s}, {-s, m, s, -m}};
+    const int n = u->head.nc;
+    double sum[LAT_SUN_REALS] = {0}, p[LAT_SUN_REALS], trace = 0;
+    for (int l = 0; l < 4; l++) {
+        path(u, x, leaf[l], 4, p);
+        for (int e = 0; e < 2 * n * n; e++)
+            sum[e] += p[e];
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            f[2 * (a * n + b)] = sum[2 * (a * n + b)] - sum[2 * (b * n + a)];
+            f[2 * (a * n + b) + 1] = sum[2 * (a * n + b) + 1] + sum[2 * (b * n + a) + 1];
+            trace += a == b ? f[2 * (a * n + a) + 1] / n : 0;
+        }
+    for (int a = 0; a < n; a++)
+        f[2 * (a * n + a) + 1] -= trace;
+}
+
+/* tr F G of two of them. */
+static double plain_product(int n, const double *f, const double *g)
+{
+    double sum = 0;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            const double *p = f + 2 * (a * n + b), *q = g + 2 * (b * n + a);
+            sum -= (p[0] * q[0] - p[1] * q[1]) / 64;
+        }
+    return sum;
+}
+
+/* Re tr (1 - U_p); 0 where time is open and the plaquette is missing. */
+static double plain_plaquette(const lat_field *u, size_t x, int m, int s)
+{
+    const int n = u->head.nc;
+    double p[LAT_SUN_REALS], sum = 0;
+    path(u, x, (const int[]){m, s, -m, -s}, 4, p);
+    for (int a = 0; a < n; a++)
+        sum += 1 - p[2 * (a * n + a)];
+    const bool missing = lat_boundary_open(&u->head) && s == u->head.geom.nd
+                         && slice_of(u, x) == lat_slices(&u->head) - 1;
+    return missing ? 0 : sum;
+}
+
+/* What a site of four dimensions has of its slice, and half of its plaquettes in time of the next
+ * one. */
+static void plain_numbers(const lat_field *u, size_t x, lat_flow_measured *here, double *next)
+{
+    static const int plane[6][2] = {{1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}};
+    const bool end = at_end(u, slice_of(u, x));
+    const int n = u->head.nc;
+    double f[6][LAT_SUN_REALS];
+    for (int p = 0; p < 6; p++) {
+        const int m = plane[p][0], s = plane[p][1];
+        const double one = plain_plaquette(u, x, m, s);
+        here->plaquette += s == 4 ? one : 2 * one * (end ? .5 : 1);
+        *next += s == 4 ? one : 0;
+        plain_strength(u, x, m, s, f[p]);
+        const double square = end ? 0 : plain_product(n, f[p], f[p]);
+        here->temporal += s == 4 ? square : 0;
+        here->spatial += s == 4 ? 0 : square;
+    }
+    here->charge += end ? 0
+                        : (plain_product(n, f[0], f[5]) - plain_product(n, f[1], f[4])
+                           + plain_product(n, f[2], f[3]))
+                              / (4 * M_PI * M_PI);
+}
+
+/* Slices as the plain numbers have them; their sums and means. */
+static void check_slices(lat_device *dev, const char *dims, int nc, bool open)
+{
+    enum { MOST = 16 };
+    lat_field u = links_of(dims, nc, open, 43);
+    const int slices = lat_slices(&u.head);
+    const double sites = (double)lat_slice_sites(&u.head);
+    const lat_flow_how how = {.step = 1};
+    lat_flow_measured plain[MOST + 1] = {{0}}, found[MOST], all, part;
+    double charge = 0;
+    for (size_t x = 0; x < lat_volume(&u.head.geom); x++) {
+        const int t = slice_of(&u, x);
+        plain_numbers(&u, x, &plain[t], &plain[(t + 1) % slices].plaquette);
+    }
+    lat_flow *f = lat_flow_open(dev, &u, &how);
+    need(f && lat_flow_measure(f, &all, found) == 0, "a measurement");
+    /* Six planes of numbers of order N, products of eight matrices. */
+    const double bound = 8 * 16 * nc * nc * EPS;
+    for (int t = 0; t < slices; t++) {
+        const lat_flow_measured p = {plain[t].plaquette / sites, plain[t].temporal / sites,
+                                     plain[t].spatial / sites, plain[t].charge};
+        CHECK(slice_apart(&p, &found[t], 1) <= bound * sites,
+              "SU(%d), %s: slice %d: %.17g and %.17g", nc, dims, t, p.plaquette,
+              found[t].plaquette);
+        CHECK(!at_end(&u, t) || (found[t].spatial == 0 && found[t].charge == 0), "slice %d", t);
+        charge += found[t].charge;
+    }
+    CHECK(fabs(charge - all.charge) <= bound * sites, "SU(%d): charge %.17g and %.17g", nc, charge,
+          all.charge);
+    part = lat_flow_window(f, found, 0, slices - 1);
+    CHECK(slice_apart(&part, &all, 1) <= bound * sites, "SU(%d): the window of all slices", nc);
+    part = lat_flow_window(f, found, 2, 2);
+    CHECK(slice_apart(&part, &found[2], 1) <= bound, "SU(%d): the window of a slice", nc);
+    lat_flow_close(f);
+    lat_field_free(&u);
+}
+
+/* The flow with open time is the periodic one of links and their mirror image beyond each end, of
+ * which it has the first slices. */
+static void check_mirror(const char *dims, const char *mirrored, int nc, double xi)
+{
+    const lat_flow_how how = {.step = .05, .xi = xi};
+    lat_field u = open_links(dims, nc, 47),
+              m = field_new(LAT_GAUGE, geometry_of(mirrored), nc, LAT_F64);
+    const size_t nd = (size_t)u.head.geom.nd, slice = lat_slice_sites(&u.head);
+    const int last = lat_slices(&u.head) - 1;
+    for (size_t l = 0; l < lat_field_matrices(&m); l++) {
+        const int t = slice_of(&m, l / nd);
+        const bool time = l % nd == nd - 1;
+        const size_t from = (size_t)(t < last + !time ? t : 2 * last - time - t) * slice;
+        double a[LAT_SUN_REALS], b[LAT_SUN_REALS];
+        lat_field_get(&u, (from + l / nd % slice) * nd + l % nd, a);
+        lat_sun_dag(nc, b, a);
+        lat_field_put(&m, l, time && t >= last ? b : a);
+    }
+    lat_field v = flowed(cpu_device(), &u, how, .2), w = flowed(cpu_device(), &m, how, .2);
+    double most = 0, a[LAT_SUN_REALS], b[LAT_SUN_REALS];
+    for (size_t l = 0; l < lat_field_matrices(&v); l++) {
+        lat_field_get(&v, l, a);
+        lat_field_get(&w, l, b);
+        if (l % nd != nd - 1 || slice_of(&v, l / nd) < last)
+            most = lat_worse(most, lat_sun_distance(nc, a, b));
+        else
+            CHECK(lat_boundary_none(1, 0, a, 2 * nc * nc), "%s, SU(%d): a link that was missing",
+                  dims, nc);
+    }
+    /* Twelve stages; rounding as in check_links, which the flow damps. */
+    const double bound = 12 * (.05 * (4 + 2 * fmax(1, xi * xi)) * 6 + 8) * nc * EPS;
+    CHECK(most <= bound, "%s, SU(%d), xi %g: apart by %g, at most %g expected", dims, nc, xi, most,
+          bound);
+    lat_field_free(&u);
+    lat_field_free(&m);
+    lat_field_free(&v);
+    lat_field_free(&w);
+}
+
+/* Slice t becomes T - 1 - t: so do its numbers, and the charge changes its sign. */
+static void check_reversed(int nc)
+{
+    enum { T = 7 };
+    const lat_flow_how how = {.tolerance = 1e-4};
+    lat_field u = open_links("4,3,4,7", nc, 53), m;
+    const size_t slice = lat_slice_sites(&u.head);
+    lat_flow_measured a[T], b[T];
+    need(lat_field_duplicate(&u, &m) == 0, "memory");
+    for (size_t l = 0; l < lat_field_matrices(&u); l++) {
+        const int t = slice_of(&u, l / 4), to = T - 1 - t - (l % 4 == 3);
+        double p[LAT_SUN_REALS], q[LAT_SUN_REALS];
+        lat_field_get(&u, l, p);
+        lat_sun_dag(nc, q, p);
+        if (to >= 0)
+            lat_field_put(&m, ((size_t)to * slice + l / 4 % slice) * 4 + l % 4, l % 4 == 3 ? q : p);
+    }
+    lat_field v = flowed(cpu_device(), &u, how, .3), w = flowed(cpu_device(), &m, how, .3);
+    slices_of(cpu_device(), &v, a);
+    slices_of(cpu_device(), &w, b);
+    for (int t = 0; t < T; t++)
+        CHECK(slice_apart(&a[t], &b[T - 1 - t], -1) <= 400 * nc * EPS, "SU(%d): slice %d", nc, t);
+    lat_field_free(&u);
+    lat_field_free(&m);
+    lat_field_free(&v);
+    lat_field_free(&w);
+}
+
+/* The ends move by the first stage, and each one after it carries that on by a slice: after six of
+ * them, slices six and more from the ends have the bits of the periodic flow. The density falls. */
+static void check_inside(int nc)
+{
+    enum { T = 16, STAGES = 6 };
+    const lat_flow_how how = {.step = .05};
+    lat_field u = open_links("4,2,4,16", nc, 59), p = rough_links("4,2,4,16", nc, 59);
+    lat_field v = flowed(cpu_device(), &u, how, .1), w = flowed(cpu_device(), &p, how, .1);
+    const size_t slice = lat_field_reals(&v) / T;
+    const double *a = v.data, *b = w.data;
+    for (int t = 0; t < T; t++) {
+        const bool same = !memcmp(a + (size_t)t * slice, b + (size_t)t * slice, slice * sizeof *a);
+        CHECK(same == (t >= STAGES && t < T - STAGES), "SU(%d): slice %d is %s", nc, t,
+              same ? "the same" : "another");
+    }
+    CHECK(measured(&v).plaquette < measured(&u).plaquette, "SU(%d): the density rises", nc);
+    lat_field_free(&u);
+    lat_field_free(&p);
+    lat_field_free(&v);
+    lat_field_free(&w);
+}
+
+static void check_unit(int nc)
+{
+    lat_field u = field_new(LAT_GAUGE, geometry_of("4,3,2,5"), nc, LAT_F64), v;
+    const double none[LAT_SUN_REALS] = {0};
+    lat_flow_measured of[5];
+    fill_near_one(&u, 0, 1);
+    for (size_t i = 0; i < lat_slice_sites(&u.head); i++)
+        lat_field_put(&u, (4 * lat_slice_sites(&u.head) + i) * 4 + 3, none);
+    need(lat_boundary_set(&u.head, 3, LAT_OPEN) == 0 && lat_flow_prepare(&u) == 0, "links");
+    v = flowed(cpu_device(), &u, (lat_flow_how){.tolerance = 1e-5}, 1);
+    CHECK(apart(&u, &v) <= 100 * nc * EPS, "SU(%d): moved by %g", nc, apart(&u, &v));
+    slices_of(cpu_device(), &v, of);
+    for (int t = 0; t < 5; t++)
+        CHECK(fabs(of[t].plaquette) + of[t].temporal + of[t].spatial + fabs(of[t].charge)
+                  <= 100 * nc * EPS,
+              "SU(%d): slice %d has a density", nc, t);
+    lat_field_free(&u);
+    lat_field_free(&v);
+}
+
+static void check_open(void)
+{
+    check_case("open time: the flow is that of a plain one, and of the mirrored lattice");
+    check_links(cpu_device(), open_links("4,4,4,4", 3, 5), 0, 0);
+    check_links(cpu_device(), open_links("3,5,2,5", 2, 5), 0, 0);
+    check_links(cpu_device(), open_links("8,3,4,3", 3, 5), 0, 1.5);
+    check_links(checking_device(), open_links("4,2,4,6", 3, 5), 0, 0);
+    check_links(cpu_device(), open_links("4,4,8", 2, 5), 0, 0);
+    check_links(cpu_device(), open_links("6,5", 3, 5), 0, 0);
+    if (largest(cpu_device()) >= 4)
+        check_links(cpu_device(), open_links("4,2,2,4", 4, 5), 0, 0);
+    check_mirror("4,4,4,5", "4,4,4,8", 3, 0);
+    check_mirror("3,4,2,4", "3,4,2,6", 2, 2);
+    check_case("anisotropy: the flow is that of a plain one");
+    check_links(cpu_device(), rough_links("4,4,4,8", 3, 5), 0, 2.5);
+    check_links(cpu_device(), rough_links("3,2,5", 2, 5), 0, .7);
+    check_case("open time: slices are those of plain numbers, sums and means those of slices");
+    check_slices(cpu_device(), "4,4,2,6", 3, true);
+    check_slices(cpu_device(), "3,4,2,5", 2, true);
+    check_slices(checking_device(), "4,2,4,4", 3, true);
+    check_slices(cpu_device(), "4,4,2,6", 3, false);
+    check_case("open time: gauge, reversal, order, inside as periodic, unit links");
+    check_covariance(3, 0, true);
+    check_covariance(2, 0, true);
+    check_reversed(3);
+    check_reversed(2);
+    check_order(3, 0, true);
+    check_inside(3);
+    check_inside(2);
+    check_unit(3);
+    check_unit(2);
+    check_same_bits("4,4,4,8", 3, 0, true);
+    check_same_bits("3,6,2,5", 2, 0, true);
+}
+
 /* ---- a GPU ----------------------------------------------------------------------------------- */
 
 /* Groups of 32 sites that are full or not, extents of 2, strides that are no powers of two; two to
@@ -415,17 +740,17 @@ static const char *const even[] = {"8,8,4,4", "6,2,10,4", "2,2,2,2", "2,12,6,14"
 #define EVEN (sizeof even / sizeof *even)
 
 /* Steps by the tolerance, as the CPU makes them, and their numbers; and once more, bit for bit. */
-static void check_follows(lat_device *dev, const char *dims, int nc, double c1)
+static void check_follows(lat_device *dev, const char *dims, int nc, double c1, bool open)
 {
     const lat_flow_how how = {.c1 = c1, .tolerance = 1e-4};
     lat_device *const where[3] = {cpu_device(), dev, dev};
-    lat_field u = rough_links(dims, nc, 41), v[3];
+    lat_field u = links_of(dims, nc, open, 41), v[3];
     lat_flow_measured m[3];
     long steps[3];
     for (int i = 0; i < 3; i++) {
         lat_flow *f = lat_flow_open(where[i], &u, &how);
         need(f && lat_field_duplicate(&u, &v[i]) == 0 && lat_flow_advance(f, .1) == 0
-                 && lat_flow_measure(f, &m[i]) == 0 && lat_flow_get(f, &v[i]) == 0,
+                 && lat_flow_measure(f, &m[i], NULL) == 0 && lat_flow_get(f, &v[i]) == 0,
              "a flow");
         steps[i] = lat_flow_steps(f) + lat_flow_rejected(f);
         lat_flow_close(f);
@@ -469,7 +794,16 @@ static void check_gpu(lat_device *dev)
     for (size_t i = 0; i < EVEN; i++)
         for (int nc = 2; nc <= (i < 2 ? most : 3); nc++)
             for (size_t a = 0; a < 2; a++)
-                check_follows(dev, even[i], nc, actions[a]);
+                check_follows(dev, even[i], nc, actions[a], false);
+    device_case(dev, "open time and anisotropy");
+    for (int nc = 2; nc <= most; nc++) {
+        check_links(dev, open_links("8,8,4,4", nc, 5), 0, 0);
+        check_links(dev, open_links("6,2,10,4", nc, 5), 0, 1.7);
+        check_links(dev, rough_links("4,6,4", nc, 5), 0, .6);
+        check_follows(dev, "2,12,6,14", nc, 0, true);
+        check_slices(dev, "4,2,6,4", nc, true);
+        check_slices(dev, "4,2,6,4", nc, false);
+    }
     device_case(dev, "large steps stay in the group");
     for (int nc = 2; nc <= most; nc++)
         check_large_steps(dev, nc);
@@ -505,8 +839,26 @@ static void check_refusals(void)
     refused(&u, .1, "singular");
     u = field_new(LAT_GAUGE, geometry_of("2,2"), 3, LAT_F64);
     fill_haar(&u, 1);
-    need(lat_boundary_set(&u.head, 1, LAT_OPEN) == 0, "a boundary");
+    need(lat_boundary_set(&u.head, 0, LAT_OPEN) == 0, "a boundary");
     refused(&u, .1, "open");
+    u = field_new(LAT_GAUGE, geometry_of("2,4"), 3, LAT_F64);
+    fill_haar(&u, 1);
+    need(lat_boundary_set(&u.head, 1, LAT_OPEN) == 0, "a boundary");
+    refused(&u, .1, "found 0 of 2 there");
+    u = open_links("2,2", 3, 1);
+    refused(&u, .1, "three slices");
+}
+
+static void check_no_rectangles(void)
+{
+    for (int open = 0; open < 2; open++) {
+        const lat_flow_how how = {.c1 = LAT_FLOW_SYMANZIK, .step = .1, .xi = open ? 0 : 2};
+        lat_field u = links_of("4,4,4", 2, open, 1);
+        CHECK(!lat_flow_open(cpu_device(), &u, &how) && strstr(lat_error(), "rectangles"), "%s",
+              lat_error());
+        lat_error_clear();
+        lat_field_free(&u);
+    }
 }
 
 /* Links in single, and rounded ones, are replaced by the nearest in the group. */
@@ -545,16 +897,16 @@ static void check_cpu(void)
     if (largest(cpu_device()) >= 4)
         check_flux(4, 0);
     check_case("errors fall with the third power of the step, or stay below the tolerance");
-    check_order(3, 0);
-    check_order(2, LAT_FLOW_SYMANZIK);
+    check_order(3, 0, false);
+    check_order(2, LAT_FLOW_SYMANZIK, false);
     check_case("large steps stay in the group");
     for (int nc = 2; nc <= 5 && nc <= largest(cpu_device()); nc++)
         check_large_steps(cpu_device(), nc);
     check_case("the flow of rotated links is the rotated flow");
-    check_covariance(2, LAT_FLOW_SYMANZIK);
-    check_covariance(3, 0);
+    check_covariance(2, LAT_FLOW_SYMANZIK, false);
+    check_covariance(3, 0, false);
     if (largest(cpu_device()) >= 4)
-        check_covariance(4, 0);
+        check_covariance(4, 0, false);
     check_case("the action falls");
     for (size_t a = 0; a < sizeof actions / sizeof *actions; a++)
         check_downhill(actions[a]);
@@ -564,10 +916,12 @@ static void check_cpu(void)
     if (largest(cpu_device()) >= 5)
         check_pure_gauge(5, 0);
     check_case("the same bits with ghosts and with other numbers of threads");
-    check_same_bits("4,4,4,8", 3, 0);
-    check_same_bits("3,6,2,5", 2, LAT_FLOW_SYMANZIK);
+    check_same_bits("4,4,4,8", 3, 0, false);
+    check_same_bits("3,6,2,5", 2, LAT_FLOW_SYMANZIK, false);
+    check_open();
     check_case("what cannot flow is refused");
     check_refusals();
+    check_no_rectangles();
     if (largest(cpu_device()) < LAT_FLOW_MOST)
         check_skipped("the flow of larger groups", "built without them");
 }

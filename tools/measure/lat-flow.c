@@ -10,22 +10,23 @@
 #include "common/options.h"
 #include "common/progress.h"
 #include "flow/flow.h"
-#include "flow/scales.h"
 #include "formats/fields.h"
 #include "lattice/anisotropy.h"
-#include "lattice/boundary.h"
 #include "lattice/ensemble.h"
 #include "run/common/device_options.h"
 #include "run/common/print.h"
 #include "run/common/tool.h"
 #include "stream/stream.h"
+#include "flow_print.h"
 
 enum { MOST_TIMES = 1000 };
 
 static int action;
 static double until = NAN, every = NAN, fixed_step = NAN, tolerance = 1e-5;
 static const char *links, *times_text;
-static bool scales_alone;
+static double xi = NAN;
+static const char *slices;
+static bool scales_alone, by_slice;
 static lat_device_options device;
 
 static const char *const actions[] = {"wilson", "symanzik", "iwasaki"};
@@ -49,6 +50,12 @@ static const lat_option options[] = {
      "write the links at these times, one field for each (default: at the end)"},
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "scales", 0, NULL, &scales_alone, 0, 0,
      "print t0 and w0 alone, a row for each configuration"},
+    {LAT_OPT_FLAG | LAT_OPT_LOCAL, "by-slice", 0, NULL, &by_slice, 0, 0,
+     "print a row for each slice, with W = t d/dt (t^2 E)"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "slices", 0, "A,B", &slices, 0, 0,
+     "measure slices A to B alone (default: all)"},
+    {LAT_OPT_REAL, "xi", 0, "X", &xi, 1e-2, 1e2,
+     "flow links of an anisotropic lattice, X = a_s/a_t, with t in units of a_s^2"},
     LAT_DEVICE_OPTIONS(device),
     LAT_PRINT_OPTIONS("time", "configuration"),
     {0}};
@@ -68,6 +75,9 @@ static const lat_tool tool = {
 
 /* ---- the plan: when to measure, when to write ------------------------------------------------ */
 
+static lat_flow_how how;
+static char action_text[64];     /* as headers and tables have it */
+static int window[2];            /* of --slices */
 static double times[MOST_TIMES]; /* of --write */
 static int ntimes;
 
@@ -124,29 +134,29 @@ static void check_usage(void)
         lat_usage("--every: expected a multiple of the step %g, found %g", fixed_step, every);
     if (!isnan(until) && !divides(every, until))
         lat_usage("--until: expected a multiple of --every %g, found %g", every, until);
+    if (slices && (lat_window_parse(slices, window) || window[0] > window[1]))
+        lat_usage("--slices: expected two slices A,B, A not above B, found '%.80s'", slices);
+    if (scales_alone && by_slice)
+        lat_usage("--scales and --by-slice exclude each other");
+    if (xi > 0 && action)
+        lat_usage("--xi: expected --action wilson, found %s", actions[action]);
+    how = (lat_flow_how){c1_of[action], fixed_step > 0 ? fixed_step : 0, tolerance,
+                         xi > 0 ? xi : 0};
+    snprintf(action_text, sizeof action_text, xi > 0 && xi != 1 ? "%s,xi=%.15g" : "%s",
+             actions[action], xi);
 }
 
 /* ---- one configuration ----------------------------------------------------------------------- */
 
-enum { CLOVER, PLAQUETTE, KINDS };
-
-typedef struct measured {
-    long config;
-    lat_geometry geom;
-    char ensemble[LAT_ENSEMBLE_TEXT];
-    int nc, rows;
-    double *t, *density[KINDS];
-    lat_flow_measured *at;
-    lat_flow_scales scales[KINDS];
-    long steps, rejected;
-} measured;
-
-static int reserve(measured *m)
+static int reserve(flow_report *m)
 {
-    double **const lists[] = {&m->t, &m->density[CLOVER], &m->density[PLAQUETTE]};
+    double **const lists[] = {&m->t, &m->density[FLOW_CLOVER], &m->density[FLOW_PLAQUETTE]};
+    const size_t each = (size_t)flow_report_slices(m);
     lat_flow_measured *at = lat_grow(m->at, m->rows, sizeof *at, "rows");
     m->at = at ? at : m->at;
-    for (int i = 0; at && i < 1 + KINDS; i++) {
+    at = at ? lat_grow(m->slice, m->rows, each * sizeof *at, "slices") : NULL;
+    m->slice = at ? at : m->slice;
+    for (int i = 0; at && i < 1 + FLOW_KINDS; i++) {
         double *list = lat_grow(*lists[i], m->rows, sizeof *list, "rows");
         if (!list)
             return -1;
@@ -156,16 +166,21 @@ static int reserve(measured *m)
 }
 
 /* The row of time t. */
-static int measure(measured *m, lat_flow *f, double t)
+static int measure(flow_report *m, lat_flow *f, double t)
 {
-    lat_flow_measured *at;
-    if (reserve(m) || lat_flow_measure(f, at = m->at + m->rows))
+    if (reserve(m))
         return -1;
+    lat_flow_measured *at = m->at + m->rows,
+                      *slice = m->slice + (size_t)m->rows * (size_t)flow_report_slices(m);
+    if (lat_flow_measure(f, at, slice))
+        return -1;
+    if (slices)
+        *at = lat_flow_window(f, slice, m->first, m->last);
     m->t[m->rows] = t;
-    m->density[CLOVER][m->rows] = at->temporal + at->spatial;
-    m->density[PLAQUETTE][m->rows] = at->plaquette;
+    m->density[FLOW_CLOVER][m->rows] = at->temporal + at->spatial;
+    m->density[FLOW_PLAQUETTE][m->rows] = at->plaquette;
     m->rows++;
-    for (int k = 0; k < KINDS; k++)
+    for (int k = 0; k < FLOW_KINDS; k++)
         m->scales[k] = lat_flow_scales_of(m->rows, m->t, m->density[k]);
     return 0;
 }
@@ -182,7 +197,7 @@ static int write_links(lat_output *out, const lat_field *u, const lat_flow *f, d
     lat_header_ungauge(&v.head);
     lat_info_remove(&v.head, LAT_INFO_NOT_IN_GROUP);
     rc = lat_rc(rc || lat_info_set(&v.head, LAT_INFO_FLOW_TIME, text)
-                || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, actions[action])
+                || lat_info_set(&v.head, LAT_INFO_FLOW_ACTION, action_text)
                 || lat_provenance(&v.head, "flow time %s in %ld steps, %s", text, lat_flow_steps(f),
                                   lat_flow_description(f))
                 || lat_stream_write(out, &v, lat_opts.store));
@@ -203,14 +218,14 @@ static int start_time(const lat_header *head, const char *name, double *t)
     if (end == time || *end || !(at >= 0 && isfinite(at)))
         return lat_fail("%s: expected a number in info.%s, found '%.80s'", name, LAT_INFO_FLOW_TIME,
                         time);
-    if (of && !strcmp(of, actions[action])) {
+    if (of && !strcmp(of, action_text)) {
         *t = at;
         return 0;
     }
     if (!lat_opts.force)
         return lat_fail("%s: expected links that have flowed by action %s or not at all, found %s, "
                         "time %g (--force begins at 0)",
-                        name, actions[action], of ? of : "none", at);
+                        name, action_text, of ? of : "none", at);
     lat_warn("%s: links have flowed by action %s, time %g; begun at 0 (--force)", name,
              of ? of : "none", at);
     return 0;
@@ -219,12 +234,12 @@ static int start_time(const lat_header *head, const char *name, double *t)
 /* A longer step makes links rougher, and numbers that are none. */
 static int check_step(const lat_header *head, const char *name)
 {
-    const double longest = lat_flow_longest(&head->geom, c1_of[action]);
+    const double longest = lat_flow_longest(&head->geom, &how);
     return fixed_step > longest
                ? lat_mismatch(lat_opts.force,
                               "%s: --step: expected at most %.4g, up to which steps of %s are "
                               "stable, found %g (--force takes it)",
-                              name, longest, actions[action], fixed_step)
+                              name, longest, action_text, fixed_step)
                : 0;
 }
 
@@ -237,14 +252,14 @@ static double end_time(const lat_geometry *geom)
     return isnan(until) ? smallest * smallest / 32. : until;
 }
 
-static bool known(const measured *m)
+static bool known(const flow_report *m)
 {
-    return isnan(until) && m->rows >= m->scales[CLOVER].needed
-           && m->rows >= m->scales[PLAQUETTE].needed;
+    return isnan(until) && m->rows >= m->scales[FLOW_CLOVER].needed
+           && m->rows >= m->scales[FLOW_PLAQUETTE].needed;
 }
 
 /* From time to time: rows at start + k every, links at those of --write. */
-static int run(lat_flow *f, const lat_field *u, lat_output *out, double start, measured *m)
+static int run(lat_flow *f, const lat_field *u, lat_output *out, double start, flow_report *m)
 {
     const double last = end_time(&u->head.geom), close = 1e-9 * every;
     double t = start;
@@ -269,84 +284,6 @@ static int run(lat_flow *f, const lat_field *u, lat_output *out, double start, m
     m->steps = lat_flow_steps(f);
     m->rejected = lat_flow_rejected(f);
     return out && ntimes == 0 ? write_links(out, u, f, t) : 0;
-}
-
-/* ---- printing -------------------------------------------------------------------------------- */
-
-static const char *const columns[] = {"t", "E_plaquette", "E_clover", "t2E", "Q", "E_t", "E_s"};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char *const scale_names[] = {"t0_clover", "t0_plaquette", "w0_clover", "w0_plaquette"};
-enum { SCALES = sizeof scale_names / sizeof *scale_names };
-
-static void row_numbers(const measured *m, int i, double v[COLUMNS])
-{
-    const double t = m->t[i], clover = m->density[CLOVER][i];
-    v[0] = rint(t * 1e10) / 1e10; /* times are sums */
-    v[1] = m->at[i].plaquette;
-    v[2] = clover;
-    v[3] = t * t * clover;
-    v[4] = m->at[i].charge;
-    v[5] = m->at[i].temporal;
-    v[6] = m->at[i].spatial;
-}
-
-static void scale_numbers(const measured *m, double v[SCALES])
-{
-    v[0] = m->scales[CLOVER].t0;
-    v[1] = m->scales[PLAQUETTE].t0;
-    v[2] = m->scales[CLOVER].w0;
-    v[3] = m->scales[PLAQUETTE].w0;
-}
-
-static void text(lat_printer *r, const void *of)
-{
-    static const char *const labels[SCALES] = {"t0 clover", "t0 plaquette", "w0 clover",
-                                               "w0 plaquette"};
-    const measured *m = of;
-    FILE *to = r->to;
-    double v[COLUMNS], s[SCALES];
-    lat_text_begin(r, "configuration");
-    lat_text_lattice(to, &m->geom, m->nc);
-    fprintf(to, "flow           %s, %ld steps\n", actions[action], m->steps);
-    scale_numbers(m, s);
-    lat_text_reals(to, SCALES, labels, s);
-    if (isnan(s[0]) && isnan(s[1]))
-        fprintf(to, "t0             is beyond t = %.4g\n", m->t[m->rows - 1]);
-    if (scales_alone)
-        return;
-    fprintf(to, "%6s  %13s  %13s  %13s  %11s\n", columns[0], columns[1], columns[2], columns[3],
-            columns[4]);
-    for (int i = 0; i < m->rows; i++) {
-        row_numbers(m, i, v);
-        fprintf(to, "%6.4g  %13.8f  %13.8f  %13.8f  %11.6f\n", v[0], v[1], v[2], v[3], v[4]);
-    }
-}
-
-static void row(lat_printer *r, const void *of, long i)
-{
-    double v[COLUMNS];
-    row_numbers(of, (int)i, v);
-    lat_print_digits(r, columns[0], 10, v[0]);
-    lat_print_reals(r, COLUMNS - 1, columns + 1, v + 1);
-}
-
-static void values(lat_printer *r, const void *of)
-{
-    const measured *m = of;
-    const bool json = r->form == LAT_FORM_JSON;
-    double s[SCALES];
-    scale_numbers(m, s);
-    if (!json && scales_alone)
-        lat_print_reals(r, SCALES, scale_names, s);
-    lat_print_word(r, "action", actions[action]);
-    if (json) {
-        lat_print_whole(r, "steps", m->steps);
-        lat_print_whole(r, "rejected", m->rejected);
-        lat_print_reals(r, SCALES, scale_names, s);
-    }
-    lat_print_lattice(r, &m->geom, m->nc);
-    if (!json)
-        lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -379,16 +316,31 @@ static int check_times(const char *name, const lat_geometry *geom, double start)
     return 0;
 }
 
-static int flow_one(lat_field *u, const char *name, measured *m)
+/* The slices that are measured. */
+static int check_slices(const char *name, flow_report *m)
 {
-    const lat_flow_how how = {c1_of[action], fixed_step > 0 ? fixed_step : 0, tolerance};
-    double start;
-    for (int k = 0; k < KINDS; k++)
+    const int last = m->geom.dims[m->geom.nd - 1] - 1;
+    if (!slices)
+        m->last = last;
+    return m->last <= last ? 0
+                           : lat_fail("%s: --slices: expected slices 0 to %d, found %d to %d", name,
+                                      last, m->first, m->last);
+}
+
+static int flow_one(lat_field *u, const char *name, flow_report *m)
+{
+    double start, bare;
+    for (int k = 0; k < FLOW_KINDS; k++)
         m->scales[k] = lat_flow_scales_of(0, NULL, NULL);
     if (start_time(&u->head, name, &start) || check_times(name, &u->head.geom, start)
-        || lat_boundary_closed(&u->head, -1, "the flow", name)
-        || lat_anisotropy_none(&u->head, name) || check_step(&u->head, name) || lat_flow_prepare(u))
+        || check_slices(name, m)
+        || (how.xi > 0 ? lat_anisotropy(&u->head, &bare) : lat_anisotropy_none(&u->head, name))
+        || check_step(&u->head, name))
         return -1;
+    if (lat_flow_prepare(u)) {
+        lat_error_name(name, NULL);
+        return -1;
+    }
     lat_device *on = lat_device_or_cpu_said(files.device, lat_flow_check(files.device, u));
     lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
     if (!f)
@@ -400,18 +352,20 @@ static int flow_one(lat_field *u, const char *name, measured *m)
 
 static int one(lat_field *u, lat_input *in, FILE *to, long config)
 {
-    const lat_print_kind kind = {.key = "config",
-                                 .rows = scales_alone ? NULL : "flow",
-                                 .text = text,
-                                 .values = values,
-                                 .row = scales_alone ? NULL : row};
-    measured m = {.config = config, .geom = u->head.geom, .nc = u->head.nc};
+    flow_report m = {.geom = u->head.geom,
+                     .nc = u->head.nc,
+                     .action = action_text,
+                     .first = window[0],
+                     .last = window[1],
+                     .window = slices != NULL,
+                     .scales_alone = scales_alone,
+                     .by_slice = by_slice};
     lat_ensemble_text(&u->head, m.ensemble);
     int code = flow_one(u, lat_input_name(in), &m) ? LAT_FAILED : LAT_DONE;
     lat_progress_end();
     if (code == LAT_DONE)
-        code = lat_print_object(to, in, &kind, &m, config, m.rows);
-    LAT_FREE(m.t, m.density[CLOVER], m.density[PLAQUETTE], m.at);
+        code = flow_print(&m, in, to, config);
+    flow_report_free(&m);
     return code;
 }
 

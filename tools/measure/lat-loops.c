@@ -139,15 +139,14 @@ static void parse_levels(void)
 
 static void parse_slices(void)
 {
-    const char *at = slices;
+    int window[2];
     if (!slices)
         return;
-    const long first = whole(&at), last = first < 0 || !*at ? -1 : whole(&at);
-    if (last <= first || *at || at[-1] == ',')
+    if (lat_window_parse(slices, window) || window[1] <= window[0])
         lat_usage("--slices: expected two slices A,B, A below B, found '%.80s'", slices);
     how.window = true;
-    how.first = (int)first;
-    how.last = (int)last;
+    how.first = window[0];
+    how.last = window[1];
 }
 
 static void parse(void)
