@@ -502,11 +502,32 @@ stopped_after() {
     [[ $output == *"b.lat: expected zeros on slices 0 and 7"* ]]
     run -2 lat-solve --kappa .14 --boundary o,p,p,p "${point[@]}" u.lat -o x.lat
     [ ! -e x.lat ]
-    for code in fast plain; do
-        lat-dirac --apply Mdag --code $code --kappa .14 --csw 1 --boundary p,p,p,o -U u.lat open.lat -o $code.lat
+    for csw in 0 1; do
+        for code in fast plain; do
+            lat-dirac --apply Mdag --code $code --kappa .14 --csw $csw --cf .9 --boundary p,p,p,o -U u.lat open.lat -o $code.lat
+        done
+        lat-diff --tolerance 1e-14 fast.lat plain.lat >difference
     done
-    lat-diff --tolerance 1e-14 fast.lat plain.lat >difference
+    lat-solve --kappa .14 --csw 1.2 --cf .9 --boundary p,a,.3,o --residual 1e-12 "${point[@]}" u.lat -o cf.lat
+    lat-info cf.lat | grep -q '^operator.*, cf 0.9, boundary p,a,0.29999999999999999,o$'
+    lat-dirac --check -U u.lat cf.lat >found
+    lat-dirac --identify -U u.lat cf.lat | grep -qx 'c_F         0.9'
+    lat-dirac --identify -U u.lat open.lat | grep -qx 'c_F         1'
+    refuses 2 'the operator: expected c_F of operator wilson with open time (boundary o), found c_F = 0.9' \
+        lat-solve --kappa .14 --cf .9 "${point[@]}" u.lat
     need_numpy
+    lat-dirac --apply M --kappa .14 --csw 1 --boundary p,p,p,o -U u.lat open.lat -o one.lat
+    lat-dirac --apply M --kappa .14 --csw 1 --cf 1.25 --boundary p,p,p,o -U u.lat open.lat -o more.lat
+    "$PYTHON" - <<'END'
+import lat
+
+x, a, b = (next(lat.read(name)) for name in ("open.lat", "one.lat", "more.lat"))
+assert b.header.operator.cf == 1.25
+difference = b.spinors - a.spinors
+for t in range(8):
+    expected = .25 * x.spinors[t] if t in (1, 6) else 0 * x.spinors[t]
+    assert abs(difference[t] - expected).max() < 1e-13 * abs(x.spinors).max()
+END
     "$PYTHON" - <<'END'
 import lat
 

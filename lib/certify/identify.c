@@ -105,6 +105,21 @@ static void make_twist(fit *f)
     }
 }
 
+/* x on the slices that open time gives c_F. */
+static void make_edge(fit *f)
+{
+    const lat_slab slab = lat_field_slab(f->u);
+    const size_t n = lat_field_reals(&f->term[0]) / (size_t)slab.count;
+    const lat_fermion unit = {.boundary = {[LAT_MAX_DIMS - 1] = {.open = true}}, .cf = 2};
+    for (int t = 0; t < slab.count; t++) {
+        const double one = lat_fermion_edge(&unit, slab.first + t, lat_slices(&f->u->head));
+        const double *x = (const double *)f->term[0].data + (size_t)t * n;
+        double *to = (double *)f->term[LAT_FIT_EDGE].data + (size_t)t * n;
+        for (size_t i = 0; i < n; i++)
+            to[i] = one * x[i];
+    }
+}
+
 /* term[k] = e^-1 H e x, e = exp(i angle x_mu), of all hops within the lattice, in time alone where
  * mu is time: hops along mu have exp(i angle) forward, its conjugate back. */
 static int make_phased(fit *f, int mu, double angle, int k)
@@ -150,6 +165,7 @@ static int make_terms(fit *f)
     if (make_term(f, &m, TIME))
         return -1;
     make_twist(f);
+    make_edge(f);
     m.csw = 1;
     if (make_term(f, &m, LAT_FIT_CSW))
         return -1;
@@ -268,7 +284,8 @@ static void fit_slices(const fit *f, lat_identified *best)
         for (int t = open; t < slices; t++)
             for (int i = 0; i < TERMS && t != out; i++)
                 for (int j = 0; j < TERMS; j++)
-                    g[i][j] += f->product[t][i][j];
+                    if (open || (i != LAT_FIT_EDGE && j != LAT_FIT_EDGE))
+                        g[i][j] += f->product[t][i][j];
         solve(g, &now);
         now.slice = out;
         if (now.residual < best->residual)
@@ -328,8 +345,10 @@ static void name_parameters(lat_identified *to)
         m->boundary[mu] = phase_of(v[LAT_FIT_BOUNDARY + 2 * mu] / size,
                                    v[LAT_FIT_BOUNDARY + 2 * mu + 1] / size, near, within);
     }
-    if (open)
+    if (open) {
         m->boundary[LAT_MAX_DIMS - 1] = (lat_phase){.dirichlet = true, .open = true};
+        m->cf = shortest(1 + v[LAT_FIT_EDGE], within);
+    }
 }
 
 static int by_residual(const void *a, const void *b)

@@ -5,7 +5,8 @@
  * Away from the source M x = 0, and M is linear in its parameters. So they come from a linear
  * fit: with H_t the temporal hops within the lattice, and for each basis of gamma.h,
  *
- *     a x + c_s C_s x + c_t C_t x + mu i gamma5 x + w H_s x + sum_nu z_nu B_nu x = - H_t x
+ *     a x + c_s C_s x + c_t C_t x + mu i gamma5 x + (c_F - 1) E x + w H_s x + sum_nu z_nu B_nu x
+ *     = - H_t x
  *
  * A program that spreads boundary angles over all links of an axis has exp(-i pi theta x/L) times
  * such a solution. Where no fit is good, terms i (F - B) x of each axis are added, F and B the hops
@@ -13,9 +14,10 @@
  * until the fit without these terms is good.
  *
  * Open time has x = 0 on the first and the last slice, where M x is no equation: these are left
- * out. C are the clover terms of spatial planes and of those with t, H_s the spatial hops within
- * the lattice, B_nu the hops across the boundary nu, forward with z_nu and back with its conjugate.
- * The source lies on one slice, which is left out: the one without which the fit is best. */
+ * out. E is 1 on the slices beside them, and is there in open time alone. C are the clover terms of
+ * spatial planes and of those with t, H_s the spatial hops within the lattice, B_nu the hops across
+ * the boundary nu, forward with z_nu and back with its conjugate. The source lies on one slice,
+ * which is left out: the one without which the fit is best. */
 #pragma once
 
 #include "quark/gamma.h"
@@ -27,6 +29,7 @@ enum {
     LAT_FIT_CSW,      /* csw/xi */
     LAT_FIT_CSW_T,
     LAT_FIT_TWIST,
+    LAT_FIT_EDGE,     /* c_F - 1 */
     LAT_FIT_SPACE,    /* w = nu/xi */
     LAT_FIT_BOUNDARY, /* re and im of z, x to t: w exp(i pi theta), in t without w */
     LAT_FITS = LAT_FIT_BOUNDARY + 2 * LAT_MAX_DIMS

@@ -296,12 +296,24 @@ LAT_INLINE void find_term(const lat_plain *m, int n, const lat_iterator *w, int 
     times_phase(n, re, im, way < 0, link, t->link);
 }
 
+/* 1 + 3 nu/xi + m, and c_F - 1 where open time has it. */
+LAT_INLINE double diagonal_at(const lat_plain *m, const lat_field *x, size_t site)
+{
+    const lat_fermion *a = &m->action;
+    double diagonal = 1 + 3 * a->nu / a->xi + a->mass;
+    if (a->cf != 1)
+        diagonal += lat_fermion_edge(
+            a, lat_field_slab(x).first + (int)(site / lat_slice_sites(&x->head)),
+            x->head.geom.dims[DIRS - 1]);
+    return diagonal;
+}
+
 /* (M x)(site) of these columns; the terms of each mu are that with 1 - gamma_mu and the other. */
 LAT_INLINE void apply_site(const lat_plain *m, int n, bool dagger, size_t site,
                            const term terms[DIRS][2], const lat_field *x, some c, quad sum)
 {
     const lat_fermion *a = &m->action;
-    const double diagonal = 1 + 3 * a->nu / a->xi + a->mass, twist = dagger ? -a->twist : a->twist;
+    const double diagonal = diagonal_at(m, x, site), twist = dagger ? -a->twist : a->twist;
     quad psi;
     load(x, site, c, n, psi);
     for (int s = 0; s < SPINS; s++)

@@ -19,8 +19,8 @@
  *   gamma_t  (0,2) 1   (1,3) 1   (2,0) 1   (3,1) 1
  *
  * A hop across the boundary from L-1 to 0 has the phase exp(i pi theta), the hop back its
- * conjugate; Dirichlet: there is none; open time: lattice/fermion.h. Leaves are made of the links,
- * which are periodic.
+ * conjugate; Dirichlet: there is none; open time, with its c_F: lattice/fermion.h. Leaves are made
+ * of the links, which are periodic.
  *
  * Fields are spinors or propagators of four dimensions in either precision; ghosts of links and of
  * what the operator is applied to are up to date (lat_field_exchange). Results are the same bits on

@@ -26,6 +26,7 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "residuals"); }
 typedef struct operands {
     uint32_t extent[4];
     double diagonal, twist, csw, csw_t;
+    double edge;        /* more on the diagonal of slices 1 and T - 2 */
     double *links;      /* [site][4][18] */
     double *clover;     /* [site][plane][18]: S - S^+ of each plane; NULL without clover term */
     double2 *factor[4]; /* [x_mu][forwards, backwards]: - weight/2 and the phase; 0: no hop */
@@ -218,13 +219,16 @@ static __device__ __forceinline__ void apply(const operands &a, size_t site, int
                                              double2 sum[12])
 {
     const place p = place_of(a.extent, site);
+    double diagonal = a.diagonal;
+    if (a.edge != 0 && (p.x[3] == 1 || p.x[3] == a.extent[3] - 2))
+        diagonal += a.edge;
     double2 psi[12];
     load_spinor(psi, a.x + (site * a.objects + (size_t)column) * LAT_STAGE_SPINOR);
 #pragma unroll
     for (int k = 0; k < 12; k++) {
         const double t = k < 6 ? a.twist : -a.twist; /* gamma5 = diag(1, 1, -1, -1) */
-        sum[k] = make_double2(a.diagonal * psi[k].x - t * psi[k].y,
-                              a.diagonal * psi[k].y + t * psi[k].x);
+        sum[k] = make_double2(diagonal * psi[k].x - t * psi[k].y,
+                              diagonal * psi[k].y + t * psi[k].x);
     }
 #pragma unroll
     for (int plane = 0; plane < PLANES; plane++)
@@ -334,6 +338,7 @@ lat_plain_gpu *lat_plain_gpu_new(lat_device *dev, const lat_field *links, const 
     p->m.twist = action->twist;
     p->m.csw = action->csw / action->xi;
     p->m.csw_t = action->csw_t;
+    p->m.edge = lat_fermion_edge(action, 1, links->head.geom.dims[3]);
     p->m.sites = lat_volume(&links->head.geom);
     int rc = lat_cuda_upload_links(p->dev, links, &p->m.links);
     for (int mu = 0; mu < 4 && rc == 0; mu++) {

@@ -152,12 +152,14 @@ static void add_plane(lat_clover *c, int n, int mu, int nu, double factor, const
 void lat_clover_at(const lat_field *u, const lat_field *g, const lat_fermion *f, bool traceless,
                    size_t x, lat_clover *c)
 {
-    const int n = u->head.nc;
+    const int n = u->head.nc, t = lat_field_slab(u).first + (int)(x / lat_slice_sites(&u->head));
+    const double diagonal = 1 + 3 * f->nu / f->xi + f->mass
+                            + lat_fermion_edge(f, t, u->head.geom.dims[LAT_MAX_DIMS - 1]);
     memset(c, 0, sizeof *c);
     c->rows = 2 * n;
     for (int half = 0; half < 2; half++)
         for (int i = 0; i < 2 * n; i++)
-            c->m[half][i][i][0] = 1 + 3 * f->nu / f->xi + f->mass;
+            c->m[half][i][i][0] = diagonal;
     for (int mu = 0; mu < 4; mu++)
         for (int nu = mu + 1; nu < 4; nu++) {
             const double csw = nu == 3 ? f->csw_t : f->csw / f->xi;

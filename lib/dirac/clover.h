@@ -15,9 +15,9 @@ typedef struct lat_clover {
     double m[2][LAT_CLOVER_ROWS][LAT_CLOVER_ROWS][2];
 } lat_clover;
 
-/* 1 + 3 nu/xi + m - 1/2 sum_{mu<nu} c_munu sigma_munu F_munu(x) (dirac.h), x an own site of u,
- * whose ghosts are up to date. Without twist. With a gauge transformation g it is that of the links
- * in this gauge, G F G^+ for F; NULL: as they are. */
+/* 1 + 3 nu/xi + m - 1/2 sum_{mu<nu} c_munu sigma_munu F_munu(x) (dirac.h), and c_F - 1 where open
+ * time has it, x an own site of u, whose ghosts are up to date. Without twist. With a gauge
+ * transformation g it is that of the links in this gauge, G F G^+ for F; NULL: as they are. */
 void lat_clover_at(const lat_field *u, const lat_field *g, const lat_fermion *f, bool traceless,
                    size_t x, lat_clover *c);
 

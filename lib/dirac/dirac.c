@@ -13,8 +13,8 @@ static int check_fermion(const lat_fermion *f)
     const struct {
         const char *name;
         double v;
-    } number[] = {{"mass", f->mass}, {"csw", f->csw}, {"csw_t", f->csw_t},
-                  {"xi", f->xi},     {"nu", f->nu},   {"twist", f->twist}};
+    } number[] = {{"mass", f->mass}, {"csw", f->csw},     {"csw_t", f->csw_t}, {"xi", f->xi},
+                  {"nu", f->nu},     {"twist", f->twist}, {"c_F", f->cf}};
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         if (!isfinite(number[i].v))
             return lat_fail("Dirac operator: expected a finite %s, found %g", number[i].name,

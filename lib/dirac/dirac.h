@@ -11,7 +11,8 @@
  * counterclockwise from x. The trace of F stays unless `traceless`. gamma matrices are those of
  * docs/conventions.md. The forward hop across a boundary carries exp(i pi theta), the backward hop
  * its conjugate; neither is there if the boundary is Dirichlet. With open time (lattice/fermion.h)
- * no hop leads to the first and the last slice. Leaves of the clover term are periodic always.
+ * no hop leads to the first and the last slice, and slices 1 and T - 2 have c_F - 1 more on the
+ * diagonal. Leaves of the clover term are periodic always.
  *
  * In terms of parities, A being all that is diagonal in sites (positive definite or not), and
  * D_eo, D_oe the sums in brackets with w:
@@ -61,7 +62,7 @@ typedef struct lat_dirac {
     lat_fermion fermion;
     int reals;   /* a link in the device's memory */
     int links;   /* a site that a hop reads: 8, but 6 where those of t are 1 (temporal.h) */
-    bool clover; /* csw or csw_t is not 0 */
+    bool clover; /* the diagonal differs from site to site: lat_fermion_blocks */
     bool fuses;  /* ends of recursions take no pass of their own: shifts of gamma5 M and S, real
                   * ones with add */
 } lat_dirac;

@@ -247,7 +247,7 @@ char *lat_chroma_record(const lat_header *h)
     }
     const bool smeared = text && lat_smear_parse(text, &s) == 0 && s.kind == LAT_SMEAR_STOUT,
                known = !strcmp(f->name, "wilson") && f->xi == 1 && f->nu == 1 && f->twist == 0
-                       && f->csw == f->csw_t && (!text || smeared);
+                       && f->csw == f->csw_t && f->cf == 1 && (!text || smeared);
     lat_error_clear();
     print_source(h->quark.source, source);
     if (*h->quark.links)

@@ -11,20 +11,21 @@
 #define MAX_THETA 2
 #define MAX_NUMBER 1e6 /* modulus of a parameter */
 
-void lat_fermion_init(lat_fermion *f) { *f = (lat_fermion){.name = "", .xi = 1, .nu = 1}; }
+void lat_fermion_init(lat_fermion *f) { *f = (lat_fermion){.name = "", .xi = 1, .nu = 1, .cf = 1}; }
 
 const char *const lat_fermion_names[LAT_FERMION_NUMBERS] = {"mass", "csw",   "csw_t", "xi",
-                                                            "nu",   "twist", "m0"};
+                                                            "nu",   "twist", "cf",    "m0"};
 
 double *lat_fermion_number(lat_fermion *f, int i)
 {
-    double *const numbers[] = {&f->mass, &f->csw, &f->csw_t, &f->xi, &f->nu, &f->twist, &f->m0};
+    double *const numbers[] = {&f->mass, &f->csw,   &f->csw_t, &f->xi,
+                               &f->nu,   &f->twist, &f->cf,    &f->m0};
     return numbers[i];
 }
 
 bool lat_fermion_unusual(const lat_fermion *f, int i)
 {
-    lat_fermion is = *f, usual = {.mass = NAN, .csw_t = f->csw, .xi = 1, .nu = 1};
+    lat_fermion is = *f, usual = {.mass = NAN, .csw_t = f->csw, .xi = 1, .nu = 1, .cf = 1};
     return *lat_fermion_number(&is, i) != *lat_fermion_number(&usual, i);
 }
 
@@ -55,6 +56,10 @@ int lat_fermion_check(const lat_fermion *f, const char *name)
                             name, f->name, *lat_fermion_number(&of, i));
     if (!(f->xi > 0))
         return lat_fail("%s: expected an anisotropy xi above 0, found %g", name, f->xi);
+    if (f->cf != 1 && (overlap || !f->boundary[LAT_MAX_DIMS - 1].open))
+        return lat_fail("%s: expected c_F of operator wilson with open time (boundary o), found "
+                        "c_F = %g",
+                        name, f->cf);
     if (!overlap && f->m0 != 0)
         return lat_fail("%s: expected no m0 of operator wilson, found %g", name, f->m0);
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
@@ -138,6 +143,8 @@ const char *lat_fermion_text(const lat_fermion *f, char buf[LAT_FERMION_TEXT])
         n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", xi %.6g, nu %.6g", f->xi, f->nu);
     if (f->twist != 0)
         n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", twist %.10g", f->twist);
+    if (f->cf != 1)
+        n += snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", c_F %.10g", f->cf);
     snprintf(buf + n, LAT_FERMION_TEXT - (size_t)n, ", boundary %s",
              lat_boundary_text(f->boundary, boundary));
     return buf;

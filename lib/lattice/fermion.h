@@ -23,15 +23,16 @@ typedef struct lat_fermion {
     double csw, csw_t; /* of spatial planes, and of planes with time; 0: no clover term */
     double xi, nu;     /* bare anisotropy; 1, 1 */
     double twist;      /* M + i twist gamma5 */
+    double cf;         /* c_F of open time; 1 with other boundaries */
     double m0;         /* overlap: of the kernel D_W - m0 */
     bool bounded;      /* without a name: the boundary is known all the same */
     lat_phase boundary[LAT_MAX_DIMS];
 } lat_fermion;
 
 /* Open time (Luescher, Schaefer, Comput. Phys. Commun. 184 (2013) 519; openQCD's boundary
- * conditions of type 0, with c_F = 1): quarks live on slices 1 to T - 2, and are zero on the first
- * and the last one. In M no hop leads to these slices or from them, so that they are apart from all
- * others.
+ * conditions of type 0): quarks live on slices 1 to T - 2, and are zero on the first and the last
+ * one. In M no hop leads to these slices or from them, so that they are apart from all others.
+ * Slices 1 and T - 2 have c_F - 1 more on the diagonal.
  *
  * Is there a hop from a site with coordinate x of `extent` to the next one (step 1) or the one
  * before (-1)? Across a boundary it has the phase. */
@@ -43,7 +44,20 @@ static inline bool lat_phase_hops(lat_phase p, int x, int extent, int step)
     return !p.dirichlet || (to >= 0 && to < extent);
 }
 
-/* No operator: name "", xi and nu 1, all else 0, periodic. */
+/* c_F - 1 on slices 1 and T - 2 of open time, else 0. */
+static inline double lat_fermion_edge(const lat_fermion *f, int t, int extent)
+{
+    const bool edge = t > 0 && t < extent - 1 && (t == 1 || t == extent - 2);
+    return f->boundary[LAT_MAX_DIMS - 1].open && edge ? f->cf - 1 : 0;
+}
+
+/* Does what M has on the diagonal differ from site to site? */
+static inline bool lat_fermion_blocks(const lat_fermion *f)
+{
+    return f->csw != 0 || f->csw_t != 0 || f->cf != 1;
+}
+
+/* No operator: name "", xi, nu and c_F 1, all else 0, periodic. */
 void lat_fermion_init(lat_fermion *f);
 
 static inline bool lat_fermion_known(const lat_fermion *f) { return f->name[0] != '\0'; }

@@ -22,11 +22,12 @@
 
 /* Keys of the lines, in the order of docs/format.md. */
 static const char *const keys[] = {
-    "kind",   "group",    "dims",       "real",        "reals",     "columns",     "sites",
-    "links",  "endian",   "block",      "compression", "filter",    "plaquette",   "link_trace",
-    "gauge",  "weights",  "functional", "theta",       "sweeps",    "copies",      "basis",
-    "source", "operator", "mass",       "kappa",       "csw",       "csw_t",       "xi",
-    "nu",     "twist",    "m0",         "boundary",    "residuals", "eigenvalues", "links_crc"};
+    "kind",      "group",      "dims",     "real",      "reals",       "columns",
+    "sites",     "links",      "endian",   "block",     "compression", "filter",
+    "plaquette", "link_trace", "gauge",    "weights",   "functional",  "theta",
+    "sweeps",    "copies",     "basis",    "source",    "operator",    "mass",
+    "kappa",     "csw",        "csw_t",    "xi",        "nu",          "twist",
+    "cf",        "m0",         "boundary", "residuals", "eigenvalues", "links_crc"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 typedef struct parser {

@@ -131,7 +131,7 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
                      .nc = lat_spinor_colours(dev, links->nc),
                      .o = o,
                      .use = use,
-                     .clover = fermion->csw != 0 || fermion->csw_t != 0,
+                     .clover = lat_fermion_blocks(fermion),
                      .gpu = dev->gpu};
     return in_all(&k, spare);
 }

@@ -7,8 +7,8 @@ from typing import Optional, Tuple
 
 from .errors import demand, shown
 
-NUMBERS = ("mass", "csw", "csw_t", "xi", "nu", "twist", "m0")
-KEYS = ("operator", "mass", "kappa", "csw", "csw_t", "xi", "nu", "twist", "m0", "boundary")
+NUMBERS = ("mass", "csw", "csw_t", "xi", "nu", "twist", "cf", "m0")
+KEYS = ("operator", "mass", "kappa", "csw", "csw_t", "xi", "nu", "twist", "cf", "m0", "boundary")
 LARGEST = 1e6
 DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?")
 
@@ -27,6 +27,7 @@ class Operator:
     xi: float = 1.0
     nu: float = 1.0
     twist: float = 0.0
+    cf: float = 1.0  # c_F, of open time
     m0: float = 0.0  # overlap
     boundary: Tuple[str, ...] = ("p", "p", "p", "p")  # x to t: p, a, d, o (t alone), or a phase in units of pi
 
@@ -38,6 +39,7 @@ class Operator:
             demand(abs(getattr(self, name)) <= LARGEST, f"{name} from -1e6 to 1e6", getattr(self, name))
         demand(self.xi > 0, "xi above 0", self.xi)
         demand(len(self.boundary) == 4, "four boundaries", len(self.boundary))
+        demand(self.cf == 1 or (self.name == "wilson" and self.boundary[3] == "o"), "cf of operator = wilson with boundary o", self.cf)
         for mu, word in enumerate(self.boundary):
             demand(word in ("p", "a", "d") or (word == "o" and mu == 3) or abs(number("boundary", word)) <= 2, "boundary p, a, d, o of t, or a number from -2 to 2", shown(word))
 
@@ -76,6 +78,7 @@ class Operator:
         lines = {"operator": self.name, "mass": self.mass, "kappa": self.kappa, "csw": self.csw or None,
                  "csw_t": self.csw_t if self.csw_t != self.csw else None, "xi": self.xi if self.xi != 1 else None,
                  "nu": self.nu if self.nu != 1 else None, "twist": self.twist or None,
+                 "cf": self.cf if self.cf != 1 else None,
                  "m0": self.m0 if self.name == "overlap" else None}
         lines = {key: value if isinstance(value, str) else f"{value:.16e}" for key, value in lines.items() if value is not None}
         return {**(lines if self.name != "unknown" else {}), "boundary": ",".join(self.boundary)}

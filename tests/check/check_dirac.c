@@ -166,8 +166,10 @@ static void random_fermion(lat_fermion *f)
     *f = fermion_of(.3 + uniform());
     for (int mu = 0; mu < 4; mu++)
         f->boundary[mu] = phases[below(5)];
-    if (below(6) == 0)
+    if (below(6) == 0) {
         f->boundary[3] = (lat_phase){.dirichlet = true, .open = true};
+        f->cf = below(2) ? 1 : .8 + .4 * uniform();
+    }
     if (below(2)) {
         f->xi = .7 + 2 * uniform();
         f->nu = .8 + .4 * uniform();
@@ -200,12 +202,13 @@ static const char *describe(const setup *t)
     char dims[64], boundary[LAT_BOUNDARY_TEXT];
     const lat_fermion *f = &t->p.f;
     snprintf(text, sizeof text,
-             "%s SU(%d) %s bits, %d reals, mass %g csw %g %g xi %g nu %g twist %g boundary %s%s%s",
+             "%s SU(%d) %s bits, %d reals, mass %g csw %g %g xi %g nu %g twist %g c_F %g boundary "
+             "%s%s%s",
              lat_dims_text(&t->u.head.geom, dims), t->u.head.nc,
              t->eps > 1e-7    ? "16"
              : t->eps > 1e-10 ? "32"
                               : "64",
-             t->d ? t->d->reals : 0, f->mass, f->csw, f->csw_t, f->xi, f->nu, f->twist,
+             t->d ? t->d->reals : 0, f->mass, f->csw, f->csw_t, f->xi, f->nu, f->twist, f->cf,
              lat_boundary_text(f->boundary, boundary), t->p.traceless ? ", traceless" : "",
              t->s->temporal ? ", temporal gauge" : "");
     return text;

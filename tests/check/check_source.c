@@ -412,7 +412,7 @@ static size_t wrong_zeros(const lat_field *b, int *slices)
 static void check_overwritten(const lat_field *u)
 {
     static const int column[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const lat_fermion f = {.name = "wilson", .mass = .1, .nu = 1, .xi = 1};
+    const lat_fermion f = {.name = "wilson", .mass = .1, .nu = 1, .xi = 1, .cf = 1};
     const lat_part all = {LAT_BOTH, 12, column};
     const lat_grid_spec spec = {
         .lattice = u->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};

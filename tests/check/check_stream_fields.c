@@ -40,9 +40,11 @@ static void state_quark(lat_quark *q, bool modes, size_t which)
         .xi = 2.464,
         .nu = .95,
         .twist = -.01,
-        .boundary = {{.theta = .1}, {.theta = 0}, {.theta = 1}, {.dirichlet = true}}};
+        .cf = which % 2 ? 1 : .975,
+        .boundary = {{.theta = .1}, {.theta = 0}, {.theta = 1}, {.dirichlet = true, .open = true}}};
     if (which % 3 == 1) {
-        q->fermion = (lat_fermion){.name = "overlap", .mass = -4, .xi = 1, .nu = 1, .m0 = 1.4};
+        q->fermion = (lat_fermion){
+            .name = "overlap", .mass = -4, .xi = 1, .nu = 1, .cf = 1, .m0 = 1.4};
         strcpy(q->links, "0123cdef");
     }
     need(lat_quark_set_source(q, "point:0,0,0,0 \xc3\xa9 = x") == 0

@@ -63,8 +63,10 @@ static lat_fermion action(uint64_t seed)
         case 2: f.boundary[mu].theta = uniform(seed, 20 + (uint64_t)mu); break;
         default: break;
         }
-    if (seed % 11 == 3)
+    if (seed % 11 == 3) {
         f.boundary[3] = (lat_phase){.dirichlet = true, .open = true};
+        f.cf = seed % 2 ? .9 : 1.2;
+    }
     return f;
 }
 

@@ -141,8 +141,12 @@ static inline void plain_diagonal(const plain *p, size_t x, bool dagger, cd a[12
         return;
     }
     memset(a, 0, 144 * sizeof(cd));
+    int at[LAT_MAX_DIMS];
+    lat_coordinates(&p->u->head.geom, x, at);
+    const int T = p->u->head.geom.dims[3];
+    const bool edge = p->f.boundary[3].open && T > 2 && (at[3] == 1 || at[3] == T - 2);
     for (int i = 0; i < 4 * n; i++)
-        a[i][i] = 1 + 3 * p->f.nu / p->f.xi + p->f.mass
+        a[i][i] = 1 + 3 * p->f.nu / p->f.xi + p->f.mass + (edge ? p->f.cf - 1 : 0)
                   + I * (dagger ? -1 : 1) * p->f.twist * plain_gamma[4][i / n][i / n];
     for (int mu = 0; mu < 4; mu++)
         for (int nu = mu + 1; nu < 4; nu++) {

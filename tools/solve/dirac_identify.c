@@ -253,6 +253,8 @@ int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x)
         fprintf(r->text, "csw         not determined: these links have no field strength\n");
     fprintf(r->text, "twist       %.8g\nnu/xi       %.8g\nboundary    %s\n", k->fermion.twist,
             1 / k->fermion.xi, lat_boundary_text(k->fermion.boundary, boundary));
+    if (k->determined[LAT_FIT_EDGE])
+        fprintf(r->text, "c_F         %.8g\n", k->fermion.cf);
     print_spread(r, k);
     fprintf(r->text, "residual    %.3g of the fit; the next basis, %s, %.3g\n", k->residual,
             list[1].basis->name, list[1].residual);

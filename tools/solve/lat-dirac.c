@@ -347,8 +347,8 @@ static void check_operator(const lat_dirac_tool_run *r)
 {
     if (r->o.identify && lat_opt_given("kappa"))
         lat_usage("--identify finds the operator: expected no --kappa");
-    static const char *const names[] = {"csw",      "csw-t", "xi",   "nu", "twist",
-                                        "boundary", "m0",    "mass", "mu"};
+    static const char *const names[] = {"csw", "csw-t",    "xi", "nu",   "twist",
+                                        "cf",  "boundary", "m0", "mass", "mu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (lat_opt_given(names[i]) && !lat_dirac_tool_stated(r))
             lat_usage(r->o.identify

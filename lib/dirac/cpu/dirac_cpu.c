@@ -63,7 +63,7 @@ static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_o
     if (c->d.reals < 0 || lat_hop_table_fill(&c->table, g, f->boundary)
         || lat_cpu_dirac_links(c, u))
         return -1;
-    c->d.clover = f->csw != 0 || f->csw_t != 0;
+    c->d.clover = lat_fermion_blocks(f);
     c->work = (lat_hop_work){.table = &c->table,
                              .links = {c->links[0], c->links[1]},
                              .unit = c->unit,

@@ -161,6 +161,8 @@ typedef struct lat_clover_args {
     int parity;
     const double *u; /* natural order */
     double scalar, c_s, c_t, twist;
+    double edge; /* more of `scalar`, on the slices low and high of this rank */
+    int low, high;
     /* 2: of the third one, which SU(2) has not, C is 1, without twist. F loses its trace: colours,
      * or 0 */
     int colours, traceless;
@@ -185,8 +187,8 @@ template <int P> DEVICE void store_clover(char *field, uint32_t i, const double 
 }
 
 /* c: C of one chirality (half 1: gamma5 = -1) from b and e, the colour matrices of sigma F. */
-static __device__ void set_block(const lat_clover_args &a, int half, const double b[3][18],
-                                 const double e[3][18], lat_scalar c[6][6])
+static __device__ void set_block(const lat_clover_args &a, double scalar, int half,
+                                 const double b[3][18], const double e[3][18], lat_scalar c[6][6])
 {
     for (int s = 0; s < 2; s++)
         for (int r = 0; r < 2; r++)
@@ -203,7 +205,7 @@ static __device__ void set_block(const lat_clover_args &a, int half, const doubl
                 else
                     v = lat_scalar{g[0][0] + y * g[1][1], g[0][1] - y * g[1][0]};
                 const int row = 3 * s + k / 3, column = 3 * r + k % 3;
-                const double own = row % 3 < a.colours ? a.scalar : 1;
+                const double own = row % 3 < a.colours ? scalar : 1;
                 c[row][column] = lat_scalar{(row == column ? own : 0) - v.re / 2, -v.im / 2};
             }
 }
@@ -229,6 +231,8 @@ static __device__ void make_blocks(const lat_clover_args &a, const uint32_t x[4]
                                    double *inverse, double *log_det, double *negative)
 {
     double b[3][18], e[3][18], f[18];
+    const int t = (int)x[3];
+    const double scalar = a.scalar + (t == a.low || t == a.high ? a.edge : 0);
     for (int m = 0; m < 3; m++) {
         const int k = m == 0 ? 1 : 0, l = m == 2 ? 1 : 2; /* yz, xz, xy */
         field_strength(a.sites, a.u, x, k, l, a.traceless, f);
@@ -240,7 +244,7 @@ static __device__ void make_blocks(const lat_clover_args &a, const uint32_t x[4]
     }
     for (int half = 0; half < 2; half++) {
         lat_scalar c[6][6], d[6][6];
-        set_block(a, half, b, e, c);
+        set_block(a, scalar, half, b, e, c);
         pack_hermitian(packed + 36 * half, c);
         if (a.twist != 0) { /* of C + i twist and its conjugate together */
             square_block(a, c, d);

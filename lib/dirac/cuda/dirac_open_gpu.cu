@@ -75,7 +75,9 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
 {
     const lat_fermion *f = &d->dirac.fermion;
     const uint32_t groups = d->s->groups;
-    const int nc = d->s->space.nc;
+    const lat_grid *grid = d->s->space.grid;
+    const int nc = d->s->space.nc, T = grid->spec.lattice.dims[3],
+              first = d->s->sites.ghosts ? grid->slab.first : 0;
     unsigned long long where;
     int rc = 0;
     for (int p = 0; p < 2 && rc == 0; p++) {
@@ -86,6 +88,9 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
                                    f->csw / f->xi,
                                    f->csw_t,
                                    f->twist,
+                                   lat_fermion_edge(f, 1, T),
+                                   1 - first,
+                                   T - 2 - first,
                                    nc,
                                    traceless ? nc : 0,
                                    d->clover[p],
@@ -233,7 +238,7 @@ lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermio
                               const lat_dirac_options *options)
 {
     const double scalar = 1 + 3 * fermion->nu / fermion->xi + fermion->mass;
-    const bool clover = fermion->csw != 0 || fermion->csw_t != 0;
+    const bool clover = lat_fermion_blocks(fermion);
     if (scalar == 0 && fermion->twist == 0 && !clover) {
         lat_fail("mass %g: the diagonal of the Dirac operator is 0", fermion->mass);
         return NULL;

@@ -11,8 +11,14 @@
 #include "overlap.h"
 #include "smear/smear.h"
 
-lat_fermion_options lat_fermion_opts = {
-    .kappa = NAN, .mass = NAN, .csw_t = NAN, .xi = 1, .nu = 1, .gauge = -1, .gauge_theta = 1e-10};
+lat_fermion_options lat_fermion_opts = {.kappa = NAN,
+                                        .mass = NAN,
+                                        .csw_t = NAN,
+                                        .xi = 1,
+                                        .nu = 1,
+                                        .cf = 1,
+                                        .gauge = -1,
+                                        .gauge_theta = 1e-10};
 
 void lat_fermion_of_options(lat_fermion *f, bool massless)
 {
@@ -33,6 +39,7 @@ void lat_fermion_of_options(lat_fermion *f, bool massless)
     f->xi = o->xi;
     f->nu = o->nu;
     f->twist = o->twist;
+    f->cf = o->cf;
     if (lat_boundary_parse(o->boundary ? o->boundary : "p,p,p,a", f->boundary))
         lat_usage(
             "--boundary: expected four of p, a, d or a number, with commas between, the last one "

@@ -8,7 +8,7 @@
 #include "lattice/header.h"
 
 typedef struct lat_fermion_options {
-    double kappa, mass, csw, csw_t, xi, nu, twist;
+    double kappa, mass, csw, csw_t, xi, nu, twist, cf;
     const char *boundary;
     int gauge; /* of LAT_FERMION_GAUGES, -1: any */
     double gauge_theta;
@@ -33,6 +33,8 @@ extern lat_fermion_options lat_fermion_opts;
      "bare velocity of light"}, \
     {LAT_OPT_REAL, "twist", 0, "MU", &lat_fermion_opts.twist, 0, 0, \
      "twisted mass: M + i MU gamma5"}, \
+    {LAT_OPT_REAL, "cf", 0, "C", &lat_fermion_opts.cf, 0, 0, \
+     "c_F of open time: C - 1 more on the diagonal of slices 1 and T - 2 (default: 1)"}, \
     {LAT_OPT_TEXT, "boundary", 0, "X,Y,Z,T", &lat_fermion_opts.boundary, 0, 0, \
      "boundary of quarks in each direction: p periodic, a antiperiodic, d Dirichlet, o (t only) " \
      "open: quarks are zero on the first and the last slice, like openQCD's; or a phase in units " \
