@@ -446,7 +446,7 @@ END
 @test "open time on a GPU is that of the CPU: Wilson and clover, in every precision" {
     lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 20 -o links.lat
     local operator precision
-    for operator in "--kappa .13 --boundary p,p,p,o" "--kappa .12 --csw 1.2 --boundary p,.3,p,o" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd none --boundary a,p,p,o"; do
+    for operator in "--kappa .13 --cf .9 --boundary p,p,p,o" "--kappa .12 --csw 1.2 --cf 1.1 --boundary p,.3,p,o" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd none --boundary a,p,p,o"; do
         # shellcheck disable=SC2086
         lat-solve -q --device cpu -p double --residual 1e-12 $operator --source point:1,2,3,1 links.lat -o cpu.lat
         for precision in "-p double" "-p single --reals 18" "" "-p half --solver cg"; do
