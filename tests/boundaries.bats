@@ -120,8 +120,8 @@ of_slices() {
     near "$(of_slices slices 0.1 W 3 3)" \
         "$(awk -v b="$(of_slices slices 0.2 t2E 3 3)" 'BEGIN { printf "%.17g", .1 * b / .2 }')" 1e-12
     [ "$(field window slices)" = 2,5 ]
-    lat-flow --tsv --until .3 --step .05 v.lat > more
-    near "$(field more E_clover 1)" "$(field all E_clover 3)" 1e-13
+    lat-flow --tsv --until .3 --step .05 v.lat > rest
+    near "$(field rest E_clover 1)" "$(field all E_clover 3)" 1e-13
     lat-stat slices > mean
     [ "$(wc -l < mean)" -ge 24 ]
     refuses 1 "expected tables of lat-flow, found tables of lat-flow --by-slice" lat-stat --scales slices
