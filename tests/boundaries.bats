@@ -120,6 +120,8 @@ of_slices() {
     near "$(of_slices slices 0.1 W 3 3)" \
         "$(awk -v b="$(of_slices slices 0.2 t2E 3 3)" 'BEGIN { printf "%.17g", .1 * b / .2 }')" 1e-12
     [ "$(field window slices)" = 2,5 ]
+    lat-flow --tsv --until 0 --by-slice a.lat | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "W") w = i; next }
+        $w != "nan" { exit 1 }'
     lat-flow --tsv --until .3 --step .05 v.lat > rest
     near "$(field rest E_clover 1)" "$(field all E_clover 3)" 1e-13
     lat-stat slices > mean

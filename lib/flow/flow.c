@@ -249,11 +249,10 @@ int lat_flow_measure(lat_flow *f, lat_flow_measured *m, lat_flow_measured *slice
     if (f->device->numbers(f, f->sums))
         return -1;
     for (int t = 0; slices && t < n; t++) {
+        const double *below = f->sums + (t + n - 1) % n * LAT_FLOW_NUMBERS;
         double sum[LAT_FLOW_NUMBERS];
         memcpy(sum, f->sums + t * LAT_FLOW_NUMBERS, sizeof sum);
-        sum[LAT_FLOW_PLAQUETTE_T] = .5
-                                    * (sum[LAT_FLOW_PLAQUETTE_T]
-                                       + f->sums[(t + n - 1) % n * LAT_FLOW_NUMBERS]);
+        sum[LAT_FLOW_PLAQUETTE_T] = .5 * (sum[LAT_FLOW_PLAQUETTE_T] + below[LAT_FLOW_PLAQUETTE_T]);
         slices[t] = measured(f, sum, sites, sites);
     }
     lat_tree_fold(f->sums, (size_t)n, 1, LAT_FLOW_NUMBERS);

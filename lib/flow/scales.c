@@ -85,7 +85,7 @@ static double crossing(const curve *c, row_value *f, int *after)
 double lat_flow_slope(int rows, const double *t, const double *density, int i)
 {
     const curve c = {rows, t, density};
-    return slope(&c, i);
+    return rows < 2 ? NAN : slope(&c, i);
 }
 
 lat_flow_scales lat_flow_scales_of(int rows, const double *t, const double *density)

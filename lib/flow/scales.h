@@ -14,7 +14,7 @@ typedef struct lat_flow_scales {
     int needed;    /* with so many rows they are what they are with any more; INT_MAX: not known */
 } lat_flow_scales;
 
-/* t d/dt (t^2 E) at row i. */
+/* t d/dt (t^2 E) at row i, from five rows or all of them; NaN from one row. */
 double lat_flow_slope(int rows, const double *t, const double *density, int i);
 
 /* `rows` rows at rising times t, at equal distances, with the densities E. */
