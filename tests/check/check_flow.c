@@ -717,8 +717,8 @@ static void check_wave(int mu, int nu, double xi)
     /* Of the next order of steps; of angles; of densities, squares of angles, by rounding. */
     const double bound = 2 * t * pow(w * phat2, 4) * pow(eps, 3) / 24 + angle * angle
                          + 64 * EPS / (angle * angle * exact);
-    CHECK(fabs(found / exact - 1) <= bound, "links %d along %d, xi %g: %g, not %g, bound %g", mu, nu,
-          xi, found, exact, bound);
+    CHECK(fabs(found / exact - 1) <= bound, "links %d along %d, xi %g: %g, not %g, bound %g", mu,
+          nu, xi, found, exact, bound);
     lat_field_free(&u);
     lat_field_free(&v);
 }
