@@ -53,13 +53,13 @@ int lat_coarse_random(const lat_coarse *c, uint64_t first, lat_eight *x)
 
 void lat_coarse_norms(const lat_coarse *c, const lat_eight *x, double norm[LAT_EIGHT])
 {
-    for (int k = 0; k < LAT_EIGHT; k++)
-        norm[k] = 0;
-    for (size_t i = 0; i < lat_coarse_numbers(c); i++)
-        for (int k = 0; k < LAT_EIGHT; k++)
-            norm[k] += (double)x[i].re[k] * x[i].re[k] + (double)x[i].im[k] * x[i].im[k];
-    for (int k = 0; k < LAT_EIGHT; k++)
-        norm[k] = sqrt(norm[k]);
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < LAT_EIGHT; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < lat_coarse_numbers(c); i++)
+            sum += (double)x[i].re[k] * x[i].re[k] + (double)x[i].im[k] * x[i].im[k];
+        norm[k] = sqrt(sum);
+    }
 }
 
 int lat_coarse_finish(lat_coarse *c, double shift, double twist, bool dense)

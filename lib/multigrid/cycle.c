@@ -2,11 +2,10 @@
 /* cycle.c: the cycle on the finest level, and its smoother. */
 #include <complex.h>
 #include <math.h>
-#include <string.h>
 #include "base/error.h"
 #include "multigrid/multigrid_internal.h"
 
-enum { DEGREE = LAT_MULTIGRID_DEGREE, FITTED = 2 }; /* random columns of the fit */
+enum { FITTED = 2 }; /* random columns of the fit */
 
 static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
@@ -14,39 +13,20 @@ static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfiel
     return m->system.apply(m->system.with, false, p, out, in, NULL);
 }
 
-/* Columns first .. of a part: at most eight. */
-static int some_columns(const lat_part *p, int first)
-{
-    return p->columns - first < LAT_EIGHT ? p->columns - first : LAT_EIGHT;
-}
-
-/* e = P (coarse solution for P^+ r), of columns first .. of the part, in so many batches. */
-static int correct_some(lat_multigrid *m, const lat_part *p, int first, int batches, lat_dfield *e,
-                        const lat_dfield *r)
-{
-    const size_t batch = lat_coarse_numbers(&m->coarse->coarse);
-    lat_level_batches(m->coarse, batches);
-    int rc = 0;
-    for (int b = 0, k = first; b < batches && !rc; b++, k += LAT_EIGHT)
-        rc = m->ops->fine_restrict(&m->fine, false, some_columns(p, k), p->column + k, r,
-                                   m->z + (size_t)b * batch);
-    rc = rc || lat_level_solve(m->coarse, m->correction, m->z);
-    for (int b = 0, k = first; b < batches && !rc; b++, k += LAT_EIGHT)
-        rc = m->ops->fine_prolong(&m->fine, false, some_columns(p, k), p->column + k, e,
-                                  m->correction + (size_t)b * batch);
-    lat_level_batches(m->coarse, 1);
-    return rc ? -1 : 0;
-}
-
+/* e = P (coarse solution for P^+ r). */
 static int correct(lat_multigrid *m, const lat_part *p, lat_dfield *e, const lat_dfield *r)
 {
     const int most = m->coarse->coarse.batches * LAT_EIGHT;
-    for (int k = 0; k < p->columns; k += most) {
+    int rc = 0;
+    for (int k = 0; k < p->columns && !rc; k += most) {
         const int columns = p->columns - k < most ? p->columns - k : most;
-        if (correct_some(m, p, k, (columns + LAT_EIGHT - 1) / LAT_EIGHT, e, r))
-            return -1;
+        lat_level_batches(m->coarse, (columns + LAT_EIGHT - 1) / LAT_EIGHT);
+        rc = m->ops->fine_restrict(&m->fine, false, columns, p->column + k, r, m->z)
+             || lat_level_solve(m->coarse, m->correction, m->z)
+             || m->ops->fine_prolong(&m->fine, false, columns, p->column + k, e, m->correction);
     }
-    return 0;
+    lat_level_batches(m->coarse, 1);
+    return rc ? -1 : 0;
 }
 
 /* The same number of all columns. */
@@ -57,64 +37,115 @@ static const lat_scalar *all_columns(double a, lat_scalar to[LAT_VECTOR_COLUMNS]
     return to;
 }
 
-/* power[0] = r - S e, s = S e, power[i] = S^i power[0]. */
-static int powers(lat_multigrid *m, const lat_part *p, lat_dfield *e, lat_dfield *s,
-                  const lat_dfield *r)
+/* out += sign S in. */
+static int add_applied(const lat_system *s, const lat_part *p, double sign, lat_dfield *out,
+                       lat_dfield *in)
 {
-    const lat_vector_ops *ops = m->system.space->ops;
-    lat_scalar minus[LAT_VECTOR_COLUMNS];
-    if (apply(m, p, s, e) || ops->copy(m->system.space, p, r, m->power[0])
-        || ops->axpby(m->system.space, p, all_columns(-1, minus), s, NULL, m->power[0], NULL))
+    double by[LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {.add = by};
+    for (int k = 0; k < LAT_VECTOR_COLUMNS; k++)
+        by[k] = sign;
+    return s->apply(s->with, false, p, out, in, &end);
+}
+
+/* q <- q - S e, then e += p(S) q, with q, by Horner's rule: y <- c_i q + S y. */
+static int smooth(const lat_smoothing *v, const lat_polynomial *c, const lat_part *p, lat_dfield *e)
+{
+    lat_space *space = v->system->space;
+    const lat_vector_ops *ops = space->ops;
+    lat_scalar number[2][LAT_VECTOR_COLUMNS];
+    const lat_scalar *const none = all_columns(0, number[1]);
+    if (add_applied(v->system, p, -1, v->q, e))
         return -1;
-    for (int i = 0; i < DEGREE; i++)
-        if (apply(m, p, m->power[i + 1], m->power[i]))
+    for (int i = c->degree - 1; i >= 0; i--)
+        if (ops->axpby(space, p, all_columns(c->by[i], number[0]), v->q, none, v->y[i % 2], NULL)
+            || (i < c->degree - 1 && add_applied(v->system, p, 1, v->y[i % 2], v->y[(i + 1) % 2])))
             return -1;
-    return 0;
+    return add_applied(v->system, p, -1, v->q, v->y[0])
+           || ops->axpby(space, p, NULL, v->y[0], NULL, e, NULL);
+}
+
+/* e += p(S) (r - S e) by v, which may have fewer bits, and s = S e up to these. */
+static int smooth_in(lat_multigrid *m, const lat_smoothing *v, const lat_part *p, lat_dfield *e,
+                     lat_dfield *s, const lat_dfield *r)
+{
+    lat_space *low = v->system->space, *high = m->system.space;
+    const lat_vector_ops *ops = high->ops;
+    lat_scalar number[LAT_VECTOR_COLUMNS];
+    lat_dfield *const own = v->e ? v->e : e;
+    m->applied += p->columns * (m->now->degree + 1);
+    return ops->convert(low, p, high, r, v->q) || (v->e && ops->convert(low, p, high, e, own))
+           || smooth(v, m->now, p, own) || (v->e && ops->convert(high, p, low, own, e))
+           || ops->convert(high, p, low, v->q, s)
+           || ops->axpby(high, p, NULL, r, all_columns(-1, number), s, NULL);
+}
+
+/* Has the space of fewer bits all columns of the part? (Setups have more than a solve may need.) */
+static bool fits(const lat_smoothing *v, const lat_part *p)
+{
+    return v->system && p->columns && p->column[p->columns - 1] < v->system->space->columns;
 }
 
 int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield *s, lat_dfield *r)
 {
     lat_multigrid *m = with;
-    const lat_vector_ops *ops = m->system.space->ops;
-    lat_scalar number[DEGREE][LAT_VECTOR_COLUMNS];
-    const lat_scalar *by[DEGREE];
-    const lat_dfield *low[DEGREE], *high[DEGREE];
-    for (int i = 0; i < DEGREE; i++) {
-        by[i] = all_columns(m->smoother[i], number[i]);
-        low[i] = m->power[i];
-        high[i] = m->power[i + 1];
-    }
-    return correct(m, p, e, r) || powers(m, p, e, s, r)
-                   || ops->axpys(m->system.space, p, DEGREE, by, low, e, NULL)
-                   || ops->axpys(m->system.space, p, DEGREE, by, high, s, NULL)
-               ? -1
-               : 0;
+    if (correct(m, p, e, r))
+        return -1;
+    if (fits(&m->half, p))
+        return lat_rc(smooth_in(m, &m->half, p, e, s, r));
+    return lat_rc(lat_multigrid_smoothing_open(&m->single, &m->system, false)
+                  || smooth_in(m, &m->single, p, e, s, r));
 }
 
-/* ---- the smoother's coefficients ------------------------------------------------------------- */
+int lat_multigrid_smoothing_open(lat_smoothing *v, const lat_system *s, bool rounded)
+{
+    lat_dfield **const field[] = {&v->q, &v->y[0], &v->y[1], &v->e};
+    v->system = s;
+    for (int i = 0; i < (rounded ? 4 : 3); i++)
+        if (!*field[i] && !(*field[i] = lat_vector_new_of(s->space, LAT_ODD, "the smoother")))
+            return -1;
+    return 0;
+}
+
+void lat_multigrid_smoothing_close(lat_smoothing *v)
+{
+    lat_dfield *const field[] = {v->q, v->y[0], v->y[1], v->e};
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
+        lat_dfield_free(field[i]);
+    *v = (lat_smoothing){.system = NULL};
+}
+
+/* ---- coefficients of smoothers --------------------------------------------------------------- */
 
 enum { MOST = LAT_MULTIGRID_SEARCH };
 
-/* Solves g c = b, b the last column, by elimination; g is Hermitian and positive. Directions that
- * rounding has left nothing of get nothing. */
+/* Powers of S are rounded to 2^-24: one whose part apart from those before it is, squared, less
+ * than this of the whole is noise, and would get large coefficients. */
+#define APART 1e-11
+
+/* Solves g c = b, b the last column, by elimination; g is Hermitian and positive. From the first
+ * power that is noise on c is 0. */
 static bool solve_small(int n, double complex g[MOST][MOST + 1], double complex *c)
 {
-    for (int i = 0; i < n; i++) {
-        if (!(creal(g[i][i]) > 0))
-            return false;
+    double whole[MOST];
+    int i;
+    for (i = 0; i < n; i++)
+        whole[i] = creal(g[i][i]);
+    for (i = 0; i < n && creal(g[i][i]) > APART * whole[i]; i++)
         for (int k = i + 1; k < n; k++) {
             const double complex f = g[k][i] / g[i][i];
             for (int j = i; j <= n; j++)
                 g[k][j] -= f * g[i][j];
         }
+    for (int k = i; k < n; k++)
+        c[k] = 0;
+    for (int k = i - 1; k >= 0; k--) {
+        c[k] = g[k][n];
+        for (int j = k + 1; j < i; j++)
+            c[k] -= g[k][j] * c[j];
+        c[k] /= g[k][k];
     }
-    for (int i = n - 1; i >= 0; i--) {
-        c[i] = g[i][n];
-        for (int j = i + 1; j < n; j++)
-            c[i] -= g[i][j] * c[j];
-        c[i] /= g[i][i];
-    }
-    return true;
+    return i > 0;
 }
 
 /* The size of S, by which powers are scaled in small systems. */
@@ -124,7 +155,8 @@ static double scale_of(const lat_multigrid *m)
     return 1 + 3 * f->nu / f->xi + f->mass;
 }
 
-/* dot[i][j] = <S^(i+1) q, S^(j+1) q>, and <S^(i+1) q, q> for j = n, from power[i] = S^i q. */
+/* dot[i][j] = <S^(i+1) q, S^(j+1) q>, i, j < n, and dot[i][MOST] = <S^(i+1) q, q>, from power[i] =
+ * S^i q. */
 static int gram(const lat_multigrid *m, const lat_part *p, int n, lat_dfield *const *power,
                 lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS])
 {
@@ -133,7 +165,7 @@ static int gram(const lat_multigrid *m, const lat_part *p, int n, lat_dfield *co
         const lat_dfield *of[MOST];
         for (int i = 0; i < n; i++) {
             of[i] = power[i + 1];
-            to[i] = dot[i][j];
+            to[i] = dot[i][j < n ? j : MOST];
         }
         if (m->system.space->ops->dots(m->system.space, p, n, of, power[j < n ? j + 1 : 0], to,
                                        NULL))
@@ -142,15 +174,16 @@ static int gram(const lat_multigrid *m, const lat_part *p, int n, lat_dfield *co
     return 0;
 }
 
-/* Column k: c[i] of S^i, for which |q - sum_i c_i S^(i+1) q| is least. */
+/* Column k: c[i] of S^i, i < n, for which |q - sum_i c_i S^(i+1) q| is least. */
 static bool coefficients(int n, double scale, lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS],
                          int k, double complex *c)
 {
     double complex g[MOST][MOST + 1];
     for (int i = 0; i < n; i++)
-        for (int j = 0; j <= n; j++)
-            g[i][j] = (dot[i][j][k].re + dot[i][j][k].im * I)
-                      * pow(scale, -(i + 1) - (j < n ? j + 1 : 0));
+        for (int j = 0; j <= n; j++) {
+            const lat_scalar z = dot[i][j < n ? j : MOST][k];
+            g[i][j] = (z.re + z.im * I) * pow(scale, -(i + 1) - (j < n ? j + 1 : 0));
+        }
     if (!solve_small(n, g, c))
         return false;
     for (int i = 0; i < n; i++)
@@ -158,27 +191,77 @@ static bool coefficients(int n, double scale, lat_scalar dot[MOST][MOST + 1][LAT
     return true;
 }
 
-int lat_multigrid_fit(lat_multigrid *m)
+/* Columns of m->x[0], which are r: power[0] = r - S e after a coarse correction e, and power[i] =
+ * S^i power[0]. */
+static int powers(lat_multigrid *m, const lat_part *p, lat_dfield *const *power)
+{
+    const lat_vector_ops *ops = m->system.space->ops;
+    if (correct(m, p, m->x[1], m->x[0]) || ops->copy(m->system.space, p, m->x[0], power[0])
+        || add_applied(&m->system, p, -1, power[0], m->x[1]))
+        return -1;
+    m->applied += p->columns;
+    for (int i = 0; i < LAT_MULTIGRID_DEGREE; i++)
+        if (apply(m, p, power[i + 1], power[i]))
+            return -1;
+    return 0;
+}
+
+/* The mean of the columns' coefficients. */
+static void set_smoother(const lat_multigrid *m, int degree, int columns,
+                         lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS], lat_polynomial *to)
+{
+    int fitted = 0;
+    *to = (lat_polynomial){.degree = degree};
+    for (int k = 0; k < columns; k++) {
+        double complex c[MOST];
+        if (!coefficients(degree, scale_of(m), dot, k, c))
+            continue;
+        for (int i = 0; i < degree; i++)
+            to->by[i] += creal(c[i]);
+        fitted++;
+    }
+    for (int i = 0; i < degree && fitted; i++)
+        to->by[i] /= fitted;
+    while (to->degree > 1 && to->by[to->degree - 1] == 0)
+        to->degree--;
+}
+
+static int fit(lat_multigrid *m, lat_dfield *const *power)
 {
     const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
     lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS];
-    double sum[DEGREE] = {0};
-    int fitted = 0;
-    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0])
-        || correct(m, &p, m->x[1], m->x[0]) || powers(m, &p, m->x[1], m->power[DEGREE], m->x[0])
-        || gram(m, &p, DEGREE, m->power, dot))
+    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0]) || powers(m, &p, power)
+        || gram(m, &p, LAT_MULTIGRID_DEGREE, power, dot))
         return -1;
-    for (int k = 0; k < p.columns; k++) {
-        double complex c[MOST];
-        if (!coefficients(DEGREE, scale_of(m), dot, k, c))
-            continue;
-        for (int i = 0; i < DEGREE; i++)
-            sum[i] += creal(c[i]);
-        fitted++;
-    }
-    for (int i = 0; i < DEGREE; i++)
-        m->smoother[i] = fitted ? sum[i] / fitted : 0;
+    set_smoother(m, LAT_MULTIGRID_DEGREE, FITTED, dot, &m->smoother);
+    set_smoother(m, LAT_MULTIGRID_SETUP_DEGREE, FITTED, dot, &m->rough);
+    m->now = &m->smoother;
     return 0;
+}
+
+int lat_multigrid_powers(lat_multigrid *m, int count, lat_dfield **power)
+{
+    int rc = 0;
+    for (int i = 0; i < count; i++)
+        power[i] = NULL;
+    for (int i = 0; i < count && rc == 0; i++)
+        rc = (power[i] = m->system.vector(m->system.with, "powers of S")) ? 0 : -1;
+    return rc;
+}
+
+void lat_multigrid_drop(lat_multigrid *m, int count, lat_dfield **power)
+{
+    for (int i = 0; i < count; i++)
+        m->system.release(m->system.with, power[i]);
+}
+
+int lat_multigrid_fit(lat_multigrid *m)
+{
+    enum { COUNT = LAT_MULTIGRID_DEGREE + 1 };
+    lat_dfield *power[COUNT];
+    const int rc = lat_multigrid_powers(m, COUNT, power) || fit(m, power) ? -1 : 0;
+    lat_multigrid_drop(m, COUNT, power);
+    return rc;
 }
 
 int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b,

@@ -8,7 +8,7 @@
 
 enum {
     BELOW = 32, /* vectors of the levels below the first coarse one */
-    SMOOTH = 4  /* steps of the smoother */
+    SMOOTH = 2  /* steps of the smoother */
 };
 
 /* ---- levels ---------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool 
     l->coarse.batches = batches;
     l->coarse.comm = dev->comm;
     l->coarse.ranks = ranks && dev->comm->size > 1;
-    l->tolerance = .1;
+    l->tolerance = .25;
     l->most = LAT_LEVEL_DEPTH;
     int rc = lat_mg_sites_open(&l->coarse.sites, geom, dev->comm, l->coarse.ranks)
              || lat_coarse_open(&l->coarse, n);

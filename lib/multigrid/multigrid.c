@@ -17,15 +17,15 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
 }
 
 /* A cycle of an ordinary setup: |r| falls by this. */
-#define GAIN .42
+#define GAIN .31
 
 /* Of a GPU, as bench-multigrid-gpu has measured it on 32^3x64 and 16^3x32: transfers and coarse
  * levels cost more there beside BiCGstab in half; and a setup has launches that do not depend on
  * the lattice. */
 static double cost_on_gpu(const lat_geometry *lattice, double columns, double digits)
 {
-    const double setup = 13000 + 4000 * 0x1p21 / (double)lat_volume(lattice),
-                 cycle = 15 + 25 / fmin(columns, 16);
+    const double setup = 9200 + 1200 * 0x1p21 / (double)lat_volume(lattice),
+                 cycle = 16 + 12 / fmin(columns, 16);
     return setup + columns * cycle * digits / -log(GAIN);
 }
 
@@ -90,27 +90,46 @@ static void drop_spare(lat_multigrid *m)
 
 static int open_fields(lat_multigrid *m)
 {
-    for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++)
-        if (!(m->power[i] = lat_vector_new_of(m->system.space, LAT_ODD, "the smoother")))
-            return -1;
     m->rhs = lat_vector_new_of(m->system.space, LAT_ODD, "test vectors");
     m->x[0] = lat_vector_new(m->system.space, "test vectors");
     m->x[1] = lat_vector_new(m->system.space, "test vectors");
     return m->rhs && m->x[0] && m->x[1] ? 0 : -1;
 }
 
-void lat_multigrid_leave(lat_multigrid *m)
+/* What the setup has. */
+static void drop_setup(lat_multigrid *m)
 {
     lat_dfield **const field[] = {&m->rhs, &m->x[0], &m->x[1]};
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
         lat_dfield_free(*field[i]);
         *field[i] = NULL;
     }
-    for (int i = 0; i <= LAT_MULTIGRID_DEGREE; i++) {
-        lat_dfield_free(m->power[i]);
-        m->power[i] = NULL;
-    }
     drop_spare(m);
+}
+
+void lat_multigrid_lighten(lat_multigrid *m)
+{
+    m->light = true;
+    drop_setup(m);
+    lat_transfer_lighten(&m->fine.down);
+    for (lat_level *l = m->coarse; l->next; l = l->next)
+        lat_transfer_lighten(&l->down);
+}
+
+int lat_multigrid_smooth_in(lat_multigrid *m, const lat_system *s)
+{
+    if (m->half.system == s)
+        return 0;
+    lat_multigrid_smoothing_close(&m->half);
+    lat_multigrid_smoothing_close(&m->single);
+    return s ? lat_multigrid_smoothing_open(&m->half, s, true) : 0;
+}
+
+void lat_multigrid_leave(lat_multigrid *m)
+{
+    lat_multigrid_smoothing_close(&m->single);
+    lat_multigrid_smoothing_close(&m->half);
+    drop_setup(m);
 }
 
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
@@ -126,7 +145,10 @@ int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
         if (rc)
             return rc;
     }
-    return lat_multigrid_fit(m);
+    const int rc = lat_multigrid_fit(m);
+    if (m->light)
+        drop_setup(m);
+    return rc;
 }
 
 static int open_levels(lat_multigrid *m, const lat_field *links)

@@ -5,10 +5,22 @@
 #include "multigrid/fine.h"
 #include "multigrid/multigrid.h"
 
-enum { LAT_MULTIGRID_DEGREE = 4 }; /* of the smoother: applications of S */
+/* A smoother: the polynomial sum_i by[i] S^i, i < degree: so many applications of S. */
+enum { LAT_MULTIGRID_DEGREE = 8, LAT_MULTIGRID_SETUP_DEGREE = 6 }; /* of solves, of setups */
+typedef struct lat_polynomial {
+    int degree;
+    double by[LAT_MULTIGRID_DEGREE];
+} lat_polynomial;
 
 /* Vectors that solves of a setup leave for the next one: new memory would take a seventh of it. */
 enum { LAT_MULTIGRID_SPARE = 24 };
+
+/* The smoother in a precision. */
+typedef struct lat_smoothing {
+    const lat_system *system; /* NULL: there is none */
+    lat_dfield *q, *y[2];     /* what it smooths, and sums */
+    lat_dfield *e;            /* of fewer bits: that of a cycle; or NULL */
+} lat_smoothing;
 
 struct lat_multigrid {
     lat_system caller, system; /* system: the caller's, whose vectors are kept */
@@ -18,17 +30,23 @@ struct lat_multigrid {
     const lat_mg_ops *ops;
     lat_mg_fine fine;
     lat_level *coarse;
-    lat_eight *z, *correction;                   /* of `coarse` */
-    lat_dfield *power[LAT_MULTIGRID_DEGREE + 1]; /* S^i q */
-    lat_dfield *rhs, *x[2];                      /* of the setup: odd; both parities */
-    double smoother[LAT_MULTIGRID_DEGREE];       /* coefficients of S^i, i from 0 on */
+    lat_eight *z, *correction;      /* of `coarse` */
+    lat_smoothing single, half;     /* in `system`; and in one of fewer bits, or NULL */
+    lat_dfield *rhs, *x[2];         /* of the setup: odd; both parities */
+    lat_polynomial smoother, rough; /* rough: in rounds of the setup */
+    const lat_polynomial *now;      /* one of these */
     lat_method method;
     lat_multigrid_report report;
     lat_multigrid_options options;
     const lat_field *links;
+    bool light;         /* lat_multigrid_lighten has been called */
     double mass, twist; /* of Galerkin's product */
     double applied;     /* columns times applications of S, since it was set to 0 */
 };
+
+/* Its fields, unless they are there. */
+int lat_multigrid_smoothing_open(lat_smoothing *v, const lat_system *s, bool rounded);
+void lat_multigrid_smoothing_close(lat_smoothing *v);
 
 /* Test vectors become what a file in single precision has of them, and `kept`, where it has data,
  * gets that; or they become those of m->options.known. */
@@ -45,17 +63,21 @@ enum { LAT_MULTIGRID_SEARCH = 8 };
 int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b,
                         lat_dfield *const power[LAT_MULTIGRID_SEARCH + 1]);
 
+/* So many vectors for powers of S, and what gives them back, also where it failed. */
+int lat_multigrid_powers(lat_multigrid *m, int count, lat_dfield **power);
+void lat_multigrid_drop(lat_multigrid *m, int count, lat_dfield **power);
+
 /* The coefficients of the smoother, from what it meets after a coarse correction. */
 int lat_multigrid_fit(lat_multigrid *m);
 
 /* In applications of S to a column, by operations: a cycle, and making the levels of test vectors.
- * GCR, transfers and coarse levels are worth five applications beside the five of a cycle. */
-#define LAT_MULTIGRID_CYCLE 10.
+ * GCR, transfers and coarse levels are worth three applications beside the nine of a cycle. */
+#define LAT_MULTIGRID_CYCLE 12.
 #define LAT_MULTIGRID_MAKE 300.
 enum {
     LAT_MULTIGRID_VECTORS = 24,
     LAT_MULTIGRID_SEARCHES = 3,
-    LAT_MULTIGRID_CYCLES = 3,
+    LAT_MULTIGRID_CYCLES = 2,
     LAT_MULTIGRID_MOST_ROUNDS = 6
 };
 

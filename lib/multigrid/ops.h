@@ -83,8 +83,8 @@ typedef struct lat_mg_ops {
     int (*fine_open)(struct lat_mg_fine *f); /* its transfer is open */
     void (*fine_close)(struct lat_mg_fine *f);
 
-    /* z = P^+ x and x = P z; at most eight columns. Other numbers of z's columns are 0. On odd
-     * sites, or on all. */
+    /* z = P^+ x and x = P z, on odd sites, or of at most eight columns on all. z: active batches of
+     * the level below, whose other columns are 0. */
     int (*fine_restrict)(const struct lat_mg_fine *f, bool all, int columns, const int *column,
                          const lat_dfield *x, lat_eight *z);
     int (*fine_prolong)(const struct lat_mg_fine *f, bool all, int columns, const int *column,

@@ -56,6 +56,7 @@ static int invert(lat_multigrid *m, lat_dfield *const *power, lat_dfield *x)
 /* All test vectors become M^-1 of themselves, about. */
 static int improve(lat_multigrid *m)
 {
+    m->now = &m->rough;
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
         if (m->ops->fine_give(&m->fine, k, m->x[0]) || invert(m, NULL, m->x[0])
             || m->ops->fine_take(&m->fine, k, m->x[0]))
@@ -81,13 +82,10 @@ static int search_with(lat_multigrid *m, lat_dfield *const *power)
 
 static int search(lat_multigrid *m)
 {
-    lat_dfield *power[LAT_MULTIGRID_SEARCH + 1] = {NULL};
-    int rc = 0;
-    for (int i = 0; i <= LAT_MULTIGRID_SEARCH && rc == 0; i++)
-        rc = (power[i] = m->system.vector(m->system.with, "powers of S")) ? 0 : -1;
-    rc = rc || search_with(m, power) ? -1 : 0;
-    for (int i = 0; i <= LAT_MULTIGRID_SEARCH; i++)
-        m->system.release(m->system.with, power[i]);
+    enum { COUNT = LAT_MULTIGRID_SEARCH + 1 };
+    lat_dfield *power[COUNT];
+    const int rc = lat_multigrid_powers(m, COUNT, power) || search_with(m, power) ? -1 : 0;
+    lat_multigrid_drop(m, COUNT, power);
     return rc;
 }
 
@@ -198,6 +196,7 @@ static bool pays(const lat_multigrid *m, double before)
 /* x <- Gamma5 x / |x|, in the memory of the host. */
 static void gamma5_unit(const lat_coarse *c, const double norm[LAT_EIGHT], lat_eight *x)
 {
+#pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < (int64_t)c->sites.count * c->rows; i++)
         for (int k = 0; k < LAT_EIGHT; k++) {
             const double sign = i % c->rows < c->n ? 1 : -1, by = norm[k] > 0 ? sign / norm[k] : 0;

@@ -92,6 +92,8 @@ int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *to)
 {
     lat_space *s = m->system.space;
     const lat_coarse *c = &m->coarse->coarse;
+    if (m->light)
+        return lat_fail("multigrid: expected test vectors and P, which solves have given back");
     if (lat_coarse_random(c, SAMPLE, m->z)
         || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x[0], m->z)
         || s->ops->get(s, &both, m->x[0], x, lat_column_numbers)

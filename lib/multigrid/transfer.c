@@ -28,6 +28,16 @@ void lat_transfer_close(lat_transfer *t)
     free(t->at);
 }
 
+void lat_transfer_lighten(lat_transfer *t)
+{
+    t->ops->free(t->v);
+    t->v = NULL;
+    if (t->dev->gpu) {
+        t->ops->free(t->p);
+        t->p = NULL;
+    }
+}
+
 /* ---- triangular matrices --------------------------------------------------------------------- */
 
 static double complex number_at(int n, const double *m, int i, int j)

@@ -31,6 +31,9 @@ typedef struct lat_transfer {
 int lat_transfer_open(lat_transfer *t, int components, int n);
 void lat_transfer_close(lat_transfer *t);
 
+/* Gives back what cycles do not read: test vectors, and on a GPU P in single. */
+void lat_transfer_lighten(lat_transfer *t);
+
 /* ---- small matrices in double, for `make` ----------------------------------------------------
  * An n x n complex matrix is re [n][LAT_PITCH(n)], then im. */
 

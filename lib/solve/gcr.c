@@ -1,53 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gcr.c: generalised conjugate residuals, restarted, with any preconditioner K:
  *
- *     z_k = K r, w_k = A z_k made orthogonal to w_0 .. w_k-1 (z_k with it),
- *     gamma = <w_k,r>/|w_k|^2, x += gamma z_k, r -= gamma w_k
+ *     z_k = K r,  w_k = A z_k - sum_i<k h_ik w_i,  h_ik = <w_i, A z_k>/|w_i|^2
+ *     gamma_k = <w_k, r>/|w_k|^2,  r -= gamma_k w_k
+ *
+ * r is orthogonal to w_0 .. w_k-1, so that <w_k, r> is <A z_k, r>. x gets its share of the z when
+ * it is wanted, and before a restart: sum_k c_k z_k with c_k = gamma_k - sum_i>k h_ki c_i.
  *
  * Where nothing is left of w_k, or it is not finite, K is 1 in this iteration. */
 #include <math.h>
 #include "krylov_internal.h"
 
-enum { DEEP = 8 };
+/* Iterations until it begins anew; a multigrid, which needs few, gains nothing by more than six. */
+enum { DEEP = 8, DEEP_MULTIGRID = 6 };
 
 typedef struct state {
     lat_helper k;
     lat_dfield *z[DEEP], *w[DEEP];
-    lat_numbers dot;                         /* <r,w_k> */
+    int count;                               /* of both that there are */
+    lat_numbers dot;                         /* <r,A z_k> */
+    lat_numbers h[DEEP][DEEP];               /* h[i][k], i < k */
+    lat_numbers gamma[DEEP];                 /* that x has not got yet */
     double square[DEEP][LAT_VECTOR_COLUMNS]; /* |w_k|^2 */
 } state;
-
-static int orthogonalise(const lat_run *w, state *g, const lat_part *c, int at)
-{
-    const lat_system *s = w->s;
-    lat_numbers dot[DEEP];
-    lat_scalar *to[DEEP] = {NULL};
-    const lat_dfield *left[DEEP] = {NULL};
-    if (at == 0)
-        return 0;
-    for (int i = 0; i < at; i++) {
-        left[i] = g->w[i];
-        to[i] = dot[i];
-    }
-    if (LAT_OPS(s)->dots(s->space, c, at, left, g->w[at], to, NULL))
-        return -1;
-    for (int i = 0; i < at; i++)
-        for (int a = 0; a < c->columns; a++) {
-            const int k = c->column[a];
-            const double square = g->square[i][k];
-            dot[i][k] = lat_scalar_of(square > 0 ? -lat_z(dot[i][k]) / square : 0);
-        }
-    return lat_add_all(s, c, at, dot, g->w, g->w[at], NULL)
-           || lat_add_all(s, c, at, dot, g->z, g->z[at], NULL);
-}
 
 /* z and w of these columns by k, and their products. */
 static int direction(lat_run *w, state *g, lat_helper *k, const lat_part *c, int at)
 {
-    lat_scalar *const to = g->dot;
-    const lat_dfield *const r = w->r;
-    return lat_helper_apply(k, c, w->norm, g->z[at], g->w[at], w->r) || orthogonalise(w, g, c, at)
-           || LAT_OPS(w->s)->dots(w->s->space, c, 1, &r, g->w[at], &to, g->square[at]);
+    const lat_system *s = w->s;
+    lat_numbers minus[DEEP];
+    lat_scalar *to[DEEP + 1] = {g->dot};
+    const lat_dfield *left[DEEP + 1] = {w->r};
+    for (int i = 0; i < at; i++) {
+        left[i + 1] = g->w[i];
+        to[i + 1] = g->h[i][at];
+    }
+    if (lat_helper_apply(k, c, w->norm, g->z[at], g->w[at], w->r)
+        || LAT_OPS(s)->dots(s->space, c, at + 1, left, g->w[at], to, g->square[at]))
+        return -1;
+    for (int i = 0; i < at; i++)
+        LAT_FOR_COLUMNS (n, c) {
+            const double square = g->square[i][n];
+            const double complex h = square > 0 ? lat_z(g->h[i][at][n]) / square : 0;
+            g->h[i][at][n] = lat_scalar_of(h);
+            minus[i][n] = lat_scalar_of(-h);
+        }
+    return at && lat_add_all(s, c, at, minus, g->w, g->w[at], g->square[at]);
 }
 
 /* The same without a preconditioner, where that gave nothing. */
@@ -64,18 +62,34 @@ static int direction_without(lat_run *w, state *g, int at)
     return g->k.method && c.columns && direction(w, g, &none, &c, at);
 }
 
-/* x += gamma z, r -= gamma w. */
+/* r -= gamma w. */
 static int advance(lat_run *w, state *g, int at, double *norm)
 {
-    lat_numbers gamma, minus;
+    lat_numbers minus;
     LAT_FOR_COLUMNS (k, &w->active) {
         const double square = g->square[at][k];
         const double complex by = square > 0 ? conj(lat_z(g->dot[k])) / square : 0;
-        gamma[k] = lat_scalar_of(by);
+        g->gamma[at][k] = lat_scalar_of(by);
         minus[k] = lat_scalar_of(-by);
     }
-    return lat_add(w->s, &w->active, gamma, g->z[at], w->x, NULL)
-           || lat_add(w->s, &w->active, minus, g->w[at], w->r, norm);
+    g->count = at + 1;
+    return lat_add(w->s, &w->active, minus, g->w[at], w->r, norm);
+}
+
+/* x gets what it has not got yet. */
+static int settle(lat_run *w, const lat_part *p)
+{
+    state *g = w->method;
+    lat_numbers c[DEEP];
+    for (int k = g->count - 1; k >= 0; k--)
+        LAT_FOR_COLUMNS (n, p) {
+            double complex by = lat_z(g->gamma[k][n]);
+            for (int i = k + 1; i < g->count; i++)
+                by -= lat_z(g->h[k][i][n]) * lat_z(c[i][n]);
+            c[k][n] = lat_scalar_of(by);
+            g->gamma[k][n] = lat_scalar_of(0);
+        }
+    return g->count && lat_add_all(w->s, p, g->count, c, g->z, w->x, NULL);
 }
 
 /* A multigrid that gains less than this in so many cycles is of a matrix that is near singular,
@@ -95,10 +109,13 @@ static void give_up(lat_run *w, const double *norm, double *mark)
     }
 }
 
-static int iterate(lat_run *w, state *g)
+static int iterate(lat_run *w, state *g, int deep)
 {
     double norm[LAT_VECTOR_COLUMNS], mark[LAT_VECTOR_COLUMNS] = {0};
-    for (int at = 0; w->active.columns > 0; at = (at + 1) % DEEP) {
+    for (int at = 0; w->active.columns > 0; at = (at + 1) % deep) {
+        if (at == 0 && settle(w, &w->active))
+            return -1;
+        g->count = at;
         if (direction(w, g, &g->k, &w->active, at) || direction_without(w, g, at)
             || advance(w, g, at, norm))
             return -1;
@@ -112,10 +129,14 @@ static int iterate(lat_run *w, state *g)
 
 int lat_gcr(lat_run *w)
 {
-    state g = {.square = {{0}}};
-    int rc = lat_run_vectors(w, DEEP, g.z, "GCR");
-    rc = lat_run_vectors(w, DEEP, g.w, "GCR") || rc
-         || lat_helper_open(&g.k, w->p->preconditioner, w->s) || iterate(w, &g);
+    const int most = w->solver == LAT_SOLVER_MG ? DEEP_MULTIGRID : DEEP,
+              deep = w->p->max_iterations < most ? (int)w->p->max_iterations : most;
+    state g = {.count = 0};
+    w->settle = settle;
+    w->method = &g;
+    const int rc = lat_run_vectors(w, deep, g.z, "GCR") || lat_run_vectors(w, deep, g.w, "GCR")
+                   || lat_helper_open(&g.k, w->p->preconditioner, w->s) || iterate(w, &g, deep);
+    w->settle = NULL;
     lat_run_release(w, DEEP, g.z);
     lat_run_release(w, DEEP, g.w);
     lat_helper_close(&g.k);

@@ -131,7 +131,11 @@ static int follow(lat_run *w, const lat_part *p, double c)
 static int update(lat_run *w, const lat_part *c)
 {
     double norm[LAT_VECTOR_COLUMNS];
-    if (c->columns == 0 || w->p->estimate)
+    if (c->columns == 0)
+        return 0;
+    if (w->settle && w->settle(w, c))
+        return -1;
+    if (w->p->estimate)
         return 0;
     if (follow(w, c, -1) || collect(w, c) || residual(w, c, false, norm) || follow(w, c, 1))
         return -1;

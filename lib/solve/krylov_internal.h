@@ -29,7 +29,9 @@ typedef struct lat_run {
     lat_dfield *outer_r;   /* is r if inner is outer; then x is p->x */
     lat_dfield *direction; /* NULL, or one that is r and more: where r is replaced, it changes by as
                               much */
-    lat_part active;       /* of list */
+    int (*settle)(struct lat_run *w, const lat_part *p); /* NULL; or brings x to where r is */
+    void *method;                                        /* what settle knows */
+    lat_part active;                                     /* of list */
     int list[LAT_VECTOR_COLUMNS];
     bool fresh[LAT_VECTOR_COLUMNS];
     lat_solve_report *report;

@@ -87,7 +87,7 @@ typedef struct lat_vector_ops {
     /* x <- gamma5 x */
     int (*gamma5)(lat_space *s, const lat_part *p, lat_dfield *x);
 
-    /* y <- a x + b y, and |y|^2 */
+    /* y <- a x + b y, and |y|^2; where b is 0, y is not read */
     int (*axpby)(lat_space *s, const lat_part *p, const lat_scalar *a, const lat_dfield *x,
                  const lat_scalar *b, lat_dfield *y, double *norm);
 

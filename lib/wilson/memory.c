@@ -88,7 +88,7 @@ static double multigrid(const count *k)
     return in_single
            + k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
            + vectors(k, LAT_STORAGE_SINGLE,
-                     k->gpu ? 15 : 24); /* there odd sites alone take memory */
+                     k->gpu ? 9 : 20); /* there odd sites alone take memory */
 }
 
 static double in_all(const count *k, bool spare)

@@ -1144,6 +1144,12 @@ static void check_algebra(const char *dims, int nc)
         CHECK(!ops->axpby(t->s, &p, s[0], a.f[0], s[1], a.f[1], norm), "%s", lat_error());
         EACH_NUMBER(t->n, a.v[1][k] = c[0] * a.v[0][k] + c[1] * a.v[1][k];)
         compare(&a, 1, "axpby");
+        const lat_scalar bad[3] = {{0, 0}, {NAN, 0}}, none[3] = {{0, 0}};
+        CHECK(!ops->axpby(t->s, &p, s[0], a.f[0], bad, a.f[1], NULL)
+                  && !ops->axpby(t->s, &p, s[0], a.f[0], none, a.f[1], norm),
+              "%s", lat_error());
+        EACH_NUMBER(t->n, a.v[1][k] = c[0] * a.v[0][k];)
+        compare(&a, 1, "axpby, where y is not read");
         lat_scalar *const dots[] = {dot[0], dot[1]};
         const lat_dfield *const x[] = {a.f[0], a.f[2]};
         CHECK(!ops->dots(t->s, &p, 2, x, a.f[1], dots, norm), "%s", lat_error());

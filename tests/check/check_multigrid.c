@@ -336,9 +336,9 @@ static void check_broken(setting *s)
     const lat_transfer *t = &s->m->fine.down;
     const bool dense = s->m->coarse->dense;
     const size_t count = (size_t)(t->blocks.sites * t->components * t->n) * 2;
-    s->m->smoother[0] *= -3;
+    s->m->smoother.by[0] *= -3;
     solve_broken(s, "smoother");
-    s->m->smoother[0] /= -3;
+    s->m->smoother.by[0] /= -3;
     need(lat_coarse_finish(c, 2, 0, dense) == 0, "another M_c");
     solve_broken(s, "M_c");
     need(lat_coarse_finish(c, 0, 0, dense) == 0, "M_c");
@@ -580,10 +580,9 @@ static void check_exact(void)
     need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x[0], &v, lat_column_numbers)
              && !s.space->ops->copy(s.space, &odd, s.m->x[0], r)
              && !s.space->ops->gamma5(s.space, &odd, r)
-             && !lat_multigrid_cycle(s.m, &odd, e, image,
-                                     r) /* power[0] = r - S e before it smooths */
+             && !lat_multigrid_cycle(s.m, &odd, e, image, r) /* q = r - S e before it smooths */
              && !s.space->ops->dots(s.space, &odd, 0, NULL, r, NULL, before)
-             && !s.space->ops->dots(s.space, &odd, 0, NULL, s.m->power[0], NULL, after),
+             && !s.space->ops->dots(s.space, &odd, 0, NULL, s.m->single.q, NULL, after),
          "a cycle");
     const double epsilon = under->gpu ? 0x1p-11 : 0x1p-24; /* of P and of coarse matrices */
     for (int k = 0; k < LAT_EIGHT; k++) {

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coarse_finish_gpu.cu: X^-1, H = X^-1 Y and the inverse of the complement. */
+/* coarse_finish_gpu.cu: X^-1 and H = X^-1 Y. */
 #include "multigrid/cuda/cuda_multigrid.cuh"
 
 #include <stdlib.h>
-extern "C" {
-#include "multigrid/cpu/dense.h"
-}
-
-static int failed(cudaError_t e) { return lat_cuda_failed(e, "a coarse operator"); }
 
 /* What the inverses of some sites are made of. */
 typedef struct finish_args {
@@ -20,11 +15,6 @@ typedef struct finish_args {
     __half2 *packed_inverse, *middle, *hop;
     int *singular;
 } finish_args;
-
-DEVICE double2 times2(double2 a, double2 b)
-{
-    return make_double2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
-}
 
 /* ---- X^-1 ------------------------------------------------------------------------------------ */
 
@@ -99,7 +89,7 @@ static __global__ void invert(const __grid_constant__ finish_args f)
         for (int j = (int)threadIdx.x; j < n; j += (int)blockDim.x) {
             const double2 z = j == k ? make_double2(1, 0) : a[row * n + j];
             a[row * n + j] = a[k * n + j];
-            a[k * n + j] = times2(by, z);
+            a[k * n + j] = mg_times(by, z);
         }
         __syncthreads();
         for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
@@ -109,7 +99,7 @@ static __global__ void invert(const __grid_constant__ finish_args f)
             const int r = i / n, j = i % n;
             if (r == k)
                 continue;
-            const double2 z = times2(column[r], a[k * n + j]),
+            const double2 z = mg_times(column[r], a[k * n + j]),
                           old = j == k ? make_double2(0, 0) : a[i];
             a[i] = make_double2(old.x - z.x, old.y - z.y);
         }
@@ -224,89 +214,6 @@ static int finish_sites(const lat_coarse *c, finish_args *f)
     return rc ? -1 : singular;
 }
 
-/* ---- the last level -------------------------------------------------------------------------- */
-
-/* Unit vectors first .. first+7 of n numbers. */
-static __global__ void units(lat_eight *v, int n, int first)
-{
-    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), row = i / LAT_EIGHT,
-              k = i % LAT_EIGHT;
-    if (row >= n)
-        return;
-    v[row].re[k] = row == first + k;
-    v[row].im[k] = 0;
-}
-
-/* The complement, column by column, into rows of re and im. */
-static int dense_matrix(const lat_coarse *c, double *a, lat_eight *host, lat_eight *in,
-                        lat_eight *out)
-{
-    const int first = c->sites.odd * c->rows, n = c->sites.count * c->rows - first;
-    for (int j = 0; j < n; j += LAT_EIGHT) {
-        lat_mg_start(lat_mg_stream(c->dev), 0, units, lat_cuda_blocks((uint64_t)n * LAT_EIGHT, 256),
-                     256, in + first, n, j);
-        if (lat_mg_launched() || lat_coarse_complement(c, out, in)
-            || lat_mg_gpu_fetch(c->dev, host, out + first, (size_t)n * sizeof *host))
-            return -1;
-        for (int i = 0; i < n; i++)
-            for (int l = 0; l < LAT_EIGHT; l++) {
-                a[2 * (int64_t)i * n + j + l] = (double)host[i].re[l];
-                a[2 * (int64_t)i * n + n + j + l] = (double)host[i].im[l];
-            }
-    }
-    return 0;
-}
-
-/* a[row][re, im][column] to tiles of 16 rows, one after the other. */
-static __global__ void pack_dense(const double *a, int n, __half2 *to)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= (int64_t)n * n)
-        return;
-    const int row = (int)(i / n), column = (int)(i % n);
-    const double *const from = a + 2 * (int64_t)row * n + column;
-    to[(int64_t)(row / 16) * 16 * n + mg_packed_at(1, row % 16, column)] = __floats2half2_rn(
-        (float)from[0], (float)from[n]);
-}
-
-/* Inverted by the host's threads. */
-static int invert_dense(const lat_coarse *c, double *a, int n)
-{
-    lat_mg_gpu *const g = lat_mg_gpu_of(c);
-    const int64_t numbers = (int64_t)n * n;
-    const int rc = lat_mg_invert(n, a);
-    if (rc)
-        return rc;
-    double *const there = (double *)lat_mg_upload(c->dev, a, 2 * (size_t)numbers * sizeof *a,
-                                                  "the last level");
-    if (!g->dense)
-        g->dense = (uint4 *)lat_mg_gpu_alloc(c->dev, (size_t)numbers, sizeof(__half2),
-                                             "the last level");
-    if (there && g->dense)
-        lat_mg_start(lat_mg_stream(c->dev), 0, pack_dense, lat_cuda_blocks((uint64_t)numbers, 256),
-                     256, there, n, (__half2 *)g->dense);
-    const int bad = !there || !g->dense || lat_mg_launched()
-                    || failed(cudaStreamSynchronize(lat_mg_stream(c->dev)));
-    cudaFree(there);
-    return bad ? -1 : 0;
-}
-
-static int make_dense(const lat_coarse *c)
-{
-    const int n = (c->sites.count - c->sites.odd) * c->rows;
-    double *a = (double *)lat_alloc(2 * (size_t)n, (size_t)n * sizeof *a, "the last level");
-    lat_eight *host = (lat_eight *)lat_alloc((size_t)n, sizeof *host, "the last level"),
-              *in = lat_coarse_vector(c), *out = lat_coarse_vector(c);
-    int rc = a && host && in && out ? dense_matrix(c, a, host, in, out) : -1;
-    if (rc == 0)
-        rc = invert_dense(c, a, n);
-    free(a);
-    free(host);
-    cudaFree(in);
-    cudaFree(out);
-    return rc;
-}
-
 int lat_mg_gpu_finish(lat_coarse *c, bool dense)
 {
     const lat_mg_gpu *g = lat_mg_gpu_of(c);
@@ -321,5 +228,5 @@ int lat_mg_gpu_finish(lat_coarse *c, bool dense)
     f.middle = (__half2 *)g->middle;
     f.hop = (__half2 *)g->hop;
     const int rc = finish_sites(c, &f);
-    return rc ? rc : dense ? make_dense(c) : 0;
+    return rc ? rc : dense ? lat_mg_gpu_make_dense(c) : 0;
 }

@@ -4,7 +4,7 @@
  * A product of a matrix of 16 rows and 8 columns, in half, with 8 columns of a vector, rounded to
  * as many bits (TF32), is four instructions: those of real and imaginary parts. Sums are in single
  * precision. */
-#include "multigrid/cuda/cuda_multigrid.cuh"
+#include "multigrid/cuda/cuda_tensor.cuh"
 
 #include <stdlib.h>
 
@@ -26,51 +26,14 @@ typedef struct product_args {
     int64_t batch; /* numbers from one to the next */
 } product_args;
 
-/* sum += a b; a: two rows of two columns a lane. */
-DEVICE void multiply(float sum[4], const float a[4], const uint32_t b[2])
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-                 "{%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])),
-                   "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])), "r"(b[0]), "r"(b[1]));
-#else
-    const uint32_t lane = threadIdx.x % 32, row = lane / 4;
-#pragma unroll
-    for (int k = 0; k < 8; k++) {
-        const float up = __shfl_sync(~0u, a[k / 4 * 2], row * 4 + k % 4),
-                    low = __shfl_sync(~0u, a[k / 4 * 2 + 1], row * 4 + k % 4);
-        for (int j = 0; j < 2; j++) {
-            const float x = __uint_as_float(
-                __shfl_sync(~0u, b[k / 4], (lane % 4 * 2 + (uint32_t)j) * 4 + k % 4));
-            sum[j] = fmaf(up, x, sum[j]);
-            sum[2 + j] = fmaf(low, x, sum[2 + j]);
-        }
-    }
-#endif
-}
-
-/* The 11 bits that tensor cores take. */
-DEVICE uint32_t rounded(float x)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    uint32_t r;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
-    return r;
-#else
-    return __float_as_uint(x);
-#endif
-}
-
 /* Eight numbers of each column: re, im. */
 DEVICE void load_rows(const lat_eight *v, uint32_t re[2], uint32_t im[2])
 {
     const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        re[h] = rounded(v[lane % 4 + 4 * h].re[lane / 4]);
-        im[h] = rounded(v[lane % 4 + 4 * h].im[lane / 4]);
+        re[h] = mg_rounded(v[lane % 4 + 4 * h].re[lane / 4]);
+        im[h] = mg_rounded(v[lane % 4 + 4 * h].im[lane / 4]);
     }
 }
 
@@ -117,10 +80,10 @@ DEVICE void some_steps(const product_args &a, int site, int from, int to,
                 minus[j] = -v[j];
 #pragma unroll
             for (int b = 0; b < BATCHES; b++) {
-                multiply(s.re[b][t], u, x[b]);
-                multiply(s.im[b][t], u, y[b]);
-                multiply(s.re[b][t], minus, y[b]);
-                multiply(s.im[b][t], v, x[b]);
+                mg_multiply(s.re[b][t], u, x[b]);
+                mg_multiply(s.im[b][t], u, y[b]);
+                mg_multiply(s.re[b][t], minus, y[b]);
+                mg_multiply(s.im[b][t], v, x[b]);
             }
         }
     }

@@ -69,6 +69,9 @@ template <class... K, class... A>
 static inline void lat_mg_start(cudaStream_t stream, size_t shared, void (*kernel)(K...), dim3 grid,
                                 dim3 block, A... a)
 {
+    enum { USUAL = 49152 };
+    if (shared > USUAL)
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     lat_cuda_start_with(shared, 0, kernel, grid, block, stream, a...);
 }
 
@@ -86,6 +89,11 @@ DEVICE size_t mg_packed_at(int tiles, int row, int column)
     const int r = row % 16, c = column % 8;
     return (((size_t)(column / 8) * tiles + row / 16) * 32 + (r % 8) * 4 + c % 4) * 4 + r / 8
            + 2 * (c / 4);
+}
+
+DEVICE double2 mg_times(double2 a, double2 b)
+{
+    return make_double2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
 DEVICE float2 mg_add_times(float2 sum, float2 a, float2 b)
@@ -143,6 +151,9 @@ int lat_mg_gpu_fine_give(const lat_mg_fine *f, int first, lat_dfield *x);
 int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x);
 int lat_mg_gpu_fine_round(const lat_mg_fine *f, lat_dfield *x);
 int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2]);
+
+/* The inverse of the complement, in g->dense. 1: it is singular. */
+int lat_mg_gpu_make_dense(const lat_coarse *c);
 
 /* Columns first .. of P, of one chirality, to columns 0 .. 7 of x. */
 int lat_mg_gpu_columns(const lat_mg_fine *f, int first, int chirality, lat_dfield *x);

@@ -215,10 +215,7 @@ static int make(const lat_transfer *t, const make_args *a, double2 *whole)
     const size_t r = (size_t)(t->n * t->n) * sizeof(double2);
     const int64_t count = (t->blocks.sites - g->first) * t->components * t->n;
     lat_mg_start(stream, 0, gram, blocks, THREADS, *a);
-    if (lat_mg_launched() || whole_of(t, a, whole)
-        || lat_cuda_failed(
-            cudaFuncSetAttribute(orthonormal, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)r),
-            "test vectors"))
+    if (lat_mg_launched() || whole_of(t, a, whole))
         return -1;
     lat_mg_start(stream, 0, triangular, blocks, THREADS, *a, whole, false, a->v);
     lat_mg_start(stream, 0, gram, blocks, THREADS, *a);

@@ -57,7 +57,7 @@ static __global__ void move_eights(const __grid_constant__ vector_args a,
                   site = row / a.components;
     if (site >= a.sites)
         return;
-    float *const z = x.number(site, (int)(i % (a.components * LAT_EIGHT)));
+    float *const z = x.number(0, site, (int)(i % (a.components * LAT_EIGHT)));
     float2 *const v = a.v + row * a.n + a.first + i % LAT_EIGHT;
     if (TAKE)
         *v = make_float2(z[0], z[LAT_EIGHT]);

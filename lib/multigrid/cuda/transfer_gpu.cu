@@ -1,240 +1,398 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer_gpu.cu: restriction and prolongation, from batches and from vectors of coarse levels.
- * P is in half for odd sites, which cycles take, and in single for all. */
+/* transfer_gpu.cu: restriction and prolongation, from batches and from vectors of coarse levels, of
+ * the sites that cycles read, by P in half. Tensor cores take eight of its vectors, or rows, as 16
+ * rows, re and im. */
 #include "multigrid/cuda/cuda_columns.cuh"
+#include "multigrid/cuda/cuda_tensor.cuh"
 
+#include <cuda_pipeline.h>
 #include <stdlib.h>
 
-enum { THREADS = 256 };
-
-DEVICE float2 number(float2 p) { return p; }
-DEVICE float2 number(__half2 p) { return __half22float2(p); }
+/* ROWS of a chirality at a time; each of the warps that have it takes SHARE steps of eight. */
+enum { THREADS = 256, WARPS = THREADS / 64, SHARE = 2, ROWS = 8 * SHARE * WARPS, RING = 3 };
 
 /* A transfer's sites, those of parities from .. 1, and P of the sites from `first` of the list on.
  * A block of threads is a block of sites, `some` of them at a time. */
-template <class P> struct transfer_args {
+typedef struct transfer_args {
     const int64_t *start[2];
     const int32_t *site;
     int from, components, n, some, columns;
-    const P *p;
+    int pitch; /* of a site's numbers in a stage: banks of shared memory differ */
+    const __half2 *p;
     int64_t first;
-    int batches;       /* blockIdx.y */
-    int64_t of_coarse; /* numbers from one to the next, of z */
-};
+    int64_t of_coarse; /* numbers from one batch to the next, of z */
+} transfer_args;
 
-/* Bytes of a block's stages: P and numbers of some sites. */
-template <class P> static size_t bytes_of(const transfer_args<P> *a, int sites)
+/* Columns that there are not stay 0. */
+DEVICE void clear(const transfer_args &a, int batches, float2 *stage)
 {
-    return (size_t)(sites * a->components)
-           * ((size_t)a->n * sizeof(P) + LAT_EIGHT * sizeof(float2));
+    for (int i = (int)threadIdx.x; i < batches * a.some * a.pitch; i += (int)blockDim.x)
+        stage[i] = make_float2(0, 0);
+    __syncthreads();
 }
 
-template <class P>
-static transfer_args<P> args_of(const lat_transfer *t, int from, const P *p, int64_t first,
-                                int columns)
+/* Where rows of a chirality are, of some sites: of P in units of n, and of a stage. */
+typedef struct row_place {
+    uint16_t p, stage;
+} row_place;
+
+DEVICE void place_rows(const transfer_args &a, row_place *rows)
+{
+    const int half = a.components / 2;
+    for (int i = (int)threadIdx.x; i < a.some * half; i += (int)blockDim.x)
+        rows[i] = row_place{(uint16_t)(i / half * a.components + i % half),
+                            (uint16_t)(i / half * a.pitch + i % half * LAT_EIGHT)};
+}
+
+/* A number of P as two rows, re and im. */
+DEVICE void two_rows(__half2 p, float a[2])
+{
+    const float2 z = __half22float2(p);
+    a[0] = z.x;
+    a[1] = z.y;
+}
+
+/* Sums of a warp: P times re and im of a batch. */
+struct half_sums {
+    float of_re[4], of_im[4];
+};
+
+/* Some sites of a block, which lie side by side; 0: there are no more. */
+typedef struct chunk {
+    int64_t at;
+    int sites;
+} chunk;
+
+DEVICE chunk chunk_of(const transfer_args &a, int number)
+{
+    for (int list = a.from; list < 2; list++) {
+        const int64_t first = a.start[list][blockIdx.x],
+                      left = a.start[list][blockIdx.x + 1] - first, at = (int64_t)number * a.some;
+        if (at < left)
+            return chunk{first + at, left - at < a.some ? (int)(left - at) : a.some};
+        number -= (int)((left + a.some - 1) / a.some);
+    }
+    return chunk{0, 0};
+}
+
+/* What a block of threads has in shared memory. P of chunks comes into a ring while others are at
+ * work; numbers of a batch have two stages, one at work and one that comes or goes. */
+struct block_memory {
+    __half2 *ring;
+    float2 *stages;
+    uint2 *z;
+    row_place *rows;
+    int of_ring, of_stage;
+
+    METHOD block_memory(const transfer_args &a, int batches, bool with_z)
+    {
+        extern __shared__ uint4 shared[];
+        of_ring = a.some * a.components * a.n;
+        of_stage = batches * a.some * a.pitch;
+        ring = (__half2 *)shared;
+        stages = (float2 *)(ring + RING * of_ring);
+        z = (uint2 *)(stages + 2 * of_stage);
+        rows = (row_place *)(z + (with_z ? batches * 2 * a.n * LAT_EIGHT : 0));
+    }
+    METHOD __half2 *p_of(int number) const { return ring + number % RING * of_ring; }
+    METHOD float2 *stage_of(int number) const { return stages + number % 2 * of_stage; }
+    METHOD void ask(const transfer_args &a, int number) const
+    {
+        const chunk c = chunk_of(a, number);
+        const int count = c.sites * a.components * a.n / 4;
+        uint4 *const to = (uint4 *)p_of(number);
+        const uint4 *const from = (const uint4 *)(a.p + (c.at - a.first) * a.components * a.n);
+        for (int i = (int)threadIdx.x; i < count; i += THREADS)
+            __pipeline_memcpy_async(to + i, from + i, sizeof *to);
+        __pipeline_commit();
+    }
+};
+
+/* sum += conj(P) r of rows `first` .. of a chunk and chirality. */
+template <int TILES, int BATCHES>
+DEVICE void restrict_rows(const transfer_args &a, int first, int count, const row_place *rows,
+                          const __half2 *p, const float2 *r, half_sums sum[BATCHES][TILES])
+{
+    const int g = (int)threadIdx.x % 32 / 4, t = (int)threadIdx.x % 4, batch = a.some * a.pitch;
+#pragma unroll
+    for (int k = 0; k < SHARE; k++) {
+        const int i = first + 8 * k + t;
+        const bool there[2] = {i < count, i + 4 < count};
+        if (first + 8 * k >= count)
+            break;
+        const row_place row[2] = {rows[there[0] ? i : 0], rows[there[1] ? i + 4 : 0]};
+        float w[TILES][4];
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                two_rows(p[row[h].p * a.n + 8 * tile + g], w[tile] + 2 * h);
+#pragma unroll
+        for (int b = 0; b < BATCHES; b++) {
+            uint32_t re[2], im[2];
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const float2 x = there[h] ? r[b * batch + row[h].stage + g] : make_float2(0, 0);
+                re[h] = mg_rounded(x.x);
+                im[h] = mg_rounded(x.y);
+            }
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++) {
+                mg_multiply(sum[b][tile].of_re, w[tile], re);
+                mg_multiply(sum[b][tile].of_im, w[tile], im);
+            }
+        }
+    }
+}
+
+/* The sums of the warps that share a chirality, one after the other, to z. part: [warp][lane]. */
+template <int TILES, int BATCHES>
+DEVICE void add_warps(const transfer_args &a, half_sums sum[BATCHES][TILES], half_sums *part,
+                      lat_eight *z)
+{
+    const int warp = (int)threadIdx.x / 32, g = (int)threadIdx.x % 32 / 4, t = (int)threadIdx.x % 4;
+#pragma unroll
+    for (int b = 0; b < BATCHES; b++)
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++) {
+            __syncthreads();
+            part[threadIdx.x] = sum[b][tile];
+            __syncthreads();
+            if (warp >= 2)
+                continue;
+            half_sums all = part[threadIdx.x];
+            for (int w = 1; w < WARPS; w++)
+                for (int j = 0; j < 4; j++) {
+                    all.of_re[j] += part[threadIdx.x + 64 * w].of_re[j];
+                    all.of_im[j] += part[threadIdx.x + 64 * w].of_im[j];
+                }
+            lat_eight *const to = z + b * a.of_coarse + warp * a.n + 8 * tile + g;
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                to->re[2 * t + j] = all.of_re[j] + all.of_im[2 + j];
+                to->im[2 * t + j] = all.of_im[j] - all.of_re[2 + j];
+            }
+        }
+}
+
+/* Numbers of a chunk come while another one is at work, and go to a stage then. */
+template <int BATCHES, class From>
+DEVICE void ask_batches(const From &in, chunk c, typename From::held (&h)[BATCHES])
+{
+#pragma unroll
+    for (int b = 0; b < BATCHES; b++)
+        in.ask(b, c.at, c.sites, h[b]);
+}
+
+template <int BATCHES, class From>
+DEVICE void keep_batches(const transfer_args &a, const From &in, chunk c,
+                         const typename From::held (&h)[BATCHES], float2 *stage)
+{
+#pragma unroll
+    for (int b = 0; b < BATCHES; b++)
+        in.keep(b, c.sites, a.pitch, h[b], stage + b * a.some * a.pitch);
+}
+
+/* A warp has a chirality, a share of the rows, and all vectors of blockIdx.y. */
+template <int TILES, int BATCHES, class From>
+static __global__ void __launch_bounds__(THREADS)
+    restrict_half(const __grid_constant__ transfer_args a, const __grid_constant__ From in,
+                  lat_eight *z)
+{
+    __shared__ half_sums part[THREADS];
+    const block_memory m(a, BATCHES, false);
+    const int warp = (int)threadIdx.x / 32, half = a.components / 2, chirality = warp % 2,
+              first = warp / 2 * 8 * SHARE, vector = (int)blockIdx.y * 8 * TILES;
+    half_sums sum[BATCHES][TILES] = {};
+    chunk c = chunk_of(a, 0), next = c;
+    typename From::held h[BATCHES];
+    m.ask(a, 0);
+    ask_batches(in, c, h);
+    place_rows(a, m.rows);
+    clear(a, 2 * BATCHES, m.stages);
+    keep_batches(a, in, c, h, m.stage_of(0));
+    for (int k = 0; c.sites; c = next, k++) {
+        next = chunk_of(a, k + 1);
+        m.ask(a, k + 1);
+        ask_batches(in, next, h);
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        restrict_rows<TILES, BATCHES>(a, first, c.sites * half, m.rows,
+                                      m.p_of(k) + chirality * half * a.n + vector,
+                                      m.stage_of(k) + chirality * half * LAT_EIGHT, sum);
+        keep_batches(a, in, next, h, m.stage_of(k + 1));
+    }
+    add_warps<TILES, BATCHES>(a, sum, part, z + (int64_t)a.site[blockIdx.x] * 2 * a.n + vector);
+}
+
+/* z of a block, rounded: [batch][2 n][8]. */
+template <int BATCHES> DEVICE void load_z(const transfer_args &a, const lat_eight *z, uint2 *to)
+{
+    const int all = 2 * a.n * LAT_EIGHT;
+    for (int i = (int)threadIdx.x; i < BATCHES * all; i += (int)blockDim.x) {
+        const lat_eight *const from = z + i / all * a.of_coarse
+                                      + (int64_t)a.site[blockIdx.x] * 2 * a.n + i % all / LAT_EIGHT;
+        to[i] = make_uint2(mg_rounded(from->re[i % LAT_EIGHT]),
+                           mg_rounded(from->im[i % LAT_EIGHT]));
+    }
+}
+
+/* Rows of P z, of a chirality from row `first` of some sites on, eight a step, to a stage. */
+template <int BATCHES>
+DEVICE void prolong_rows(const transfer_args &a, int first, int count, const row_place *rows,
+                         const __half2 *p, const uint2 *z, float2 *e)
+{
+    const int g = (int)threadIdx.x % 32 / 4, t = (int)threadIdx.x % 4;
+    const __half2 *own[SHARE];
+    half_sums sum[BATCHES][SHARE] = {};
+#pragma unroll
+    for (int k = 0; k < SHARE; k++) {
+        const int i = first + 8 * k + g;
+        own[k] = p + rows[i < count ? i : 0].p * a.n + 2 * t;
+    }
+#pragma unroll 3
+    for (int j = 0; j < a.n; j += 8) {
+        float w[SHARE][4];
+#pragma unroll
+        for (int k = 0; k < SHARE; k++) {
+            const uint2 pair = *(const uint2 *)(own[k] + j);
+            two_rows(*(const __half2 *)&pair.x, w[k]);
+            two_rows(*(const __half2 *)&pair.y, w[k] + 2);
+        }
+#pragma unroll
+        for (int b = 0; b < BATCHES; b++) {
+            const uint2 *const at = z + (b * 2 * a.n + j + 2 * t) * LAT_EIGHT + g;
+            const uint2 x = at[0], y = at[LAT_EIGHT];
+            const uint32_t re[2] = {x.x, y.x}, im[2] = {x.y, y.y};
+#pragma unroll
+            for (int k = 0; k < SHARE; k++) {
+                mg_multiply(sum[b][k].of_re, w[k], re);
+                mg_multiply(sum[b][k].of_im, w[k], im);
+            }
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < SHARE; k++) {
+        const int i = first + 8 * k + g;
+        if (i >= count)
+            break;
+#pragma unroll
+        for (int b = 0; b < BATCHES; b++)
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+                e[b * a.some * a.pitch + rows[i].stage + 2 * t + j] = make_float2(
+                    sum[b][k].of_re[j] - sum[b][k].of_im[2 + j],
+                    sum[b][k].of_im[j] + sum[b][k].of_re[2 + j]);
+    }
+}
+
+/* A warp has a chirality and a share of the rows. */
+template <int BATCHES, class To>
+static __global__ void __launch_bounds__(THREADS)
+    prolong_half(const __grid_constant__ transfer_args a, const lat_eight *z,
+                 const __grid_constant__ To out)
+{
+    const block_memory m(a, BATCHES, true);
+    const int warp = (int)threadIdx.x / 32, half = a.components / 2, chirality = warp % 2;
+    m.ask(a, 0);
+    place_rows(a, m.rows);
+    load_z<BATCHES>(a, z, m.z);
+    chunk c = chunk_of(a, 0);
+    for (int k = 0; c.sites; c = chunk_of(a, ++k)) {
+        float2 *const stage = m.stage_of(k);
+        m.ask(a, k + 1);
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        prolong_rows<BATCHES>(a, warp / 2 * 8 * SHARE, c.sites * half, m.rows,
+                              m.p_of(k) + chirality * half * a.n, m.z + chirality * a.n * LAT_EIGHT,
+                              stage + chirality * half * LAT_EIGHT);
+        __syncthreads();
+        for (int b = 0; b < BATCHES; b++)
+            out.store(b, c.at, c.sites, a.pitch, stage + b * a.some * a.pitch);
+    }
+}
+
+/* Bytes of block_memory. */
+static size_t memory_of(const transfer_args &a, int batches, bool with_z)
+{
+    return (size_t)(RING * a.some * a.components * a.n) * sizeof(__half2)
+           + (size_t)(2 * batches * a.some * a.pitch) * sizeof(float2)
+           + (with_z ? (size_t)(batches * 2 * a.n * LAT_EIGHT) * sizeof(uint2) : 0)
+           + (size_t)(a.some * a.components / 2) * sizeof(row_place);
+}
+
+/* As many sites at a time as there are rows and as the memory of a block of threads takes. */
+static transfer_args args_of(const lat_transfer *t, int from, int columns)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
-    transfer_args<P> a = {{g->start[0], g->start[1]},
-                          g->site,
-                          from,
-                          t->components,
-                          t->n,
-                          16,
-                          columns,
-                          p,
-                          first,
-                          1,
-                          0};
-    while (a.some > 1 && bytes_of(&a, a.some) > 36864)
+    transfer_args a = {};
+    int most = 0;
+    a.start[0] = g->start[0];
+    a.start[1] = g->start[1];
+    a.site = g->site;
+    a.from = from;
+    a.components = t->components;
+    a.n = t->n;
+    a.columns = columns;
+    a.pitch = t->components * LAT_EIGHT + 1;
+    a.p = g->p;
+    a.first = g->first;
+    a.of_coarse = (int64_t)lat_coarse_numbers(t->to);
+    a.some = t->components < 2 * ROWS ? 2 * ROWS / t->components : 1;
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                           lat_cuda_device_number());
+    most -= THREADS * (int)sizeof(half_sums);
+    while (a.some > 1 && memory_of(a, columns > LAT_EIGHT ? 2 : 1, true) > (size_t)most)
         a.some /= 2;
     return a;
 }
 
-static transfer_args<__half2> half_of(const lat_transfer *t, int from, int columns)
+template <int TILES, class From>
+static int start_tiles(const transfer_args &a, const lat_transfer *t, const From &in, lat_eight *z)
 {
-    const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
-    return args_of<__half2>(t, from, g->p, g->first, columns);
-}
-
-static transfer_args<float2> single_of(const lat_transfer *t, int columns)
-{
-    return args_of<float2>(t, 0, (const float2 *)t->p, 0, columns);
-}
-
-/* P of some sites, which lie side by side, 16 bytes at a time. */
-template <class P> DEVICE void load_p(const transfer_args<P> &a, int64_t at, int sites, P *to)
-{
-    const int count = (int)((size_t)(sites * a.components * a.n) * sizeof(P) / 16);
-    const uint4 *const from = (const uint4 *)(a.p + (at - a.first) * a.components * a.n);
-    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
-        ((uint4 *)to)[i] = __ldg(from + i);
-}
-
-/* ---- restriction ----------------------------------------------------------------------------- */
-
-/* sum[2][4] += conj(P) r: two vectors of a chirality, four columns, at every `lanes`th site. */
-template <class P>
-DEVICE void add_sites(const transfer_args<P> &a, int sites, int mine, int lane, int lanes,
-                      const P *p, const float2 *r, float2 sum[2][4])
-{
-    const int chirality = mine / a.n, pair = mine % a.n / 2, side = mine % 2,
-              half = a.components / 2;
-    for (int s = lane; s < sites; s += lanes)
-        for (int c = 0; c < half; c++) {
-            const int row = s * a.components + chirality * half + c;
-            const float2 *const from = r + row * LAT_EIGHT + 4 * side;
-#pragma unroll
-            for (int v = 0; v < 2; v++) {
-                const float2 w = number(p[row * a.n + 2 * pair + v]);
-#pragma unroll
-                for (int k = 0; k < 4; k++)
-                    sum[v][k] = mg_add_conjugate(sum[v][k], w, from[k]);
-            }
-        }
-}
-
-/* The sums of lanes, one after the other, to z of the block. part: [lane][mine][8]. */
-template <class P>
-DEVICE void add_lanes(const transfer_args<P> &a, int lanes, const float2 *part, lat_eight *z)
-{
-    const int all = 2 * a.n;
-    for (int i = (int)threadIdx.x; i < all * 8; i += (int)blockDim.x) {
-        float2 total = make_float2(0, 0);
-        for (int l = 0; l < lanes; l++) {
-            total.x += part[l * all * 8 + i].x;
-            total.y += part[l * all * 8 + i].y;
-        }
-        const int of = i / 8, row = of / a.n * a.n + of % a.n / 2 * 2 + i % 8 / 4,
-                  k = of % 2 * 4 + i % 4;
-        z[row].re[k] = total.x;
-        z[row].im[k] = total.y;
-    }
-}
-
-template <class P, class From>
-static __global__ void __launch_bounds__(THREADS)
-    restrict_block(const __grid_constant__ transfer_args<P> a, const __grid_constant__ From in,
-                   lat_eight *z)
-{
-    extern __shared__ uint4 stage[];
-    const int block = (int)blockIdx.x, all = 2 * a.n, lanes = (int)blockDim.x / all,
-              mine = (int)threadIdx.x % all, lane = (int)threadIdx.x / all;
-    P *const p = (P *)stage;
-    float2 *const r = (float2 *)(p + a.some * a.components * a.n);
-    float2 sum[2][4] = {};
-    for (int list = a.from; list < 2; list++)
-        for (int64_t at = a.start[list][block]; at < a.start[list][block + 1]; at += a.some) {
-            const int64_t left = a.start[list][block + 1] - at;
-            const int sites = left < a.some ? (int)left : a.some;
-            load_p(a, at, sites, p);
-            in.load(at, sites, r);
-            __syncthreads();
-            add_sites(a, sites, mine, lane, lanes, p, r, sum);
-            __syncthreads();
-        }
-    float2 *const part = (float2 *)stage;
-    for (int i = 0; i < 8; i++)
-        part[(lane * all + mine) * 8 + i] = sum[i / 4][i % 4];
-    __syncthreads();
-    add_lanes(a, lanes, part, z + blockIdx.y * a.of_coarse + (int64_t)a.site[block] * all);
-}
-
-template <class P, class From>
-static int start_restrict(const lat_transfer *t, const transfer_args<P> &a, const From &in,
-                          lat_eight *z)
-{
-    const int all = 2 * t->n;
-    int lanes = 1;
-    while (2 * lanes * all <= THREADS)
-        lanes *= 2;
-    const size_t bytes = bytes_of(&a, a.some), part = (size_t)(lanes * all) * 8 * sizeof(float2);
-    lat_mg_start(lat_mg_stream(t->dev), bytes > part ? bytes : part, restrict_block<P, From>,
-                 dim3((unsigned)t->blocks.count, (unsigned)a.batches), (unsigned)(lanes * all), a,
-                 in, z);
+    const dim3 blocks((unsigned)t->blocks.count, (unsigned)(t->n / (8 * TILES)));
+    if (a.columns > LAT_EIGHT)
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 2, false), restrict_half<TILES, 2, From>,
+                     blocks, THREADS, a, in, z);
+    else
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 1, false), restrict_half<TILES, 1, From>,
+                     blocks, THREADS, a, in, z);
     return lat_mg_launched();
 }
 
-/* ---- prolongation ---------------------------------------------------------------------------- */
-
-/* Two components of P z at a site, of column k. z: [2 n][8]; to: [component][8]. */
-template <class P>
-DEVICE void two_components(const transfer_args<P> &a, int pair, int k, const P *p, const float2 *z,
-                           float2 *to)
+template <class From>
+static int start_restrict(const transfer_args &a, const lat_transfer *t, const From &in,
+                          lat_eight *z)
 {
-    const int c = 2 * pair, n = a.n;
-    const P *const w = p + c * n;
-    const float2 *const x = z + (2 * c >= a.components ? n * LAT_EIGHT : 0) + k;
-    float2 sum[2] = {};
-#pragma unroll 8
-    for (int j = 0; j < n; j++) {
-        const float2 y = x[j * LAT_EIGHT];
-        sum[0] = mg_add_times(sum[0], number(w[j]), y);
-        sum[1] = mg_add_times(sum[1], number(w[n + j]), y);
-    }
-    to[c * LAT_EIGHT + k] = sum[0];
-    to[(c + 1) * LAT_EIGHT + k] = sum[1];
+    return t->n % 32 == 0   ? start_tiles<4>(a, t, in, z)
+           : t->n % 24 == 0 ? start_tiles<3>(a, t, in, z)
+                            : start_tiles<1>(a, t, in, z);
 }
 
-template <class P, class To>
-static __global__ void __launch_bounds__(THREADS)
-    prolong_block(const __grid_constant__ transfer_args<P> a, const lat_eight *z,
-                  const __grid_constant__ To out)
-{
-    extern __shared__ uint4 stage[];
-    const int block = (int)blockIdx.x, pairs = a.components / 2;
-    float2 *const from = (float2 *)stage;
-    P *const p = (P *)(from + 2 * a.n * LAT_EIGHT);
-    float2 *const e = (float2 *)(p + a.some * a.components * a.n);
-    const lat_eight *const own = z + blockIdx.y * a.of_coarse + (int64_t)a.site[block] * 2 * a.n;
-    for (int i = (int)threadIdx.x; i < 2 * a.n * LAT_EIGHT; i += THREADS)
-        from[i] = make_float2(own[i / LAT_EIGHT].re[i % LAT_EIGHT],
-                              own[i / LAT_EIGHT].im[i % LAT_EIGHT]);
-    for (int list = a.from; list < 2; list++)
-        for (int64_t at = a.start[list][block]; at < a.start[list][block + 1]; at += a.some) {
-            const int64_t left = a.start[list][block + 1] - at;
-            const int sites = left < a.some ? (int)left : a.some;
-            load_p(a, at, sites, p);
-            __syncthreads();
-            for (int i = (int)threadIdx.x; i < sites * pairs * a.columns; i += THREADS) {
-                const int site = i / a.columns / pairs;
-                two_components(a, i / a.columns % pairs, i % a.columns,
-                               p + site * a.components * a.n, from,
-                               e + site * a.components * LAT_EIGHT);
-            }
-            __syncthreads();
-            out.store(at, sites, e);
-        }
-}
-
-template <class P, class To>
-static int start_prolong(const lat_transfer *t, const transfer_args<P> &a, const lat_eight *z,
+template <class To>
+static int start_prolong(const transfer_args &a, const lat_transfer *t, const lat_eight *z,
                          const To &out)
 {
-    const size_t bytes = bytes_of(&a, a.some) + (size_t)(2 * t->n * LAT_EIGHT) * sizeof(float2);
-    lat_mg_start(lat_mg_stream(t->dev), bytes, prolong_block<P, To>,
-                 dim3((unsigned)t->blocks.count, (unsigned)a.batches), THREADS, a, z, out);
+    const unsigned blocks = (unsigned)t->blocks.count;
+    if (a.columns > LAT_EIGHT)
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 2, true), prolong_half<2, To>, blocks,
+                     THREADS, a, z, out);
+    else
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 1, true), prolong_half<1, To>, blocks,
+                     THREADS, a, z, out);
     return lat_mg_launched();
 }
 
 /* ---- of ops.h -------------------------------------------------------------------------------- */
 
-/* Between two coarse levels: their active batches. */
-static transfer_args<__half2> between(const lat_transfer *t, int from)
-{
-    transfer_args<__half2> a = half_of(t, from, LAT_EIGHT);
-    a.batches = t->to->active;
-    a.of_coarse = (int64_t)lat_coarse_numbers(t->to);
-    return a;
-}
-
 int lat_mg_gpu_restrict(const lat_transfer *t, int from, const lat_eight *r, lat_eight *z)
 {
-    return start_restrict(t, between(t, from), eights_of(t, r), z);
+    return start_restrict(args_of(t, from, t->to->active * LAT_EIGHT), t, eights_of(t, r), z);
 }
 
 int lat_mg_gpu_prolong(const lat_transfer *t, int from, const lat_eight *z, lat_eight *e)
 {
-    return start_prolong(t, between(t, from), z, eights_of(t, e));
+    return start_prolong(args_of(t, from, t->to->active * LAT_EIGHT), t, z, eights_of(t, e));
 }
 
 int lat_mg_gpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const int *column,
@@ -242,8 +400,8 @@ int lat_mg_gpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const 
 {
     const lat_transfer *t = &f->down;
     const batch in = batch_of(f, columns, column, x);
-    return all ? start_restrict(t, single_of(t, columns), in, z)
-               : start_restrict(t, half_of(t, 1, columns), in, z);
+    return all ? lat_mg_gpu_restrict_all(t, in, z)
+               : start_restrict(args_of(t, 1, columns), t, in, z);
 }
 
 int lat_mg_gpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const int *column,
@@ -251,8 +409,8 @@ int lat_mg_gpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const i
 {
     const lat_transfer *t = &f->down;
     const batch out = batch_of(f, columns, column, x);
-    return all ? start_prolong(t, single_of(t, columns), z, out)
-               : start_prolong(t, half_of(t, 1, columns), z, out);
+    return all ? lat_mg_gpu_prolong_all(t, z, out)
+               : start_prolong(args_of(t, 1, columns), t, z, out);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -145,6 +145,9 @@ static void LAT_(axpby)(const lat_pass *p, int begin, int end)
         const LAT_(c) b = LAT_(scalar)(p->b, column);
         if (!LAT_(is_real)(p->b, column))
             LAT_(scale)(y, p->b, column);
+        else if (p->b && p->b[column].re == 0)
+            for (int e = 0; e < SPINOR; e++)
+                y[e] = LAT_(set)(0);
         else if (p->b)
             for (int e = 0; e < SPINOR; e++)
                 y[e] *= b.re;
