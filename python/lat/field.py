@@ -6,6 +6,7 @@ import numpy as np
 
 from .elements import complex_of
 from .errors import demand
+from .gammas import gamma
 from .header import Header
 from .kinds import KINDS
 
@@ -54,9 +55,17 @@ class Field:
         new.crc = self.crc
         return new
 
+    def gamma(self, name):
+        """The matrix [spin, spin] of "g5", "gtg5", .. in the basis of these spinors (lat.gamma)."""
+        demand(KINDS[self.kind].spinors, "spinors, a field of kind spinor, propagator or modes", f"kind {self.kind}")
+        return gamma(name, self.header.basis)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array.astype(self.array.dtype if dtype is None else dtype, copy=bool(copy))
+
     def __repr__(self):
-        head = self.header
-        return f"<lat.Field {head.kind} {head.group} {'x'.join(map(str, head.dims))} {head.real}>"
+        words = [self.header.summary()] + ([f"CRC {self.crc:08x}"] if self.crc is not None else [])
+        return f"<lat.Field {', '.join(words)}>"
 
 
 def _new(kind, array, real=None, reals=0, **keys):

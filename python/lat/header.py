@@ -25,7 +25,7 @@ OPTIONAL = ("links", "columns")
 COLUMN_LIMIT = 2048
 
 
-@dataclass
+@dataclass(repr=False)
 class Header:
     """What the header of a field says. dims, boundary and weights go with x, y, z, t. sites, links, endian, block, compression
     and filter are those of the stream that the field was read from; a Writer has its own."""
@@ -119,6 +119,21 @@ class Header:
     def xi_axis(self):
         """The axis of the anisotropy; the last one where the header does not say."""
         return self.info.get("xi_axis", AXES[self.nd - 1])
+
+    def summary(self):
+        """What it says, in a line: kind, group, extents, precision, and of plaquette, gauge, operator and source what is known."""
+        words = [f"{self.kind} {self.group} {'x'.join(map(str, self.dims))} {self.real}"]
+        words += [f"{self.columns} columns"] if self.kind == "modes" else []
+        words += [f"plaquette {self.plaquette:.10g}"] if self.plaquette is not None else []
+        words += [f"{self.gauge} gauge" + (f" to theta {self.theta:.1e}" if self.theta is not None else "")] if self.gauge else []
+        words += [str(self.operator)] if self.operator else []
+        words += [f"source {self.source}"] if self.source is not None else []
+        words += [f"residual {max(self.residuals):.1e}"] if self.residuals else []
+        words += [f"links {self.links_crc}"] if self.links_crc else []
+        return ", ".join(words)
+
+    def __repr__(self):
+        return f"<lat.Header {self.summary()}, {len(self.info)} info lines, {len(self.history)} programs>"
 
     # ---- from text
 

@@ -18,7 +18,7 @@ def number(name, text):
     return float(text)
 
 
-@dataclass
+@dataclass(repr=False)
 class Operator:
     name: str  # wilson, overlap; unknown: the boundary alone is known
     mass: float = 0.0
@@ -42,6 +42,15 @@ class Operator:
         demand(self.cf == 1 or (self.name == "wilson" and self.boundary[3] == "o"), "cf of operator = wilson with boundary o", self.cf)
         for mu, word in enumerate(self.boundary):
             demand(word in ("p", "a", "d") or (word == "o" and mu == 3) or abs(number("boundary", word)) <= 2, "boundary p, a, d, o of t, or a number from -2 to 2", shown(word))
+
+    def __str__(self):
+        said = [f"{name} {getattr(self, name):.10g}" for name, usual in (("mass", None), ("csw", 0), ("csw_t", self.csw), ("xi", 1), ("nu", 1), ("twist", 0), ("m0", 0))
+                if getattr(self, name) != usual and self.name != "unknown"]
+        said = [f"kappa {self.kappa:.10g}"] + said if self.kappa else said
+        return " ".join([self.name] + said + ["boundary " + ",".join(self.boundary)])
+
+    def __repr__(self):
+        return f"<lat.Operator {self}>"
 
     @property
     def kappa(self):
