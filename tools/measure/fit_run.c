@@ -240,8 +240,9 @@ static void window_free(window *w) { LAT_FREE(w->of, w->t, w->y, w->scale, w->fa
 
 /* ---- fits ------------------------------------------------------------------------------------ */
 
-/* The mass between the ends of the first correlator, and amplitudes that meet its first point. */
-static void guess(window *w, double gap, gsl_vector *x)
+/* `times` the mass between the ends of the first correlator, and amplitudes that meet its first
+ * point. */
+static void guess(window *w, double times, double gap, gsl_vector *x)
 {
     const fit_problem *p = w->p;
     long end = 0;
@@ -249,8 +250,7 @@ static void guess(window *w, double gap, gsl_vector *x)
     while (end + 1 < w->n && w->of[end + 1] == 0)
         end++;
     double m = log(w->y[0] / w->y[end]) / (w->t[end] - w->t[0]);
-    if (!(m > 1e-3) || !isfinite(m))
-        m = .1;
+    m = m > 1e-3 && isfinite(m) ? times * m : times * .1;
     gsl_vector_set_all(x, 0);
     const bool masses = p->form[0] != FIT_PLATEAU && p->form[0] != FIT_POTENTIAL;
     gsl_vector_set(x, 0, masses ? m : w->y[0]);
@@ -295,15 +295,18 @@ static void take(window *w, long sample)
         w->y[i] = samples_of(w->p, i)[sample];
 }
 
-/* Of all configurations, from several gaps: chi^2 of the best fit, or NaN. */
+/* Of all configurations: chi^2 of the best fit, or NaN. With correlations chi^2 may have several
+ * minima as a function of a mass, so masses and gaps begin at several places. */
 static double first_fit(window *w, gsl_vector *x)
 {
-    static const double gaps[] = {.5, .2, 1, 2};
+    static const double times[] = {1, .5, 2}, gaps[] = {.5, .2, 1, 2};
+    const bool masses = w->p->form[0] != FIT_PLATEAU && w->p->form[0] != FIT_POTENTIAL;
+    const int starts = !masses ? 1 : w->p->states > 1 ? 12 : 3;
     gsl_vector *best = gsl_vector_alloc(x->size);
     double scale[FIT_PARAMETERS], chi2 = NAN;
     take(w, 0);
-    for (int i = 0; best && i < (w->p->states > 1 ? 4 : 1); i++) {
-        guess(w, gaps[i], x);
+    for (int i = 0; best && i < starts; i++) {
+        guess(w, times[i % 3], gaps[i / 3], x);
         const double this = minimise(w, x);
         if (isnan(this) || this >= chi2)
             continue;
