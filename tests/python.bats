@@ -394,10 +394,10 @@ END
     lat-corr --channels pion,rho_x,nucleon prop.lat >corr.tsv
     for name in pion rho_x nucleon; do
         t=0
-        for expected in $(awk -F'\t' -v c=$name '$2 == c { print $7 }' corr.tsv); do
+        while read -r expected; do
             t=$((t + 1))
             near "$(awk -v c=$name -v t=$t '$1 == c { print $(t + 1) }' examples)" "$expected" "$(awk -v c="$expected" 'BEGIN { print 64 * 9216 * 2.3e-16 * (c < 0 ? -c : c) }')"
-        done
+        done < <(awk -F'\t' -v c=$name '$2 == c { print $7 }' corr.tsv)
         [ $t = 8 ]
     done
 }
@@ -419,15 +419,32 @@ END
     [ ! -s err ]
 }
 
-@test "pip installs it from the tree" {
+@test "a wheel is built from the tree, with the right metadata, the licence and nothing else; what pip installs of it works" {
     local python
     for python in "$PYTHON" python3; do
-        ! "$python" -c 'import setuptools, pip; assert int(setuptools.__version__.split(".")[0]) >= 61' 2>/dev/null || break
-        [ "$python" != python3 ] || skip "no pip with setuptools 61 for python3"
+        ! "$python" -c 'import setuptools, pip; assert int(setuptools.__version__.split(".")[0]) >= 77' 2>/dev/null || break
+        [ "$python" != python3 ] || skip "no pip with setuptools 77 for python3"
     done
-    cp -r "$ROOT/python" tree
-    PIP_BREAK_SYSTEM_PACKAGES=1 "$python" -m pip install -q --no-index --no-build-isolation --no-deps --disable-pip-version-check --target installed ./tree
+    cp -rL "$ROOT/python" tree
+    "$python" -m pip wheel -q --no-index --no-build-isolation --no-deps --disable-pip-version-check --wheel-dir . ./tree
+    py lat_stream-*-py3-none-any.whl "$ROOT" <<'END'
+import email, os, re, sys, zipfile
+wheel, root = zipfile.ZipFile(sys.argv[1]), sys.argv[2]
+version = re.search('LAT_VERSION "(.*)"', open(os.path.join(root, "lib/common/options.h")).read())[1]
+folder = f"lat_stream-{version}.dist-info/"
+modules = {f"lat/{name}" for name in os.listdir(os.path.join(root, "python/lat")) if name.endswith(".py")}
+assert set(wheel.namelist()) == modules | {folder + name for name in ("METADATA", "RECORD", "WHEEL", "top_level.txt", "licenses/LICENSE")}, wheel.namelist()
+assert wheel.read(folder + "licenses/LICENSE") == open(os.path.join(root, "LICENSE"), "rb").read()
+said = email.message_from_bytes(wheel.read(folder + "METADATA"))
+assert (said["Name"], said["Version"], said["License-Expression"], said["Requires-Python"]) == ("lat-stream", version, "BSD-3-Clause", ">=3.9"), said.items()
+assert said["Author"] and said["Summary"] and said["Description-Content-Type"] == "text/markdown" and "# lat for Python" in said.get_payload()
+needs = said.get_all("Requires-Dist")
+assert [need for need in needs if "extra" not in need] == ["numpy>=1.19"] and set(said.get_all("Provides-Extra")) == {"pandas", "hdf5", "gvar", "pyerrors", "all"}, needs
+END
+    PIP_BREAK_SYSTEM_PACKAGES=1 "$python" -m pip install -q --no-index --no-deps --disable-pip-version-check --target installed lat_stream-*.whl
+    rough cfg.lat --dims 4,4,4,4
+    lat-convert --to nersc cfg.lat -o cfg.nersc
     cd /
-    [ "$(PYTHONPATH="$BATS_TEST_TMPDIR/installed" "$PYTHON" -c 'import lat; print(lat.__file__, lat.__version__)')" = \
-        "$BATS_TEST_TMPDIR/installed/lat/__init__.py $(sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' "$ROOT/lib/common/options.h")" ]
+    [ "$(PYTHONPATH="$BATS_TEST_TMPDIR/installed" "$PYTHON" -c 'import sys, lat; print(lat.__file__, lat.__version__, lat.load(sys.argv[1]).links.shape)' "$BATS_TEST_TMPDIR/cfg.nersc")" = \
+        "$BATS_TEST_TMPDIR/installed/lat/__init__.py $(sed -n 's/.*LAT_VERSION "\(.*\)"/\1/p' "$ROOT/lib/common/options.h") (4, 4, 4, 4, 4, 3, 3)" ]
 }
