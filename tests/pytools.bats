@@ -333,6 +333,35 @@ refused("one operator", t, other)
 END
 }
 
+@test "samples of plaquettes, flows, potentials and ghosts are read, with the values and errors of lat-stat" {
+    lat-heatbath --dims 4,4,4,4 --beta 5.7 --thermalise 20 --count 12 -o many.lat
+    lat-plaq --tsv many.lat | lat-stat --samples plaq.tsv >plaq.means 2>/dev/null
+    lat-flow --tsv --until 0.2 many.lat | lat-stat --samples flow.tsv >flow.means 2>/dev/null
+    lat-loops --tsv many.lat | lat-stat --potential --samples potential.tsv >potential.means 2>/dev/null
+    lat-orelax --theta 1e-12 many.lat -o landau.lat
+    lat-ghost --tsv landau.lat | lat-stat --samples ghost.tsv >ghost.means 2>/dev/null || rm -f ghost.tsv
+    py <<'END'
+import os
+import numpy as np, lat
+for name, labels in ("plaq", ["all"]), ("flow", ["all"]), ("potential", ["1,0,0", "2,0,0"]), ("ghost", None):
+    if name == "ghost" and not os.path.exists("ghost.tsv"):
+        continue  # built without FFTW
+    s, means = lat.samples(f"{name}.tsv"), lat.table(f"{name}.means")
+    assert s.count == 12 and (labels is None or list(s.labels()) == labels), (name, list(s.labels()))
+    for value in s.values:
+        said = means[value], means[f"{value}_error"]
+        for a, b in zip((s.means[value], s.error(value)), said):
+            assert (np.isnan(a) == np.isnan(b)).all() and (np.isnan(a) | (abs(a - b) <= 5e-10 * abs(b) + 1e-15)).all(), (name, value, a, b)
+    try:
+        import h5py
+    except ImportError:
+        continue
+    s.to_hdf5(f"{name}.h5")
+    again = lat.samples(f"{name}.h5")
+    assert repr(again) == repr(s) and again.keys.text() == s.keys.text() and all(np.array_equal(again[v], s[v], equal_nan=True) for v in s.values)
+END
+}
+
 @test "samples become gvar.GVars with the errors and correlations of lat-stat" {
     need_package gvar
     hadrons corr.tsv 12

@@ -72,15 +72,15 @@ def table_from_hdf5(path):
 
 
 def samples_to_hdf5(samples, path, name):
-    from .statistics import RUNNING
+    from .statistics import WITHIN
     with _File(path, name) as group:
         group.attrs.update(kind="samples", resampling=samples.resampling, configurations=samples.configurations, bin=samples.bin,
                            keys=list(samples.keys.columns), values=list(samples.values), **{f"about.{k}": v for k, v in samples.about.items()})
         for number, (label, rows) in enumerate(samples.labels().items()):
-            part = group.create_group(label or "all")
+            part = group.create_group(label.replace("/", "|"))
             part.attrs["number"] = number
             for key, column in samples.keys.columns.items():
-                if key == RUNNING:
+                if key in WITHIN:
                     _store(part, key, column[rows])
                 else:
                     part.attrs[key] = column[rows[0]].item()
@@ -90,14 +90,15 @@ def samples_to_hdf5(samples, path, name):
 
 
 def samples_from_hdf5(path):
-    from .statistics import RUNNING, Samples
+    from .statistics import WITHIN, Samples
     from .tables import Table
     file, group = _group(path, "samples")
     with file:
         said = dict(group.attrs)
         parts = sorted(group.values(), key=lambda part: part.attrs["number"])
         rows = [len(part[said["values"][0]]) for part in parts]
-        keys = {key: np.concatenate([part[key][()] if key == RUNNING else np.full(n, part.attrs[key]) for part, n in zip(parts, rows)]) for key in said["keys"]}
+        keys = {key: np.concatenate([_column(part[key]) if key in WITHIN else np.full(n, part.attrs[key]) for part, n in zip(parts, rows)])
+                for key in said["keys"]}
         values = {v: np.concatenate([part[v][()] for part in parts]) for v in said["values"]}
         means = {v: np.concatenate([part["means"][v][()] for part in parts]) for v in said["values"]}
     about = {key[6:]: value for key, value in said.items() if key.startswith("about.")}

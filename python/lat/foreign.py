@@ -64,6 +64,8 @@ def _unpacked(path, folder):
     except FileNotFoundError:
         raise StreamError("zstd in PATH to unpack it", "none", path) from None
     except (EOFError, OSError, zlib.error, lzma.LZMAError, subprocess.CalledProcessError) as wrong:
+        if getattr(wrong, "errno", None):
+            raise  # a full disk, say
         said = getattr(wrong, "stderr", None)
         raise StreamError("a whole packed file", repr(said.decode().strip() if said else str(wrong)), path) from None
     return out

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values of many samples: of the jackknife or bootstrap of lat-stat and lat-fit, or of single configurations (lat-corr)."""
 import os
+import warnings
 
 import numpy as np
 
@@ -8,7 +9,8 @@ from . import export
 from .errors import demand, shown
 from .tables import Table, table
 
-RUNNING = "t"  # the key that runs within a label
+# Keys that are no part of a label: those that run within it, and what follows from another key.
+WITHIN = frozenset("t T p phat2 k2 r members cylinder cone definition row".split())
 CORRELATOR = ("channel", "px", "py", "pz", "t")
 SAME = ("operator", "source", "sink", "dims", "group", "ensemble")
 
@@ -70,11 +72,12 @@ class Samples:
         return {"jackknife": (n - 1) / n, "bootstrap": 1 / (n - 1), "configurations": 1 / (n * (n - 1))}[self.resampling]
 
     def labels(self):
-        """dict: the keys but t, as one text ("pion 0 0 0"), and the numbers of their rows."""
-        names = [name for name in self.keys.columns if name != RUNNING]
+        """dict: the keys but t (T of Wilson loops), as one text ("pion 0 0 0"; "all" where there are none), and the numbers of
+        their rows."""
+        words = [self.keys[name].tolist() for name in self.keys.columns if name not in WITHIN]
         labels = {}
-        for row, words in enumerate(zip(*(self.keys[name].tolist() for name in names))):
-            labels.setdefault(" ".join(map(str, words)), []).append(row)
+        for row in range(len(self)):
+            labels.setdefault(" ".join(str(column[row]) for column in words) or "all", []).append(row)
         return labels
 
     def gvar(self, name):
@@ -95,7 +98,8 @@ class Samples:
         return self
 
     def to_hdf5(self, file, group="samples"):
-        """A group for each label, in it t and the values [t, sample], and means [t] in `means`; lat.samples reads it again."""
+        """A group for each label, in it the other keys [t], the values [t, sample], and the means [t] in `means`; lat.samples reads
+        it again."""
         export.samples_to_hdf5(self, file, group)
 
     def to_gvar(self, file, name):
@@ -126,7 +130,7 @@ def samples(file):
     demand((t["sample"] == np.tile(np.arange(count), rows)[:len(t)]).all() and len(t) == rows * count, f"samples 0 to {count - 1} of each row", "others")
     arrays = {name: t[name].astype(float).reshape(rows, count) for name in values}
     said = _same(t, names[names.index("resampling"):])
-    return Samples(Table({name: t[name][first] for name in keys}), {name: a[:, 1:] for name, a in arrays.items()},
+    return Samples(Table({name: t[name][first] for name in keys} or {"row": np.arange(rows)}), {name: a[:, 1:] for name, a in arrays.items()},
                    {name: a[:, 0] for name, a in arrays.items()}, said.pop("resampling"), said,
                    int(said.pop("configurations")), int(said.pop("bin", 1)))
 
@@ -153,7 +157,10 @@ def correlators(*files):
     at = np.ravel_multi_index(np.transpose(index), (len(keys), len(places)))
     count = np.bincount(at, minlength=len(keys) * len(places)).reshape(len(keys), len(places))
     demand((count == count[:1]).all() and count.all(), "all rows of each configuration, each as often", f"{count.min()} to {count.max()} of them")
-    re, im = (np.bincount(at, weights=part, minlength=count.size).reshape(count.shape) / count for part in (np.concatenate(c).real, np.concatenate(c).imag))
+    c = np.concatenate(c)
+    re, im = (np.bincount(at, weights=part, minlength=count.size).reshape(count.shape) / count for part in (c.real, c.imag))
+    if not all(isinstance(whose, str) for whose in places):
+        warnings.warn("a table does not say of which links it is: each propagator counts as a configuration", stacklevel=2)
     columns = Table({name: np.array(column) for name, column in zip(CORRELATOR, zip(*keys))})
     return Samples(columns, {"C": re, "C_im": im}, {"C": re.mean(axis=1), "C_im": im.mean(axis=1)}, "configurations", about, len(places))
 
