@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables and samples in HDF5, gvar and pyerrors. These packages are optional: ImportError names the one that is missing."""
+import contextlib
 import os
+import shutil
+import tempfile
 
 import numpy as np
 
@@ -25,30 +28,31 @@ def _column(dataset):
     return dataset.asstr()[()].astype(str) if dataset.dtype.kind == "O" else dataset[()]
 
 
-class _File:
-    """An HDF5 file for writing; one that fails leaves nothing, and other groups of the file stay."""
+@contextlib.contextmanager
+def _whole(path):
+    """Where to write: the file takes its name when it is whole; one that fails leaves what was there."""
+    path = os.fspath(path)
+    with tempfile.TemporaryDirectory(prefix=".lat-", dir=os.path.dirname(path) or ".") as folder:
+        temporary = os.path.join(folder, os.path.basename(path))
+        yield temporary
+        os.replace(temporary, path)
 
-    def __init__(self, path, group):
-        self.h5py = needed("h5py", "HDF5")
-        self.path, self.name = os.fspath(path), group
 
-    def __enter__(self):
-        self.file = self.h5py.File(self.path, "a")
-        if self.name in self.file:
-            del self.file[self.name]
-        return self.file.create_group(self.name)
-
-    def __exit__(self, kind, *_):
-        if kind:
-            del self.file[self.name]
-        empty = not len(self.file)
-        self.file.close()
-        if kind and empty:
-            os.unlink(self.path)
+@contextlib.contextmanager
+def _new_group(path, name):
+    """A group of an HDF5 file; other groups of the file stay."""
+    h5py = needed("h5py", "HDF5")
+    with _whole(path) as temporary:
+        if os.path.exists(path):
+            shutil.copyfile(path, temporary)
+        with h5py.File(temporary, "a") as file:
+            if name in file:
+                del file[name]
+            yield file.create_group(name)
 
 
 def _group(path, name):
-    """The group of this name, or the only one that holds `kind`."""
+    """The file, and its only group of this kind: table or samples."""
     file = needed("h5py", "HDF5").File(path, "r")
     found = [group for group in file.values() if group.attrs.get("kind") == name]
     if len(found) != 1:
@@ -58,7 +62,7 @@ def _group(path, name):
 
 
 def table_to_hdf5(table, path, name):
-    with _File(path, name) as group:
+    with _new_group(path, name) as group:
         group.attrs["kind"], group.attrs["columns"] = "table", list(table.columns)
         for key, column in table.columns.items():
             _store(group, key, column)
@@ -73,7 +77,7 @@ def table_from_hdf5(path):
 
 def samples_to_hdf5(samples, path, name):
     from .statistics import WITHIN
-    with _File(path, name) as group:
+    with _new_group(path, name) as group:
         group.attrs.update(kind="samples", resampling=samples.resampling, configurations=samples.configurations, bin=samples.bin,
                            keys=list(samples.keys.columns), values=list(samples.values), **{f"about.{k}": v for k, v in samples.about.items()})
         for number, (label, rows) in enumerate(samples.labels().items()):
@@ -114,7 +118,9 @@ def gvar_of(samples, name):
 
 
 def gvar_to_file(samples, path, name):
-    needed("gvar", "lat.Samples.to_gvar").dump(samples.gvar(name), os.fspath(path))
+    gvar = needed("gvar", "lat.Samples.to_gvar")
+    with _whole(path) as temporary:
+        gvar.dump(samples.gvar(name), temporary)
 
 
 def obs_of(samples, name, ensemble):
@@ -132,6 +138,6 @@ def obs_of(samples, name, ensemble):
 
 def obs_to_file(samples, path, name, ensemble):
     json = needed("pyerrors.input.json", "lat.Samples.to_pyerrors")
-    path = os.fspath(path)
-    demand(path.endswith(".json.gz"), "a name that ends with .json.gz", path)
-    json.dump_dict_to_json(samples.obs(name, ensemble), path, description=repr(samples))
+    demand(os.fspath(path).endswith(".json.gz"), "a name that ends with .json.gz", os.fspath(path))
+    with _whole(path) as temporary:
+        json.dump_dict_to_json(samples.obs(name, ensemble), temporary, description=repr(samples))

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from . import export
-from .errors import demand, shown
+from .errors import StreamError, demand, shown
 from .tables import Table, table
 
 # Keys that are no part of a label: those that run within it, and what follows from another key.
@@ -121,7 +121,14 @@ def samples(file):
     """The samples of a table of lat-stat --samples or lat-fit --samples, or of Samples.to_hdf5: a path, a Table, or a Result."""
     if isinstance(file, (str, os.PathLike)) and export.is_hdf5(file):
         return export.samples_from_hdf5(file)
-    t = file if isinstance(file, Table) else table(file)
+    try:
+        return _samples(file if isinstance(file, Table) else table(file))
+    except StreamError as wrong:
+        wrong.file = wrong.file or (os.fspath(file) if isinstance(file, (str, os.PathLike)) else None)
+        raise
+
+
+def _samples(t):
     names = list(t.columns)
     demand("sample" in names and "resampling" in names, "columns sample and resampling (lat-stat --samples)", ", ".join(names))
     keys, values = names[:names.index("sample")], names[names.index("sample") + 1:names.index("resampling")]

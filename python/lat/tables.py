@@ -85,13 +85,14 @@ class Table:
         """Each column is a dataset of this group, in the attribute `columns` are their names in order. lat.table reads it again."""
         export.table_to_hdf5(self, file, group)
 
+    @property
     def text(self):
         """As the tools print it; they read it again. Numbers have all digits."""
         columns = [[repr(value) if isinstance(value, float) else str(value) for value in column.tolist()] for column in self.columns.values()]
         return "\n".join(map("\t".join, [list(self.columns)] + list(zip(*columns)))) + "\n"
 
     def __repr__(self):
-        shown_rows = self[:6].text().splitlines()
+        shown_rows = self[:6].text.splitlines()
         cells = [[cell if len(cell) <= 14 else cell[:12] + ".." for cell in line.split("\t")] for line in shown_rows]
         widths = [max(map(len, column)) for column in zip(*cells)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells]

@@ -13,6 +13,7 @@ import warnings
 
 from .errors import NotConverged, StreamError, ToolError, ToolWarning, demand
 from .field import Field
+from .header import FIRST_LINE
 from .reader import Reader, read
 from .tables import Table
 from .writer import write
@@ -50,7 +51,8 @@ class Result:
         return read(io.BytesIO(self.output))
 
     def __repr__(self):
-        return f"<lat.Result {shlex.join(self.words)}: {len(self.output)} bytes>"
+        what = f"a stream of {len(self.output)} bytes" if self.output.startswith(FIRST_LINE) else f"{len(self.text.splitlines())} lines"
+        return f"<lat.Result {shlex.join(self.words)}: {what}>"
 
 
 def only(fields, name):
@@ -106,24 +108,16 @@ class Process:
             else:
                 inputs.append(argument)
         for number, (key, value) in enumerate(options.items()):
-            key = key.strip("_").replace("_", "-")
-            if isinstance(value, (Field, Result)):
-                value = self._kept(value, os.path.join(self.folder.name, f"{key}.{number}.lat"))
+            key = key.rstrip("_").replace("_", "-")
+            if _is_data(value):
+                with open(os.path.join(self.folder.name, f"{number}.{key}"), "wb") as file:
+                    _put(value, file)
+                value = file.name
             if value is True:
                 words.append(f"-{key}" if len(key) == 1 else f"--{key}")
             elif value is not None and value is not False:
                 words += [f"-{key}", _text(value)] if len(key) == 1 else [f"--{key}={_text(value)}"]
         return words, inputs
-
-    @staticmethod
-    def _kept(value, path):
-        """A field, or what a tool wrote, as a file."""
-        if isinstance(value, Field):
-            write(path, value, compression="none")
-        else:
-            with open(path, "wb") as file:
-                file.write(value.output)
-        return path
 
     def _feed(self):
         if not self.inputs:
@@ -159,6 +153,13 @@ class Process:
         return messages
 
 
+def _is_data(value):
+    """Whether the value of an option is what a file holds, and no words."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_is_data, value))
+    return isinstance(value, (Field, Result, Table, bytes)) or hasattr(value, "__next__")
+
+
 def _text(value):
     """An argument as a tool reads it."""
     if isinstance(value, (str, os.PathLike)):
@@ -174,7 +175,7 @@ def _put(item, pipe):
     elif isinstance(item, Result):
         pipe.write(item.output)
     elif isinstance(item, Table):
-        pipe.write(item.text().encode())
+        pipe.write(item.text.encode())
     elif isinstance(item, bytes):
         pipe.write(item)
     else:
@@ -192,7 +193,7 @@ def run(tool, *arguments, **options):
     tool        its name, with or without lat-, and options as in a shell
     arguments   words and names of files; fields, tables, results, bytes, and iterators over these go to its stdin
     options     theta=1e-12 is --theta=1e-12, tsv=True is --tsv, p="double" is -p double, dims=(4, 4, 4, 8) has commas; from_="raw"
-                is --from=raw; a field (gauge_file=u, second=s) becomes a temporary file
+                is --from=raw; fields (gauge_file=u, second=s), tables and results become a temporary file
 
     Raises ToolError with the tool's own sentence, NotConverged for exit status 3. Warnings of the tool are ToolWarnings. All
     output is in memory: lat.stream is for many fields."""
