@@ -224,7 +224,7 @@ known() {
 @test "lat-stat --potential: the ground state of two, for lat-fit: V0, alpha, sigma and r0 of a known potential" {
     known 20 > known.tsv
     lat-stat --potential --samples samples known.tsv > energies
-    [ "$(head -n 2 energies | tail -n 1 | cut -f 1-3,6-)" = "$(printf '1,0,0\t1\t1\t20\t1')" ]
+    [ "$(head -n 2 energies | tail -n 1 | cut -f 1-3,6-7)" = "$(printf '1,0,0\t1\t1\t20\t1')" ]
     # The second state is e^-0.9 T of the first in a loop, but for what the two levels take out.
     awk -F'\t' 'NR > 1 { v = .6 - .25 / $2 + .05 * $2; d = $4 - v; if (d < 0) d = -d; if (!(d < 6 * $5) || !($5 < 1e-4)) { print; bad = 1 } }
         END { exit bad || NR != 9 * 5 + 1 }' energies

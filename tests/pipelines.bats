@@ -628,44 +628,6 @@ END
     awk '{ spent[NR] = $1 + $2 } END { exit !(spent[1] < 4 * spent[2]) }' spent
 }
 
-@test "pictures are drawn of logs, as PNG and PDF" {
-    command -v gnuplot >/dev/null || skip "gnuplot not found"
-    rough a.lat --dims 4,4,4,4 --epsilon 1.3
-    lat-anneal --copies 3 --steps 20 --check-every 2 --log anneal.tsv --copies-log started.tsv a.lat | lat-orelax --log relax.tsv --copies-log copies.tsv -o b.lat
-    lat-orelax --gauge coulomb --slice-log slices.tsv a.lat -o b.lat
-    printf 'config\tmomentum\tphat2\tD\tD_error\n0\t0,0\t0\t9\tnan\n0\t0,1\t1\t2\t.1\n0\t1,1\t2\t.6\t.02\n' >gluon.tsv
-    for form in png pdf; do
-        {
-            gnuplot -c "$P/plots/history.gp" both.$form anneal.tsv relax.tsv
-            gnuplot -c "$P/plots/history.gp" anneal.$form anneal.tsv
-            gnuplot -c "$P/plots/history.gp" relax.$form relax.tsv
-            gnuplot -c "$P/plots/copies.gp" copies.$form copies.tsv started.tsv
-            gnuplot -c "$P/plots/copies.gp" one.$form copies.tsv
-            gnuplot -c "$P/plots/slices.gp" slices.$form slices.tsv
-            gnuplot -c "$P/plots/gluon.gp" gluon.$form gluon.tsv
-        } 2>said
-        [ ! -s said ] || { cat said; return 1; }
-    done
-    for file in both anneal relax copies one slices gluon; do
-        [ "$(head -c 4 $file.png | tail -c 3)" = PNG ]
-        [ "$(head -c 4 $file.pdf)" = %PDF ]
-        # Empty axes take about 5 kB and 8 kB.
-        [ "$(stat -c %s $file.png)" -gt 9000 ]
-    done
-    # Lines are there: another log is another picture.
-    head -n 30 relax.tsv >less.tsv
-    gnuplot -c "$P/plots/history.gp" less.png less.tsv
-    run ! cmp -s relax.png less.png
-    run -2 gnuplot -c "$P/plots/history.gp" alone.png
-    # Copies that differ by rounding are one maximum, in one box.
-    printf 'config\tcopy\tfunctional\tconverged\n' >same.tsv
-    for i in 0 1 2 3 4 5 6 7; do printf 'a:0\t%d\t0.85000000000000%d\t1\n' $i $i >>same.tsv; done
-    sed "s/^set terminal @form/set terminal dumb/; s/^set output .*//" "$P/plots/copies.gp" >dumb.gp
-    gnuplot -c dumb.gp same.png same.tsv >drawn
-    grep -q 'all copies end in one maximum, to 1e-09' drawn
-    grep -q '^ *8 |' drawn
-}
-
 @test "temperatures of choosing.md are those of the pipelines, and of the default" {
     local gauge row
     while read -r gauge row; do
@@ -729,7 +691,7 @@ END
 
 @test "scripts are clean under shellcheck" {
     command -v shellcheck >/dev/null || skip "shellcheck not found"
-    shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh "$P"/paper/*.sh
+    shellcheck -x "$P"/*.sh "$P/gpuslot" "$P"/slurm/*.sh "$P"/paper/*.sh "$P"/plots/*.sh
 }
 
 @test "ghosts: means and jackknife errors of tables, and a picture" {
@@ -748,7 +710,7 @@ END
     near "$(field mean.tsv G 2)" 4.666666667 1e-8
     near "$(field mean.tsv G_error 2)" 2.333333333 1e-8
     [ "$(field mean.tsv configurations 2)" = 3 ]
-    ghosts table.aa | grep -q $'1\tnan\t2\tnan\t1\t1$'
+    ghosts table.aa | grep -q $'1\tnan\t2\tnan\t1\t1\t'
     sed -i '$d' table.ab
     run -1 ghosts table.??
     [[ $output == *"expected as many rows of '1 1 0 0' as of '1 0 0 0' in each configuration, found 0 and 1 in number 2 "* ]]
@@ -1127,9 +1089,9 @@ pions_of() {
     corr gauss --kappa .12 --source gauss:1,4,0,0,0,0
     [ "$(head -n 1 a | cut -f 7-)" = "$(printf 're\tim\toperator\tsource\tsink\tdims\tgroup\tlinks\tensemble')" ]
     [ "$(sed -n 2p stout | cut -f 9-13)" = "$(printf 'kappa 0.12 (mass 0.1666666667), boundary p,p,p,a, links stout:.1,1\tpoint:0,0,0,0\tnone\t4,4,4,4\tSU(3)')" ]
-    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t1\t1$' # one configuration
+    masses a b | grep -q $'^pion\t0\t0\t0\t1\t.*\t1\t1\t' # one configuration
     for other in 1 2; do corr noise.$other --kappa .12 --source noise:z2,t=$other,dilute=spin-colour,config=$other; done
-    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t1\t1$' # one configuration
+    masses noise.1 noise.2 | grep -q $'^pion\t0\t0\t0\t1\t.*\t1\t1\t' # one configuration
     for other in kappa csw stout twist; do
         run -1 --separate-stderr masses a $other
         [[ $stderr == "lat-stat: $other: row 2: expected operator kappa 0.12 (mass 0.1666666667), boundary p,p,p,a as before, found "* ]]

@@ -71,6 +71,28 @@ cells() {
     done
 }
 
+@test "lat-stat: --autocorrelation has rho of a known chain within its errors, and tau of each window" {
+    local i
+    chains 2000 4 1 >table
+    lat-stat --tau --value a,b --autocorrelation rho table >found 2>/dev/null
+    [ "$(head -n 1 rho)" = "$(printf 'number\tlag\trho\trho_error\ttau\ttau_error\twindow\tconfigurations')" ]
+    # At the chosen window tau is that of --tau; rows go to twice the window and ten further; tau is 1/2 + sum of rho.
+    for i in a b; do
+        awk -F'\t' -v n=$i '$1 == n && $2 == $7 { print $5, $6 }' rho >at
+        [ "$(cat at)" = "$(field found ${i}_tau) $(field found ${i}_tau_error)" ]
+    done
+    awk -F'\t' 'NR > 1 { s[$1] += $3; n[$1]++; w[$1] = $7; d = $5 - (s[$1] - .5); if (d * d > 1e-10 || $2 != n[$1] - 1) bad++ }
+        END { for (k in n) if (n[k] != 2 * w[k] + 10) bad++; exit bad || w["a"] < 8 || w["b"] > 4 }' rho
+    # rho(t) = r^t, r = 7/9. Pulls of lag 1 and 6 of 80 chains: a mean within 5 / sqrt 80 and a bias of a few 1/N, a spread of 1 within 5 / sqrt 160.
+    for ((i = 1; i <= 80; i++)); do
+        chains 2000 4 "$i" | lat-stat --value a --ignore b --autocorrelation /dev/stderr 2>&1 >/dev/null | awk -F'\t' '$2 == 1 || $2 == 6'
+    done | awk -F'\t' '{ p = ($3 - (7 / 9) ^ $2) / $4; s[$2] += p; ss[$2] += p * p; n[$2]++ }
+        END { for (t in n) { m = s[t] / n[t]; v = sqrt(ss[t] / n[t] - m * m); print t, n[t], m, v; if (n[t] != 80 || m * m > .8 ^ 2 || v < .6 || v > 1.4) bad++ }; exit bad }'
+    # Tables of means name what all configurations share.
+    lat-start weak --dims 4,4,2,4 --epsilon .2 --seed 1 | lat-plaq --tsv >one
+    lat-stat one | head -n 1 | grep -q $'\tconfigurations\tbin\tdims\tgroup\tensemble$'
+}
+
 @test "lat-stat: bins of the jackknife, a warning where they are too small, a bootstrap that is the same for a seed" {
     chains 1000 4 2 >table
     run -0 --separate-stderr lat-stat --value a --ignore b table

@@ -3,6 +3,7 @@
 #include "autocorrelation.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static double at(const double *d, long n, long t)
 {
@@ -39,4 +40,21 @@ lat_autocorrelation lat_autocorrelation_of(const double *d, long n, double s)
     g.tau_error = 2 * g.tau * sqrt(fmax(w + .5 - g.tau, 0) / (double)n);
     g.variance = c / (double)n;
     return g;
+}
+
+void lat_autocorrelation_function(const double *d, long n, const lat_autocorrelation *g, long times,
+                                  double *rho, double *error)
+{
+    const long last = 2 * times + g->window;
+    const double bias = g->single - at(d, n, 0);
+    for (long t = 0; t < last; t++)
+        rho[t] = t < n ? (at(d, n, t) + bias) / g->single : 0;
+    for (long t = 0; t < times; t++) {
+        double sum = 0;
+        for (long k = 1; k <= t + g->window; k++) {
+            const double x = rho[k + t] + rho[labs(k - t)] - 2 * rho[k] * rho[t];
+            sum += x * x;
+        }
+        error[t] = t ? sqrt(sum / (double)n) : 0; /* rho(0) is 1 */
+    }
 }

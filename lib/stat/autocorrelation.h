@@ -23,3 +23,10 @@ typedef struct lat_autocorrelation {
 
 /* The deviations d of n >= 2 numbers from their mean. */
 lat_autocorrelation lat_autocorrelation_of(const double *d, long n, double s);
+
+/* The same numbers' rho(t) = Gamma(t) / Gamma(0), t = 0 .. times - 1 < n, with the corrected bias:
+ * g.tau is 1/2 + sum_{t=1}^W rho(t). Errors: error^2 = sum_{k=1}^{t+W} [rho(k+t) + rho(k-t) - 2
+ * rho(k) rho(t)]^2 / n (Luescher, Comput. Phys. Commun. 165 (2005) 199, hep-lat/0409106, E.11).
+ * `rho` has place for 2 times + g.window numbers, `error` for times. */
+void lat_autocorrelation_function(const double *d, long n, const lat_autocorrelation *g, long times,
+                                  double *rho, double *error);

@@ -14,7 +14,7 @@
 
 static stat_options opts = {.seed = 1, .s = LAT_AUTOCORRELATION_S};
 static lat_roles roles;
-static const char *output, *density = "E_clover";
+static const char *density = "E_clover";
 static bool force, apart, no_fold, scales, alpha, potential;
 
 static const lat_option options[] = {
@@ -54,10 +54,12 @@ static const lat_option options[] = {
      "columns that name a configuration"},
     {LAT_OPT_TEXT, "ignore", 0, "COLUMNS", &roles.ignored, 0, 0, "columns that are passed over"},
     LAT_HEADING("Output"),
-    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &output, 0, 0,
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &opts.file[STAT_TEXT], 0, 0,
      "write to FILE (default: stdout)"},
-    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "samples", 0, "FILE", &opts.samples, 0, 0,
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "samples", 0, "FILE", &opts.file[STAT_SAMPLES], 0, 0,
      "write the samples of the jackknife, or of --bootstrap, to FILE, for lat-fit and others"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "autocorrelation", 0, "FILE", &opts.file[STAT_AUTOCORRELATION],
+     0, 0, "write the autocorrelation function of each number, and tau of each window, to FILE"},
     {LAT_OPT_INT, "most", 0, "N", &opts.most, 2, 1e7,
      "configurations, or units of merged neighbours, that are kept in memory (default: what 256 "
      "MiB take, 256 at least)"},
@@ -219,10 +221,10 @@ static int make_report(stat_report *r)
     return stat_report_alpha(r, &chain[gluons ? 0 : 1], &chain[gluons ? 1 : 0]);
 }
 
-static int run(FILE *text, FILE *samples)
+static int run(FILE *const to[STAT_OUTPUTS])
 {
     stat_report r = {.quantities = 0};
-    const int rc = read_tables() || make_report(&r) || stat_print(&r, &opts, text, samples);
+    const int rc = read_tables() || make_report(&r) || stat_print(&r, &opts, to);
     stat_report_free(&r);
     for (int i = 0; i < chains; i++)
         lat_chain_free(&chain[i]);
@@ -238,14 +240,19 @@ int main(int argc, char **argv)
         lat_usage("--gamma and --bootstrap exclude each other");
     if (scales + alpha + potential > 1)
         lat_usage("--scales, --alpha and --potential exclude each other");
-    lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
-    lat_output *other = out && opts.samples
-                            ? lat_output_open(opts.samples, LAT_OUTPUT_TEXT, lat_opts.comm)
-                            : NULL;
-    FILE *text = out ? lat_text_open(out) : NULL, *samples = other ? lat_text_open(other) : NULL;
-    int code = text && (samples || !opts.samples) ? run(text, samples) : LAT_FAILED;
-    if (other)
-        code = lat_output_end(other, samples, code);
-    code = lat_output_end(out, text, code);
+    lat_output *out[STAT_OUTPUTS] = {NULL};
+    FILE *to[STAT_OUTPUTS] = {NULL};
+    int code = LAT_DONE;
+    for (int i = 0; i < STAT_OUTPUTS && code == LAT_DONE; i++)
+        if (i == STAT_TEXT || opts.file[i]) {
+            out[i] = lat_output_open(opts.file[i], LAT_OUTPUT_TEXT, lat_opts.comm);
+            to[i] = out[i] ? lat_text_open(out[i]) : NULL;
+            code = to[i] ? LAT_DONE : LAT_FAILED;
+        }
+    if (code == LAT_DONE)
+        code = run(to);
+    for (int i = STAT_OUTPUTS - 1; i >= 0; i--)
+        if (i == STAT_TEXT || out[i])
+            code = lat_output_end(out[i], to[i], code);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -71,13 +71,15 @@ void stat_report_free(stat_report *r);
 int stat_report_rows(stat_report *r, const char *heading, long n);
 
 /* stat_print.c */
+enum { STAT_TEXT, STAT_SAMPLES, STAT_AUTOCORRELATION, STAT_OUTPUTS };
+
 typedef struct stat_options {
-    const char *samples; /* file of samples */
+    const char *file[STAT_OUTPUTS]; /* names of the outputs; NULL: stdout, and no others */
     long bootstrap, bin, most;
     uint64_t seed;
     bool tau, gamma;
     double s; /* of the window */
 } stat_options;
 
-/* Prints the report to `text`, and the samples to `samples` (NULL: none). */
-int stat_print(const stat_report *r, const stat_options *o, FILE *text, FILE *samples);
+/* Prints the report to its outputs (NULL: not there). */
+int stat_print(const stat_report *r, const stat_options *o, FILE *const to[STAT_OUTPUTS]);

@@ -107,6 +107,15 @@ static result measure(state *s, long row, int q)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* SAME columns of the first chain, each after a tab: names, or texts. */
+static void print_same(const lat_chain *c, FILE *to, bool names)
+{
+    char word[LAT_KEY_TEXT];
+    for (int i = 0; lat_list_word(c->kind.same, i, word); i++)
+        if (*lat_chain_same(c, word))
+            fprintf(to, "\t%s", names ? word : lat_chain_same(c, word));
+}
+
 static void heading(const state *s, FILE *to)
 {
     const stat_report *r = s->r;
@@ -119,7 +128,9 @@ static void heading(const state *s, FILE *to)
         if (s->o->tau)
             fprintf(to, "\t%s_tau\t%s_tau_error", name, name);
     }
-    fputs("\tconfigurations\tbin\n", to);
+    fputs("\tconfigurations\tbin", to);
+    print_same(r->chain, to, true);
+    fputc('\n', to);
 }
 
 static void number(FILE *to, int digits, double x)
@@ -145,19 +156,12 @@ static void print_row(state *s, FILE *to, long row)
             number(to, 6, x.tau_error);
         }
     }
-    fprintf(to, "\t%ld\t%ld\n", n->configs, n->bin ? n->bin : n->unit);
+    fprintf(to, "\t%ld\t%ld", n->configs, n->bin ? n->bin : n->unit);
+    print_same(r->chain, to, false);
+    fputc('\n', to);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
-
-/* SAME columns of the first chain, each after a tab: names, or texts. */
-static void print_same(const lat_chain *c, FILE *to, bool names)
-{
-    char word[LAT_KEY_TEXT];
-    for (int i = 0; lat_list_word(c->kind.same, i, word); i++)
-        if (*lat_chain_same(c, word))
-            fprintf(to, "\t%s", names ? word : lat_chain_same(c, word));
-}
 
 /* Rows of sample 0, the mean over all, and of all others, for each row of the report. */
 static void print_samples(const state *s, FILE *to)
@@ -182,6 +186,54 @@ static void print_samples(const state *s, FILE *to)
             print_same(r->chain, to, false);
             fputc('\n', to);
         }
+}
+
+/* ---- autocorrelation ------------------------------------------------------------------------- */
+
+/* rho(t) and tau of the window t, to twice the window and somewhat further. */
+static int print_number(state *s, FILE *to, long row, int q)
+{
+    const stat_report *r = s->r;
+    const lat_samples *n = s->m[0].s;
+    lat_autocorrelation g;
+    const double value = value_of(s, s->m, -1, row, q);
+    if (!isfinite(value) || !gamma_of(s, row, q, value, &g))
+        return 0;
+    const long units = n->configs / n->unit, more = 2 * g.window + 10,
+               times = more < units / 2 + 1 ? more : units / 2 + 1;
+    double *rho = lat_alloc((size_t)(2 * times + g.window), sizeof *rho, "autocorrelation");
+    double *error = lat_alloc((size_t)times, sizeof *error, "autocorrelation");
+    result x = {.value = value};
+    double tau = -.5;
+    if (rho && error)
+        lat_autocorrelation_function(s->step, units, &g, times, rho, error);
+    for (long t = 0; rho && error && t < times; t++) {
+        g.tau = tau += rho[t];
+        g.tau_error = 2 * tau * sqrt(fmax((double)t + .5 - tau, 0) / (double)units);
+        in_configurations(s, row, q, &g, &x);
+        fprintf(to, "%s%s%s\t%ld\t%.10g\t%.4g\t%.6g\t%.6g\t%ld\t%ld", r->label[row],
+                *r->heading ? "\t" : "", r->quantity[q].name, t * n->unit, rho[t], error[t], x.tau,
+                x.tau_error, g.window * n->unit, n->configs);
+        print_same(r->chain, to, false);
+        fputc('\n', to);
+    }
+    const int rc = lat_rc(!rho || !error);
+    LAT_FREE(rho, error);
+    return rc;
+}
+
+static int print_autocorrelation(state *s, FILE *to)
+{
+    const stat_report *r = s->r;
+    int rc = 0;
+    fprintf(to, "%s%snumber\tlag\trho\trho_error\ttau\ttau_error\twindow\tconfigurations",
+            r->heading, *r->heading ? "\t" : "");
+    print_same(r->chain, to, true);
+    fputc('\n', to);
+    for (long row = 0; row < r->rows; row++)
+        for (int q = 0; rc == 0 && q < r->quantities; q++)
+            rc = print_number(s, to, row, q);
+    return rc;
 }
 
 /* ---- warnings -------------------------------------------------------------------------------- */
@@ -224,16 +276,19 @@ static int begin(state *s)
     return lat_rc(!s->value || !s->step);
 }
 
-int stat_print(const stat_report *r, const stat_options *o, FILE *text, FILE *samples)
+int stat_print(const stat_report *r, const stat_options *o, FILE *const to[STAT_OUTPUTS])
 {
     state s = {.r = r, .o = o};
-    const int rc = begin(&s);
+    FILE *const text = to[STAT_TEXT];
+    int rc = begin(&s);
     if (rc == 0) {
         heading(&s, text);
         for (long row = 0; row < r->rows; row++)
             print_row(&s, text, row);
-        if (samples)
-            print_samples(&s, samples);
+        if (to[STAT_SAMPLES])
+            print_samples(&s, to[STAT_SAMPLES]);
+        if (to[STAT_AUTOCORRELATION])
+            rc = print_autocorrelation(&s, to[STAT_AUTOCORRELATION]);
         warn(&s);
     }
     for (int i = 0; i < STAT_CHAINS; i++)
