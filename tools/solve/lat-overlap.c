@@ -83,13 +83,29 @@ static const lat_tool tool = {
 static lat_fermion fermion;
 static lat_overlap_known known;
 
+/* Columns behind those of a row: of the links as they were read. */
+static const lat_header *links_head;
+
+static void print_links(FILE *to, lat_form form)
+{
+    lat_printer r = {.to = to, .form = form};
+    lat_print_ensemble(&r, links_head);
+}
+
 static void print_heading(FILE *to, const char *columns)
 {
     lat_progress_end();
     if (!lat_report_heading())
         return;
     fputs(columns, to);
+    print_links(to, LAT_FORM_NAMES);
     lat_report_end_heading(to);
+}
+
+static void end_row(FILE *to)
+{
+    print_links(to, LAT_FORM_TSV);
+    lat_report_end_row(to);
 }
 
 static lat_device *device_for(const lat_field *u)
@@ -124,7 +140,7 @@ static int print_index(FILE *to, const lat_field *u, long config)
         print_heading(to, "configuration\tindex\tn_plus\tn_minus\tflow\tbound");
         fprintf(to, "%ld\t%d\t%d\t%d\t%d\t%.3e", config, plus - minus, plus, minus, flow,
                 lat_overlap_bound(o));
-        lat_report_end_row(to);
+        end_row(to);
         code = LAT_DONE;
         if (plus - minus != flow) {
             lat_fail("configuration %ld: %d zero modes of chirality + and %d of chirality -, but a "
@@ -174,7 +190,7 @@ static int print_relation(FILE *to, const lat_field *u, long config)
         print_heading(to, "configuration\tsign2\tgw\tbound\tmodes\tlower\tupper\torder");
         fprintf(to, "%ld\t%.3e\t%.3e\t%.3e\t%d\t%.10g\t%.10g\t%d", config, square, relation,
                 lat_overlap_bound(o), o->modes.count, lower, upper, lat_sign_order(o->sign));
-        lat_report_end_row(to);
+        end_row(to);
     }
     lat_overlap_close(o);
     return rc ? LAT_FAILED : LAT_DONE;
@@ -230,7 +246,7 @@ static int print_spectrum(FILE *to, const lat_field *u, const lat_header *head_u
         const double x = value[k], im2 = x - x * x;
         fprintf(to, "%ld\t%d\t%d\t%.12g\t%.12g\t%.12g\t%.3e\t%.3e", config, k < n ? 1 : -1, k % n,
                 x, x, im2 > 0 ? sqrt(im2) : 0, residual[k], lat_overlap_bound(o));
-        lat_report_end_row(to);
+        end_row(to);
     }
     if (rc == 0 && modes_out)
         rc = write_modes(o, u, head_u, value, &modes);
@@ -248,6 +264,7 @@ static int one(FILE *text, const lat_field *u, long config)
     lat_field smeared = {.data = NULL};
     const lat_field *links = smear_text ? &smeared : u;
     int code = LAT_FAILED;
+    links_head = &u->head;
     if (lat_overlap_known_find(&known, number++, u, &fermion, smear_text) == 0
         && !(smear_text && lat_smear_links(u, &smear, &smeared)))
         code = index_of ? print_index(text, links, config)

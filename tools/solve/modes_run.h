@@ -60,7 +60,8 @@ typedef struct lat_modes_tool_run {
     double *residual, *gap, *chirality; /* of the plain operator; [modes.count] */
 } lat_modes_tool_run;
 
-#define LAT_MODES_TOOL_COLUMNS "configuration\tmode\tvalue\tresidual\tgap\tchirality"
+#define LAT_MODES_TOOL_COLUMNS \
+    "configuration\tmode\tvalue\tresidual\tgap\tchirality\tdims\tgroup\tensemble"
 
 static inline long lat_modes_tool_config(const lat_modes_tool_run *r)
 {

@@ -7,14 +7,19 @@
 #include "base/error.h"
 #include "common/options.h"
 #include "run/quark/fermion_options.h"
+#include "run/common/print.h"
 #include "run/common/tool.h"
 #include "stream/stream.h"
 
 static void print_table(const lat_modes_tool_run *r, FILE *to)
 {
-    for (int k = 0; k < r->modes.count; k++)
-        fprintf(to, "%ld\t%d\t%.15g\t%.4e\t%.6g\t%.10g\n", lat_modes_tool_config(r), k,
+    lat_printer links = {.to = to, .form = LAT_FORM_TSV};
+    for (int k = 0; k < r->modes.count; k++) {
+        fprintf(to, "%ld\t%d\t%.15g\t%.4e\t%.6g\t%.10g", lat_modes_tool_config(r), k,
                 r->modes.value[k], r->residual[k], r->gap[k], r->chirality[k]);
+        lat_print_ensemble(&links, &r->links.u.head);
+        fputc('\n', to);
+    }
 }
 
 static double kappa_of(const lat_modes_tool_run *r, int sign)

@@ -11,6 +11,7 @@
 #include "common/progress.h"
 #include "common/text.h"
 #include "formats/fields.h"
+#include "lattice/ensemble.h"
 #include "tool.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -168,6 +169,13 @@ void lat_print_lattice(lat_printer *r, const lat_geometry *geom, int nc)
     snprintf(group, sizeof group, "SU(%d)", nc);
     lat_print_list(r, "dims", geom->nd, geom->dims);
     lat_print_word(r, "group", group);
+}
+
+void lat_print_ensemble(lat_printer *r, const lat_header *head)
+{
+    char ensemble[LAT_ENSEMBLE_TEXT];
+    lat_print_lattice(r, &head->geom, head->nc);
+    lat_print_word(r, LAT_ENSEMBLE_COLUMN, lat_ensemble_text(head, ensemble));
 }
 
 static void json_array(FILE *to, int n, const double *x)

@@ -92,6 +92,7 @@ void lat_print_list(lat_printer *r, const char *name, int n, const int *i);
 void lat_print_word(lat_printer *r, const char *name, const char *word);
 void lat_print_flag(lat_printer *r, const char *name, bool yes);
 void lat_print_lattice(lat_printer *r, const lat_geometry *geom, int nc);
+void lat_print_ensemble(lat_printer *r, const lat_header *head);
 void lat_print_loops(lat_printer *r, int nd, const double loop[][2]);
 void lat_print_array(lat_printer *r, const char *name, int n, const double *x);
 
