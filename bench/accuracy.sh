@@ -13,5 +13,5 @@ config=$(thermal "$extent" "$folder")
 rc=0
 "$program" "$@" -o "$table" "$config" || rc=$?
 echo "table: $table"
-picture "$here/accuracy.gp" "$table" "${table%.tsv}.svg"
+picture "$here/accuracy.gp" "$table"
 exit $rc

@@ -10,11 +10,8 @@ thermal() {
     echo "$file"
 }
 
-# picture SCRIPT TABLE SVG: by gnuplot, where there is one.
+# picture SCRIPT TABLE: beside the table.
 picture() {
-    if command -v gnuplot >/dev/null; then
-        gnuplot -e "table='$2'; set output '$3'" "$1" && echo "picture: $3"
-    else
-        echo "no picture: gnuplot not found"
-    fi
+    "${BASH_SOURCE[0]%/*}/../pipelines/plots/draw.sh" "$1" "${2%.tsv}" "$2"
+    [ ! -e "${2%.tsv}.png" ] || echo "pictures: ${2%.tsv}.png, .pdf"
 }

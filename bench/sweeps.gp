@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The picture of sweeps.tsv: gnuplot -e "table='FILE'; set output 'FILE'" sweeps.gp
-set terminal svg size 1000,1100 background 'white'
-set datafile separator '\t'
-set key outside right
-set logscale y
-set xlabel 'omega'
-set ylabel 'sweeps to theta < 1e-12'
-list(column, gauge) = system("awk -F'\t' -v g=".gauge." 'NR > 1 && $3 == g && !seen[$1, $4]++ { print ".column." }' ".table)
-name(gauge, i) = word(list('$1', gauge), i).' '.word(list('$4', gauge), i)
-chosen(gauge, i, y) = strcol(3) eq gauge && strcol(1) eq word(list('$1', gauge), i) && strcol(4) eq word(list('$4', gauge), i) && strcol(5) ne 'auto' ? y : NaN
-set multiplot layout 3,1
-do for [gauge in 'landau coulomb mag'] {
-    set title gauge
-    lines = words(list('$1', gauge))
-    if (lines > 0) {
-        plot for [i = 1:lines] table skip 1 using 5:(chosen(gauge, i, $8)) with linespoints lw 2 title name(gauge, i)
-    }
+# Sweeps against omega for each gauge, from sweeps.tsv of sweeps.sh:
+#   gnuplot -c sweeps.gp OUT.png|OUT.pdf TABLE
+usage = 'sweeps.gp: expected OUT.png|OUT.pdf TABLE'
+needs = 2
+wide = 18; high = 22; panels = 1; rows_of_panels = 3
+call system("dirname '".ARG0."'").'/../pipelines/plots/style.gp' ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7 ARG8 ARG9
+@begin_panels
+@log_y
+set key vertical maxrows 2 noenhanced
+set xlabel 'ω'
+set offsets graph 0.02, graph 0.02, 0, 0
+number(omega) = omega eq 'auto' ? NaN : real(omega)
+do for [gauge in values_of(given[2], 'gauge')] {
+    set ylabel gauge.': sweeps to θ < 10^{-12}'
+    configs = values_where(given[2], 'gauge='.gauge, 'config')
+    schemes = values_where(given[2], 'gauge='.gauge, 'scheme')
+    plot for [i = 1:words(configs)] for [k = 1:words(schemes)] \
+        rows_of(given[2], 'gauge='.gauge.';config='.word(configs, i).';scheme='.word(schemes, k), '') using (number(strcol('omega'))):(column('sweeps')) \
+        with linespoints lc rgb colour[index(i)] pt shape[index(k)] dt k title word(configs, i).', '.word(schemes, k)
+    @drawn
 }
+unset multiplot

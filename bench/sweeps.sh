@@ -1,7 +1,7 @@
 #!/bin/bash
 # `make sweeps`: bench/sweeps.sh FOLDER EXTENT...
 # Sweeps to theta < 1e-12 against omega, from STARTS random starts each, for the three gauges and both schemes on
-# EXTENT^4. FOLDER/starts.tsv has every start, sweeps.tsv their means, best.tsv the best omega of each; sweeps.svg shows
+# EXTENT^4. FOLDER/starts.tsv has every start, sweeps.tsv their means, best.tsv the best omega of each; sweeps.png shows
 # them. Fails unless what is expected of them holds (sweeps.awk).
 # In the environment: STARTS, GAUGES, SCHEMES, OMEGAS, MAX_SWEEPS. What FOLDER/starts.tsv has already is not measured again.
 set -euo pipefail
@@ -52,5 +52,5 @@ rc=0
 awk -v sweeps="$folder/sweeps.tsv" -v best="$folder/best.tsv" -f "$here/sweeps.awk" "$table" || rc=$?
 cat "$folder/best.tsv"
 echo "tables: $folder/{starts,sweeps,best}.tsv"
-picture "$here/sweeps.gp" "$folder/sweeps.tsv" "$folder/sweeps.svg"
+picture "$here/sweeps.gp" "$folder/sweeps.tsv"
 exit $rc

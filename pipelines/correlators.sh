@@ -25,11 +25,11 @@ PATH=$PATH:$here/../bin
 : "${RESIDUAL:=1e-10}"        # |b - M x|/|b| of each column
 : "${SOLVER:=auto}"           # see lat-solve
 : "${BINSIZE:=1}"             # configurations of a bin of the jackknife (not of quarks); lat-stat warns where that is too small
-: "${PICTURES=png pdf}"       # forms of the pictures; empty: none
+# And those of draw.sh: PICTURES, A_INVERSE.
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh" "$0" "$here"/{landau,fix,ensemble}.sh "$here/gpuslot"
+. "$here/known.sh" "$0" "$here"/{landau,fix,ensemble,plots/draw}.sh "$here/gpuslot"
 
 fail() {
     echo "correlators: $1" >&2
@@ -175,13 +175,9 @@ table() {
     "$here/replace.sh" "$out/$1.tsv" lat-stat --bin "$BINSIZE" "${@:2}"
 }
 
-# picture NAME TABLE...: OUT/NAME.png and the like.
+# picture NAME TABLE...: OUT/NAME.png and OUT/NAME.pdf.
 picture() {
-    local form
-    command -v gnuplot >/dev/null || return 0
-    for form in $PICTURES; do
-        "$here/replace.sh" "$out/$1.$form" gnuplot -c "$here/plots/$1.gp" {} "${@:2}" || fail "$out/$1.$form cannot be drawn"
-    done
+    "$here/plots/draw.sh" "$1.gp" "$out/$1" "${@:2}" || fail "$out/$1 cannot be drawn"
 }
 
 of gluon.tsv

@@ -24,7 +24,7 @@ PATH=$PATH:$here/../bin
 : "${CONVERT:=}"            # see fix.sh
 
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh" "$0"
+. "$here/known.sh" "$0" "$here/plots/draw.sh"
 
 [ $# -eq 2 ] || { echo "gribov.sh: expected CONFIG FOLDER, found $# arguments" >&2; exit 2; }
 config=$1 folder=$2
@@ -94,6 +94,4 @@ awk 'NR > 1 { printf "%s ", $1; for (i = 0; i < $2; i++) printf "o"; for (i = 0;
     NR == 1 { print "1 - F / F_best: o without, # with annealing" }' histogram.tsv
 if cut -f4 with.tsv | grep -qxF "$best"; then found=with.lat; else found=without.lat; fi
 "$here/replace.sh" best.lat cat $found
-if command -v gnuplot >/dev/null; then
-    for picture in copies.png copies.pdf; do "$here/replace.sh" $picture gnuplot -c "$here/plots/copies.gp" {} without.tsv with.tsv; done
-fi
+"$here/plots/draw.sh" copies.gp copies without.tsv with.tsv

@@ -27,7 +27,7 @@ here := $(dir $(lastword $(MAKEFILE_LIST)))
 quote = '$(subst ','\'',$(1))'
 # A misspelt variable would be ignored.
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
-variables := $(shell LAT_GIVEN=$(call quote,$(given)) LAT_EMPTY=$(call quote,$(foreach v,$(given),$(if $($(v)),,$(v)))) $(here)known.sh $(here)hadrons.mk $(here)hadrons.sh)
+variables := $(shell LAT_GIVEN=$(call quote,$(given)) LAT_EMPTY=$(call quote,$(foreach v,$(given),$(if $($(v)),,$(v)))) $(here)known.sh $(here)hadrons.mk $(here)hadrons.sh $(here)plots/draw.sh)
 ifneq ($(.SHELLSTATUS),0)
 $(error nothing done)
 endif
@@ -72,7 +72,7 @@ configurations = awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($$i == "con
 .PHONY: all
 all: $(OUT)/masses.tsv
 	@n=$$($(configurations) $<); [ "$$n" -gt 1 ] || { echo "1 configuration: $<, without errors and without a picture"; exit 0; }; \
-	! command -v gnuplot >/dev/null || for p in png pdf; do $(here)replace.sh $(OUT)/masses.$$p gnuplot -c $(here)plots/hadrons.gp {} $< $$(ls $(OUT)/fits.tsv 2>/dev/null || :); done; \
+	$(here)plots/draw.sh hadrons.gp $(OUT)/masses $< $$(ls $(OUT)/fits.tsv 2>/dev/null || :); \
 	echo "$$n configurations: $<"
 
 # The first result leaves its parameters. A result of others is none, even if both were begun before there was any.

@@ -21,9 +21,9 @@ PATH=$PATH:$here/../bin
 : "${T_POTENTIAL:=3}"         # V(R) = ln W(R, T) / W(R, T + 1) at this T: where the picture has plateaus; A,B: the mean from A to B
 : "${R_MIN:=2}"               # separations of the fit: below 2 the lattice breaks the symmetry of rotations, and smeared links in time
 : "${R_MAX:=1000000}"         # change V
-: "${PICTURES=png pdf}"       # forms of the picture; empty: none
+# And those of draw.sh: PICTURES.
 # shellcheck source=known.sh source-path=SCRIPTDIR
-. "$here/known.sh" "$0"
+. "$here/known.sh" "$0" "$here/plots/draw.sh"
 
 [ $# -ge 2 ] || { echo "potential.sh: expected FOLDER CONFIG..., found $# arguments" >&2; exit 2; }
 folder=$1
@@ -50,5 +50,4 @@ fi
 lat-fit --form potential --range "$R_MIN,$R_MAX" --covariance diagonal -o results.tsv "${potential[@]}"
 awk -F'\t' 'NR == 1 { split($0, name) } NR == 2 { for (i = 1; i < NF; i++)
     if (name[i + 1] == name[i] "_error") printf "%-10s %.6g +- %.2g\n", name[i], $i, $(i + 1) }' results.tsv
-command -v gnuplot >/dev/null || exit 0
-for form in $PICTURES; do gnuplot -c "$here/plots/potential.gp" "potential.$form" potential.tsv energies.tsv results.tsv; done
+"$here/plots/draw.sh" potential.gp potential potential.tsv energies.tsv results.tsv

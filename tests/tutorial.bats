@@ -41,7 +41,7 @@ load helper
     [ "$(grep -c '^lat-' page.sh)" -ge 20 ]
     # Built without FFTW or GSL.
     [ -x "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || sed -i '/correlators.sh/d' page.sh
-    [ -x "${LAT_BIN:-$ROOT/bin}/lat-fit" ] || sed -i '/potential.sh/d' page.sh
+    [ -x "${LAT_BIN:-$ROOT/bin}/lat-fit" ] || sed -i '/potential.sh\|^lat-fit\|plateau.gp/d' page.sh
     bash -euo pipefail page.sh >out 2>&1 || { cat out; return 1; }
     [ "$(tail -n +2 corr.tsv | cut -f 2 | sort -u | wc -l)" -eq 5 ]
     [ "$(lat-info --tsv both.lat | tail -n +2 | wc -l)" -eq 2 ]

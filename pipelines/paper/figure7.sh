@@ -35,8 +35,6 @@ for gauge in $GAUGES; do
                 if (j > 0 && (F[i] - F[j]) / (T[j] - T[i]) > slope) { slope = (F[i] - F[j]) / (T[j] - T[i]); steep = (T[i] + T[j]) / 2 }
             }
             printf "%s\t%.2f\t%.3f\t%.3f\t%.2f\t%.4f\t%.4f\t%s\n", gauge, a, b, c, steep, F[1], F[n], paper }' "$gauge.tsv" >>figure7.tsv
-    if command -v gnuplot >/dev/null; then
-        for form in png pdf; do gnuplot -c "$here/../plots/history.gp" "$gauge.$form" "$gauge.tsv"; done
-    fi
+    "$here/../plots/draw.sh" history.gp "$gauge" "$gauge.tsv"
 done
 column -t -s '	' figure7.tsv 2>/dev/null || cat figure7.tsv

@@ -52,6 +52,4 @@ best=$(awk -F'\t' 'FNR > 1 && $7' "${logs[@]}" | cut -f4 | sort -g | tail -n 1)
     done
 } >table.tsv
 column -t -s '	' table.tsv 2>/dev/null || cat table.tsv
-if command -v gnuplot >/dev/null; then
-    for form in png pdf; do gnuplot -c "$here/../plots/copies.gp" figure8.$form "${logs[@]}"; done
-fi
+"$here/../plots/draw.sh" copies.gp figure8 "${logs[@]}"

@@ -1,62 +1,60 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Correlators and effective masses of an ensemble, from the table of lat-stat (hadrons.mk):
 #   gnuplot -c hadrons.gp OUT.png|OUT.pdf masses.tsv [fits.tsv]
-# Fits of lat-fit are bands over their windows.
-# Channels of momentum 0. Points without an error, or with one above a quarter of the mass, are left out.
-if (ARGC < 2) { print 'hadrons.gp: expected OUT.png|OUT.pdf masses.tsv'; exit status 2 }
-form = ARG1[strlen(ARG1) - 3:] eq '.pdf' ? 'pdfcairo size 24cm,11cm font "Sans,10"' : 'pngcairo size 1500,690 font "Sans,12"'
-set terminal @form
-set output ARG1
-set datafile separator tab
-set datafile columnheaders
-set datafile missing NaN
-table = ARG2
-fits = ARGC >= 3 ? ARG3 : ''
-
-# (lat-stat --apart leaves the directions of rho, a1 and b1 apart: the first of them is drawn.)
-channels = system("LC_ALL=C awk -F'\\t' 'NR > 1 && $2 == 0 && $3 == 0 && $4 == 0 && $1 !~ /_[yz]$|backward|axial_t|pcac/ && !($1 in s) { s[$1]; print $1 }' '".table."'")
-T = int(system("LC_ALL=C awk -F'\\t' 'NR > 1 && $5 >= T { T = $5 + 1 } END { print T }' '".table."'"))
-n = int(system("LC_ALL=C awk -F'\\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == \"configurations\") c = i } END { print $c }' '".table."'"))
-fit_of(c) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 || ($1 == \"%s\" && $2 == 0 && $3 == 0 && $4 == 0)' '%s'", c, fits)
+# Good fits of lat-fit are bands over their windows.
+# Channels of momentum 0. Points without an error, and masses with one above a quarter, are left out. Where an error reaches below 0 its
+# lower end is that of the axis: a logarithm has no other.
+usage = 'hadrons.gp: expected OUT.png|OUT.pdf masses.tsv [fits.tsv]'
+needs = 2
+wide = 24; high = 11; panels = 2; rows_of_panels = 1
+call system("dirname '".ARG0."'").'/style.gp' ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7 ARG8 ARG9
+rest = 'px=0;py=0;pz=0'
+# (lat-stat --apart leaves the directions of rho, a1 and b1 apart: each has its own name.)
+no_meson(c) = strstrt(c, 'backward') || strstrt(c, 'axial_t') || strstrt(c, 'pcac')
+channels = ''
+do for [c in values_where(given[2], rest, 'channel')] { if (!no_meson(c)) { channels = channels.' '.c } }
+T = 1 + cell_of(given[2], 't')
+aside(i) = 0.12 * (i - (words(channels) + 1) / 2.0) # channels beside each other
 middle(a, b) = (a + b) / 2.0
-at_rest(c) = sprintf("< LC_ALL=C awk -F'\\t' 'NR == 1 || ($1 == \"%s\" && $2 == 0 && $3 == 0 && $4 == 0)' '%s'", c, table)
-title_of(c) = c eq 'pion' ? '{/Symbol p}' : c eq 'rho' || c eq 'rho_x' ? '{/Symbol r}' : c eq 'nucleon' ? 'N' : c eq 'delta' ? '{/Symbol D}' \
-    : c eq 'lambda' ? '{/Symbol L}' : c eq 'sigma' ? '{/Symbol S}' : c eq 'xi' ? '{/Symbol X}' : c
-
-array colour[8] = ['#0060ad', '#d7301f', '#238b45', '#6a3d9a', '#e08214', '#1b9e9e', '#a6761d', '#525252']
-array shape[8] = [7, 5, 9, 13, 11, 6, 4, 8]
-index(i) = (i - 1) % 8 + 1
-aside(i) = 0.1 * (i - (words(channels) + 1) / 2.0) # channels beside each other
-good(e, m) = e < 0.25 * m ? m : NaN
-
-set multiplot layout 1, 2 margins 0.07, 0.985, 0.13, 0.92 spacing 0.085
-set style line 100 lc rgb '#d0d0d0' lw 0.7
-set grid ls 100
-set border lw 0.8
-set tics scale 0.6
+at_rest(c) = rows_of(given[2], rest.';channel='.c, '')
+fit_of(c) = rows_of(given[3], rest.';good=1;channel='.c, '')
+fitted = ''
+if (tables > 1) { do for [c in channels] { if (strlen(values_where(given[3], rest.';good=1;channel='.c, 'm0'))) { fitted = fitted.' '.c } } }
+number_of(c) = sum [i = 1:words(channels)] (word(channels, i) eq c ? i : 0)
 set xlabel 't / a'
-set bars 0.6
-
-set title sprintf('correlators at rest, %d configurations', n)
-set ylabel 'C(t)'
-set logscale y
-set format y '10^{%L}'
+@begin_panels
+set ylabel 'C(t)   at rest'
 set xrange [-0.5:T - 0.5]
-set key bottom left
+# (Smallest lower end.)
+low(c, e) = c > e ? c - e : c > 0 ? c : NaN
+least = 1e300
+do for [c in channels] {
+    stats at_rest(c) using (low(column('C'), column('C_error'))) name 'L' nooutput
+    least = L_min < least ? L_min : least
+}
+@log_y
+set yrange [least / 2:*]
 plot for [i = 1:words(channels)] at_rest(word(channels, i)) \
-    using (column('t') + aside(i)):(column('C') > 0 ? column('C') : NaN):(column('C_error')) with yerrorbars \
-    lc rgb colour[index(i)] pt shape[index(i)] ps 0.8 lw 1.2 title title_of(word(channels, i))
-
+    using (column('t') + aside(i)):(column('C') > 0 ? column('C') : NaN):(column('C') > column('C_error') ? column('C') - column('C_error') : 1e-300):(column('C') + column('C_error')) \
+    with yerrorbars ls index(i) title title_of(word(channels, i))
+@drawn
 unset logscale y
 set format y '%g'
-set title 'effective masses'
 set ylabel 'a m_{eff}(t)'
 set xrange [0:T / 2.0 + 0.5]
-set yrange [0:*]
-plot for [i = 1:words(channels)] at_rest(word(channels, i)) \
-    using (column('t') + aside(i)):(good(column('mass_error'), column('mass'))):(column('mass_error')) with yerrorbars \
-    lc rgb colour[index(i)] pt shape[index(i)] ps 0.9 lw 1.2 title title_of(word(channels, i)), \
-    for [i = 1:(fits eq '' ? 0 : words(channels))] fit_of(word(channels, i)) \
+set yrange [*<0:*]
+set offsets 0, 0, graph 0.05, 0
+bands = fitted eq '' ? '' : "for [c in fitted] fit_of(c) \
     using (middle(column('t_min'), column('t_max'))):(column('m0')):(middle(column('t_max'), -column('t_min'))):(column('m0_error')) \
-    with boxxyerror fs transparent solid 0.3 lc rgb colour[index(i)] lw 0.8 notitle
+    with boxxyerror ls index(number_of(c)) notitle,"
+clear = ''
+do for [c in channels] { if (strlen(values_where(given[2], rest.';clear=1;channel='.c, 't'))) { clear = clear.' '.c } }
+if (clear eq '') {
+    set label 1 'no mass has an error below a quarter' at graph 0.5, graph 0.5 center
+    plot [0:1] [0:1] NaN notitle
+} else {
+    plot @bands for [c in clear] rows_of(given[2], rest.';clear=1;channel='.c, '') \
+        using (column('t') + aside(number_of(c))):(column('mass')):(column('mass_error')) with yerrorbars ls index(number_of(c)) title title_of(c)
+}
+@drawn
 unset multiplot

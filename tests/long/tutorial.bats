@@ -10,7 +10,7 @@ load ../helper
     # The commands of each block of the page in a file, and the lines shown after it, up to the next block, in another one.
     awk '/^```sh$/ { n++; on = 1; next } /^```$/ { on = 0; next }
         on { print > (n ".sh") }
-        !on && n && /^    / && !/^    gnuplot/ { print substr($0, 5) > (n ".shown") }' "$ROOT/docs/tutorial.md"
+        !on && n && /^    / && !/draw.sh/ { print substr($0, 5) > (n ".shown") }' "$ROOT/docs/tutorial.md"
     local n=1 line shown=0
     while [ -e $n.sh ]; do
         # In one shell after the other, in the same folder.
