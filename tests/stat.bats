@@ -78,8 +78,8 @@ cells() {
     [ "$(head -n 1 rho)" = "$(printf 'number\tlag\trho\trho_error\ttau\ttau_error\twindow\tconfigurations')" ]
     # At the chosen window tau is that of --tau; rows go to twice the window and ten further; tau is 1/2 + sum of rho.
     for i in a b; do
-        awk -F'\t' -v n=$i '$1 == n && $2 == $7 { print $5, $6 }' rho >at
-        [ "$(cat at)" = "$(field found ${i}_tau) $(field found ${i}_tau_error)" ]
+        awk -F'\t' -v n=$i '$1 == n && $2 == $7 { print $5, $6 }' rho >chosen
+        [ "$(cat chosen)" = "$(field found ${i}_tau) $(field found ${i}_tau_error)" ]
     done
     awk -F'\t' 'NR > 1 { s[$1] += $3; n[$1]++; w[$1] = $7; d = $5 - (s[$1] - .5); if (d * d > 1e-10 || $2 != n[$1] - 1) bad++ }
         END { for (k in n) if (n[k] != 2 * w[k] + 10) bad++; exit bad || w["a"] < 8 || w["b"] > 4 }' rho
