@@ -51,7 +51,7 @@ assert abs(v.conj() @ v.T - numpy.eye(7)).max() < 1e-12
 g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 24)
 rows = [line.split("\t") for line in open("table.tsv").read().splitlines()[1:]]
 for k, row in enumerate(rows):
-    value, rho, gap, chirality = map(float, row[2:])
+    value, rho, gap, chirality = map(float, row[2:6])
     assert abs(value - exact[k]) <= 1e-10
     now = numpy.linalg.norm(h @ v[k] - value * v[k])
     assert now < 1e-10 and abs(now - rho) < 1e-13, (now, rho)

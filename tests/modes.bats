@@ -50,7 +50,7 @@ assert abs(v.conj() @ v.T - numpy.eye(7)).max() < 1e-12
 g5 = numpy.tile(numpy.repeat([1, 1, -1, -1], 3), n // 12)
 rows = [line.split("\t") for line in open("table.tsv").read().splitlines()[1:]]
 for k, row in enumerate(rows):
-    value, rho, gap, chirality = map(float, row[2:])
+    value, rho, gap, chirality = map(float, row[2:6])
     assert int(row[1]) == k and abs(value - all[k]) <= 1e-10 and f.header.eigenvalues[k] - value < 1e-14
     now = numpy.linalg.norm(a @ v[k] - value * v[k])
     assert now < 1e-10 and abs(now - rho) < 1e-13, (now, rho)

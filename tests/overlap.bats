@@ -101,7 +101,7 @@ for name in "found", "turned":
         part = g5 == sign
         exact = numpy.linalg.eigvalsh((d.conj().T @ d)[numpy.ix_(part, part)])
         for k, row in enumerate([r for r in rows if int(r[1]) == sign]):
-            x, re, im, residual, bound = map(float, row[3:])
+            x, re, im, residual, bound = map(float, row[3:8])
             assert 1e-9 < bound < 2e-6 and residual <= 1e-8 and int(row[2]) == k
             assert abs(x - exact[k]) <= residual + bound, (x, exact[k])
             assert re == x and abs(re ** 2 + im ** 2 - re) < 1e-9 # on the circle
