@@ -188,7 +188,7 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
 
 # same_modes A B: two tables of the same modes: values agree to their residuals, gaps and chiralities roughly.
 same_modes() {
-    paste "$1" "$2" | awk -F'\t' 'NR > 1 { d = $3 - $9; if (d < 0) d = -d; n++; if (!(d <= $4 + $10 + 1e-13)) bad = 1 }
+    paste "$1" "$2" | awk -F'\t' 'NR > 1 { d = $3 - $12; if (d < 0) d = -d; n++; if (!(d <= $4 + $13 + 1e-13)) bad = 1 }
         END { exit bad || n == 0 }'
 }
 
