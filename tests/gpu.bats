@@ -436,7 +436,7 @@ END
         lat-modes -q --device $d --kappa .14 --matrix g5S --modes 4 --tsv links.lat >$d.tsv
         lat-overlap -q --device $d --index links.lat >$d.index
     done
-    paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { n++; d = $3 - $9; if (d * d > 1e-16) bad = 1 } END { exit bad || n != 4 }'
+    paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { n++; d = $3 - $12; if (d * d > 1e-16) bad = 1 } END { exit bad || n != 4 }'
     diff <(cut -f 2-5 cpu.index) <(cut -f 2-5 gpu.index)
     lat-modes -q --device gpu --kappa .14 --matrix g5S --modes 4 links.lat -o modes.lat
     lat-solve -q --device gpu --kappa .14 --deflate modes.lat --residual 1e-12 --source point:1,2,3,4 links.lat -o gpu.lat
@@ -636,7 +636,7 @@ END
         for d in cpu gpu; do
             lat-modes -q --device $d $how --modes 4 --tsv links.lat >"$d.tsv"
         done
-        paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { n++; d = $3 - $9; if (d * d > 1e-16) bad = 1 } END { exit bad || n != 4 }'
+        paste cpu.tsv gpu.tsv | awk -F'\t' 'NR > 1 { n++; d = $3 - $12; if (d * d > 1e-16) bad = 1 } END { exit bad || n != 4 }'
     done
     # Ranks that share a GPU take turns: an application takes some 3 ms.
     lat-heatbath -q --device cpu -d 4,4,4,8 --beta 5.7 --thermalise 20 -o small.lat
@@ -661,7 +661,7 @@ END
         awk -F'\t' 'NR > 1 { n++; if (!($3 <= 1e-10)) bad = 1 } END { exit bad || n != 12 }' check.$d
     done
     # An eigenvalue is within the residual of a value.
-    paste cpu.modes gpu.modes | awk -F'\t' 'NR > 1 { n++; d = $3 - $9; if (d * d > ($4 + $10) ^ 2) bad = 1 } END { exit bad || n != 16 }'
+    paste cpu.modes gpu.modes | awk -F'\t' 'NR > 1 { n++; d = $3 - $12; if (d * d > ($4 + $13) ^ 2) bad = 1 } END { exit bad || n != 16 }'
     # |x - x'| <= (1e-10 + 1e-10) |b| / |lowest value of gamma5 M|, |b| = 1.
     value=$(awk -F'\t' 'NR > 1 { print $3 }' lowest.tsv)
     bound=$(awk -v v="$value" 'BEGIN { print 2e-10 / (v < 0 ? -v : v) }')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Purpose: all commands of docs/tutorial.md run, on a smaller lattice.
 load helper
+load formats
 
 @test "the tutorial runs from its first command to its last" {
     LAT_PIPELINES=$ROOT/pipelines
@@ -37,7 +38,13 @@ load helper
     lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 20 --seed 3 -o cfg.lat
     mkdir raw
     for i in 1 2 3; do lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 20 --seed $i | lat-convert --to nersc -o raw/cfg.$i; done
-    awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/docs/recipes.md" >page.sh
+    # Two configurations of openQCD with open time, of eight slices.
+    for i in 10 11; do
+        lat-heatbath --dims 4,4,4,8 --beta 5.7 --thermalise 20 --seed $i | lat-convert --to ildg -o periodic.ildg
+        "$MAKE" openqcd periodic.ildg run1n$i.oqcd spoil=open
+    done
+    awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/docs/recipes.md" |
+        sed 's/--slices 24,71/--slices 2,5/; s/--kappa 0.1372 --csw 1.986 \(.*\) point:0,0,0,24/--kappa 0.12 --csw 1 \1 point:0,0,0,3/' >page.sh
     [ "$(grep -c '^lat-' page.sh)" -ge 20 ]
     # Built without FFTW or GSL.
     [ -x "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] || sed -i '/correlators.sh/d' page.sh
