@@ -54,15 +54,15 @@ static double residual(lat_plain *plain, const lat_field *b, const lat_field *x,
     return worst;
 }
 
-/* Milliseconds of a solve of a level, with those of the levels below it: of as many columns as
- * there are, from random numbers. */
-static double level_time(const lat_level *first, lat_level *l, int columns)
+/* Milliseconds of a solve of a level and the levels below it, from as many columns of random
+ * numbers. */
+static double level_time(lat_level *first, lat_level *l, int columns)
 {
     enum { TIMES = 10 };
     const int clock = gpu ? 0 : 1;
     const lat_coarse *c = &l->coarse;
     float one;
-    lat_level_batches((lat_level *)first, (columns + LAT_EIGHT - 1) / LAT_EIGHT);
+    lat_level_batches(first, (columns + LAT_EIGHT - 1) / LAT_EIGHT);
     need(lat_coarse_random(c, 5, l->from) == 0, "random numbers");
     double start = 0;
     for (int k = -1; k < TIMES; k++) { /* once to begin with */
@@ -73,7 +73,7 @@ static double level_time(const lat_level *first, lat_level *l, int columns)
             start = bench_time(clock);
     }
     const double seconds = (bench_time(clock) - start) / TIMES;
-    lat_level_batches((lat_level *)first, 1);
+    lat_level_batches(first, 1);
     return 1e3 * seconds;
 }
 

@@ -25,7 +25,7 @@ PATH=$PATH:$here/../bin
 : "${RESIDUAL:=1e-10}"        # |b - M x|/|b| of each column
 : "${SOLVER:=auto}"           # see lat-solve
 : "${BINSIZE:=1}"             # configurations of a bin of the jackknife (not of quarks); lat-stat warns where that is too small
-# And those of draw.sh: PICTURES, A_INVERSE.
+# And PICTURES and A_INVERSE, which draw.sh reads.
 export JOBS CYLINDER VERTICES GHOSTS QUARKS KAPPA CSW BOUNDARY RESIDUAL SOLVER
 # And every variable of landau.sh, such as THETA=1e-20.
 # shellcheck source=known.sh source-path=SCRIPTDIR

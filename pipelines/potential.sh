@@ -21,7 +21,7 @@ PATH=$PATH:$here/../bin
 : "${T_POTENTIAL:=3}"         # V(R) = ln W(R, T) / W(R, T + 1) at this T: where the picture has plateaus; A,B: the mean from A to B
 : "${R_MIN:=2}"               # separations of the fit: below 2 the lattice breaks the symmetry of rotations, and smeared links in time
 : "${R_MAX:=1000000}"         # change V
-# And those of draw.sh: PICTURES.
+# And PICTURES, which draw.sh reads.
 # shellcheck source=known.sh source-path=SCRIPTDIR
 . "$here/known.sh" "$0" "$here/plots/draw.sh"
 

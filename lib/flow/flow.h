@@ -39,8 +39,8 @@ typedef struct lat_flow_how {
 typedef struct lat_flow lat_flow;
 
 /* A field in double whose links are in SU(N) to rounding: other links are replaced by the
- * nearest ones. The header states no plaquette then. With open time the missing links have to be
- * those of the last slice; no other axis may be open. */
+ * nearest ones. The header states no plaquette then. With open time the missing links have to
+ * begin on the last slice; no other axis may be open. */
 int lat_flow_prepare(lat_field *u);
 
 /* 0 if that device has code for the flow of these links; or -1, and the sentence says why not. */
@@ -78,8 +78,8 @@ typedef struct lat_flow_measured {
 } lat_flow_measured;
 int lat_flow_measure(lat_flow *f, lat_flow_measured *m, lat_flow_measured *slices);
 
-/* Of the slices first to last alone, from those of lat_flow_measure: means of densities, in which
- * the ends of open time count as they are filled, by a half and not at all; the sum of charges. */
+/* Means of densities over the slices first to last, and their sum of charges, from the slices that
+ * lat_flow_measure gives. Ends of open time count as they are filled: a half, and not at all. */
 lat_flow_measured lat_flow_window(const lat_flow *f, const lat_flow_measured *slices, int first,
                                   int last);
 

@@ -23,8 +23,8 @@ typedef struct lat_cuda_flow : lat_cuda_sites {
     lat_cuda_axis along[4][4]; /* for each direction, which comes first, then the others in order */
     double c0, c1;
     double temporal;       /* weight of staples across time of links in space */
-    uint32_t below, above; /* with open time, the sites here that are below `below` are those of the
-                            * first slice, and from `above` on of the last: none where it is not */
+    uint32_t below, above; /* with open time, sites here below `below` lie on the first slice, and
+                            * from `above` on, on the last one: none without */
     const void *u;         /* links */
     void *to;              /* new links, or staples; peers.side: the neighbours' of that */
     void *y, *again;

@@ -45,8 +45,8 @@ static inline bool lat_boundary_none(unsigned open, int mu, const double *reals,
  * (NULL: nothing), and `who` needs all links: "momenta", say. */
 int lat_boundary_closed(const lat_header *head, int except, const char *who, const char *name);
 
-/* With an open last axis: are the links that are missing along it those of the last slice, and no
- * others? True without. 0, or -1. All ranks call it. */
+/* With an open last axis: do the links that are missing along it begin on the last slice, all of
+ * them? True without. 0, or -1. All ranks call it. */
 int lat_boundary_at_end(const lat_field *u);
 
 /* Quarks with open time are zero on the first and the last slice. Are these columns? True for other

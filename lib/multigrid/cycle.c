@@ -239,28 +239,13 @@ static int fit(lat_multigrid *m, lat_dfield *const *power)
     return 0;
 }
 
-int lat_multigrid_powers(lat_multigrid *m, int count, lat_dfield **power)
-{
-    int rc = 0;
-    for (int i = 0; i < count; i++)
-        power[i] = NULL;
-    for (int i = 0; i < count && rc == 0; i++)
-        rc = (power[i] = m->system.vector(m->system.with, "powers of S")) ? 0 : -1;
-    return rc;
-}
-
-void lat_multigrid_drop(lat_multigrid *m, int count, lat_dfield **power)
-{
-    for (int i = 0; i < count; i++)
-        m->system.release(m->system.with, power[i]);
-}
-
 int lat_multigrid_fit(lat_multigrid *m)
 {
     enum { COUNT = LAT_MULTIGRID_DEGREE + 1 };
     lat_dfield *power[COUNT];
-    const int rc = lat_multigrid_powers(m, COUNT, power) || fit(m, power) ? -1 : 0;
-    lat_multigrid_drop(m, COUNT, power);
+    const int rc = lat_rc(lat_system_vectors(&m->system, COUNT, power, "powers of S")
+                          || fit(m, power));
+    lat_system_release(&m->system, COUNT, power);
     return rc;
 }
 

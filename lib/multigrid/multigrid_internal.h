@@ -19,7 +19,7 @@ enum { LAT_MULTIGRID_SPARE = 24 };
 typedef struct lat_smoothing {
     const lat_system *system; /* NULL: there is none */
     lat_dfield *q, *y[2];     /* what it smooths, and sums */
-    lat_dfield *e;            /* of fewer bits: that of a cycle; or NULL */
+    lat_dfield *e;            /* e of a cycle in fewer bits, or NULL */
 } lat_smoothing;
 
 struct lat_multigrid {
@@ -62,10 +62,6 @@ int lat_multigrid_cycle(void *with, const lat_part *p, lat_dfield *e, lat_dfield
 enum { LAT_MULTIGRID_SEARCH = 8 };
 int lat_multigrid_least(lat_multigrid *m, lat_dfield *x, const lat_dfield *b,
                         lat_dfield *const power[LAT_MULTIGRID_SEARCH + 1]);
-
-/* So many vectors for powers of S, and what gives them back, also where it failed. */
-int lat_multigrid_powers(lat_multigrid *m, int count, lat_dfield **power);
-void lat_multigrid_drop(lat_multigrid *m, int count, lat_dfield **power);
 
 /* The coefficients of the smoother, from what it meets after a coarse correction. */
 int lat_multigrid_fit(lat_multigrid *m);

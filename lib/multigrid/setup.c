@@ -84,8 +84,9 @@ static int search(lat_multigrid *m)
 {
     enum { COUNT = LAT_MULTIGRID_SEARCH + 1 };
     lat_dfield *power[COUNT];
-    const int rc = lat_multigrid_powers(m, COUNT, power) || search_with(m, power) ? -1 : 0;
-    lat_multigrid_drop(m, COUNT, power);
+    const int rc = lat_rc(lat_system_vectors(&m->system, COUNT, power, "powers of S")
+                          || search_with(m, power));
+    lat_system_release(&m->system, COUNT, power);
     return rc;
 }
 

@@ -81,7 +81,7 @@ int lat_bicgstab(lat_run *w)
     const lat_vector_ops *ops = LAT_OPS(w->s);
     state b = {0};
     lat_dfield *v[3];
-    int rc = lat_run_vectors(w, 3, v, "BiCGstab");
+    int rc = lat_system_vectors(w->s, 3, v, "BiCGstab");
     b.p = w->direction = v[0];
     b.v = v[1];
     b.t = v[2];
@@ -89,6 +89,6 @@ int lat_bicgstab(lat_run *w)
          || !(b.by = ops->scalars->open(w->s->space)) || set_rho(w, &b, &w->active)
          || iterate(w, &b);
     ops->scalars->close(b.by);
-    lat_run_release(w, 3, v);
+    lat_system_release(w->s, 3, v);
     return rc;
 }

@@ -134,12 +134,12 @@ int lat_cg(lat_run *w)
 {
     state g = {.by = NULL};
     lat_dfield *v[3];
-    int rc = lat_run_vectors(w, 3, v, "conjugate gradients");
+    int rc = lat_system_vectors(w->s, 3, v, "conjugate gradients");
     g.s = v[0];
     g.q = v[1];
     g.p = v[2];
     rc = rc || !(g.by = LAT_OPS(w->s)->scalars->open(w->s->space)) || iterate(w, &g);
     LAT_OPS(w->s)->scalars->close(g.by);
-    lat_run_release(w, 3, v);
+    lat_system_release(w->s, 3, v);
     return rc;
 }

@@ -38,20 +38,20 @@ const char *lat_end_text(lat_end end)
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what)
+int lat_system_vectors(const lat_system *s, int count, lat_dfield **v, const char *what)
 {
     for (int i = 0; i < count; i++)
         v[i] = NULL;
     for (int i = 0; i < count; i++)
-        if (!(v[i] = w->s->vector(w->s->with, what)))
+        if (!(v[i] = s->vector(s->with, what)))
             return -1;
     return 0;
 }
 
-void lat_run_release(lat_run *w, int count, lat_dfield **v)
+void lat_system_release(const lat_system *s, int count, lat_dfield **v)
 {
     for (int i = 0; i < count; i++)
-        w->s->release(w->s->with, v[i]);
+        s->release(s->with, v[i]);
 }
 
 int lat_add_all(const lat_system *s, const lat_part *p, int n, lat_numbers *c, lat_dfield *const *v,

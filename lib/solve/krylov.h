@@ -43,6 +43,10 @@ typedef struct lat_system {
     lat_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
 } lat_system;
 
+/* So many vectors of the system, NULL after one that fails; and gives them back, NULL too. */
+int lat_system_vectors(const lat_system *s, int count, lat_dfield **v, const char *what);
+void lat_system_release(const lat_system *s, int count, lat_dfield **v);
+
 typedef enum {
     LAT_SOLVER_AUTO,
     LAT_SOLVER_CG,

@@ -70,10 +70,6 @@ static inline bool lat_run_stale(const lat_run *w, int column)
 /* Active columns whose r has just been replaced, in list. */
 lat_part lat_run_fresh(const lat_run *w, int list[LAT_VECTOR_COLUMNS]);
 
-/* Vectors of the inner space; lat_run_release allows NULL. */
-int lat_run_vectors(lat_run *w, int count, lat_dfield **v, const char *what);
-void lat_run_release(lat_run *w, int count, lat_dfield **v);
-
 /* A method gives up a column at the next check: it broke down, or is too slow. */
 void lat_run_break(lat_run *w, int column);
 void lat_run_slow(lat_run *w, int column);

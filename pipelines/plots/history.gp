@@ -2,7 +2,7 @@
 # Functional and theta as a configuration is fixed, and the temperature while it is annealed (figure 7 of the cuLGT paper), from
 # --log files in the order of the stages:
 #   gnuplot -c history.gp OUT.png|OUT.pdf LOG...
-# such as x.lat-anneal.tsv x.lat-orelax.tsv. A line for every configuration and copy; the colours of copies are those of both panels.
+# such as x.lat-anneal.tsv x.lat-orelax.tsv. A line for every configuration and copy; a copy has one colour in both panels.
 usage = 'history.gp: expected OUT.png|OUT.pdf LOG...'
 needs = 2
 wide = 16; high = 16; panels = 1; rows_of_panels = 2; between = 1.2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Quarks in momentum space: M(p), Z_q(p), Lambda and the Z factors of RI'/MOM or RI/SMOM, from tables of lat-quark --mean:
 #   gnuplot -c quark.gp OUT.png|OUT.pdf quark.tsv z.tsv
-# quark.tsv is that of the propagator, z.tsv that of --vertex. Points at the same momentum stand beside each other.
+# quark.tsv has the propagator, z.tsv the vertices of --vertex. Points at the same momentum stand beside each other.
 usage = 'quark.gp: expected OUT.png|OUT.pdf quark.tsv z.tsv'
 needs = 3
 wide = 24; high = 18; panels = 2; rows_of_panels = 2

@@ -3,7 +3,7 @@
 #   call system("dirname '".ARG0."'").'/style.gp' ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7 ARG8 ARG9
 # ARG1 is OUT.png or OUT.pdf, the others are tables, 8 at most. `wide` and `high` are the size in cm, 16 and 10 if not set; `panels` is the
 # number of columns of a multiplot, and `rows_of_panels` of its rows.
-# The colours are those of Okabe and Ito (jfly.uni-koeln.de/color), and wine of Tol: people who see no difference of red and green tell
+# The colours are by Okabe and Ito (jfly.uni-koeln.de/color), and wine by Tol: people who see no difference of red and green tell
 # them apart. Each has a symbol of its own. In the environment: A_INVERSE, 1/a in GeV, for momenta in GeV; LAT_RANGES, a file, gets the ranges of the axes.
 array given[9] = [ARG1, ARG2, ARG3, ARG4, ARG5, ARG6, ARG7, ARG8, ARG9]
 here = system("dirname '".ARG0."'")
@@ -77,7 +77,7 @@ set datafile missing 'nan'
 quoted(s) = " '".inside(s)."'"
 inside(s) = strstrt(s, "'") == 0 ? s : s[1:strstrt(s, "'") - 1]."'\\''".inside(s[strstrt(s, "'") + 1:*])
 table_awk(what, path) = 'LC_ALL=C awk -f'.quoted(here.'/table.awk').' '.what.' --'.(path eq '' ? '' : quoted(path))
-# Rows of a table: those of a condition 'NAME=VALUE;..', with more columns (table.awk).
+# Rows of a table that meet a condition 'NAME=VALUE;..', with more columns (table.awk).
 rows_of(path, where, more) = '< '.table_awk(sprintf("-v where='%s' -v more='%s'", where, more), path)
 # Plots of these values alone have points.
 values_of(path, name) = system(table_awk("-v values=".name, path))
@@ -96,7 +96,7 @@ a_inverse = system('printf %s "${A_INVERSE-}"')
 gev = real(system('printf %s "${A_INVERSE:-1}" | grep -xE "[0-9]*[.]?[0-9]+" || echo 0'))
 if (gev == 0) { print "A_INVERSE: expected 1/a in GeV, found '".a_inverse."'"; exit status 2 }
 momentum(symbol) = a_inverse eq '' ? 'a '.symbol : symbol.' / GeV'
-# A direction is 1 to 7: the nearest (table.awk). Tables have their colours, directions their symbols; those of one table have both.
+# A direction is 1 to 7: the nearest (table.awk). Tables have their colours, directions their symbols; directions of one table have both.
 # Symbols of directions with a part along t are hollow, where t is another direction than x, y and z.
 array direction[7] = ['(1,0,0,0)', '(1,1,0,0)', '(1,1,1,0)', '(1,1,1,1)', '(0,0,0,1)', '(1,0,0,1)', '(1,1,0,1)']
 parts(d) = int(d) > 4 ? int(d) - 4 : int(d)

@@ -3,7 +3,7 @@
 #   -v where='NAME=VALUE;..'  the heading, and rows that have these values
 #   -v more='NAME ..'         with more columns: one that is not there is nan; direction: 1 to 4, the one of (1,0,0,0), (1,1,0,0), (1,1,1,0)
 #                             and (1,1,1,1), with all permutations and signs, that has the smallest angle with the momentum; 5, 6, 7 for
-#                             the first three if they have a part along t, and the extent of t is another one than those of x, y and z
+#                             the first three if they have a part along t, and the extent of t differs from the extents of x, y and z
 #                             run: configuration and copy of a row of a log; clear: 1 where the error of column mass is below a quarter of it
 #   -v values=NAME            the values of a column, each once; directions in the order of their parts
 #   -v cell=NAME              a column of the last row
@@ -15,7 +15,7 @@ function direction(n, extent, d, i, j, k, dims, t, time, sum, best, found) {
     d = split("momentum" in at ? $at["momentum"] : "separation" in at ? $at["separation"] : "kx" in at ? number("kx") "," number("ky") "," number("kz") "," number("kt") \
         : number("px") "," number("py") "," number("pz") "," number("pt"), n, ",")
     dims = "dims" in at && !("separation" in at) ? split($at["dims"], extent, ",") : 0
-    time = -1 # that of no part
+    time = -1 # without a part
     for (i = 1; i <= d; i++) {
         n[i] = (n[i] < 0 ? -n[i] : n[i]) / (dims >= d ? extent[i] : 1)
         if (i == 4 && dims == 4 && (extent[1] != extent[4] || extent[2] != extent[4] || extent[3] != extent[4])) time = n[i]

@@ -26,7 +26,7 @@ def load(file, **options):
         s = lat.load("prop.lime").spinors       complex, [t, z, y, x, column, spin, colour]
         u = lat.load("cfg.bin", from_="raw", dims=(8, 8, 8, 16))
 
-    options are those of lat-convert. A stream without options is read without a tool. ToolError or StreamError where the file is
+    lat-convert takes the options. A stream without options is read without a tool. ToolError or StreamError where the file is
     not what it says, or holds several fields (lat.fields)."""
     return only(fields(file, **options), os.fspath(file))
 

@@ -16,7 +16,7 @@ BASES = {"degrand-rossi": {
 
 def gamma(name, basis="degrand-rossi"):
     """The matrix [spin, spin] of a product such as "g5", "gtg5" or "gxgy", in lat-corr's names: gx, gy, gz, gt, g5 =
-    gx gy gz gt, and 1. basis is that of a header (header.basis)."""
+    gx gy gz gt, and 1. basis comes from a header (header.basis)."""
     demand(basis in BASES, "basis " + " or ".join(BASES), shown(basis))
     demand(re.fullmatch("1|(g[xyzt5])+", name), "1, or a product of gx, gy, gz, gt, g5", shown(name))
     matrix = np.eye(4, dtype=complex)

@@ -203,7 +203,7 @@ def run(tool, *arguments, **options):
 
 
 def stream(tool, *arguments, **options):
-    """Runs a tool and gives its fields away, one at a time, each verified; arguments are those of run. Neither side keeps a field,
+    """Runs a tool and gives its fields away, one at a time, each verified; arguments as in run. Neither side keeps a field,
     so memory stays what it is however many there are:
 
         for u in lat.stream("heatbath", dims=(8, 8, 8, 8), beta=6, count=1000): ...

@@ -590,11 +590,11 @@ static void check_slices(lat_device *dev, const char *dims, int nc, bool open)
 
 /* The flow with open time is the periodic one of links and their mirror image beyond each end, of
  * which it has the first slices. */
-static void check_mirror(const char *dims, const char *mirrored, int nc, double xi)
+static void check_reflected(const char *dims, const char *twice, int nc, double xi)
 {
     const lat_flow_how how = {.step = .05, .xi = xi};
     lat_field u = open_links(dims, nc, 47),
-              m = field_new(LAT_GAUGE, geometry_of(mirrored), nc, LAT_F64);
+              m = field_new(LAT_GAUGE, geometry_of(twice), nc, LAT_F64);
     const size_t nd = (size_t)u.head.geom.nd, slice = lat_slice_sites(&u.head);
     const int last = lat_slices(&u.head) - 1;
     for (size_t l = 0; l < lat_field_matrices(&m); l++) {
@@ -725,7 +725,7 @@ static void check_wave(int mu, int nu, double xi)
 
 static void check_open(void)
 {
-    check_case("open time: the flow is that of a plain one, and of the mirrored lattice");
+    check_case("open time: the flow is that of a plain one, and of the reflected lattice");
     check_links(cpu_device(), open_links("4,4,4,4", 3, 5), 0, 0);
     check_links(cpu_device(), open_links("3,5,2,5", 2, 5), 0, 0);
     check_links(cpu_device(), open_links("8,3,4,3", 3, 5), 0, 1.5);
@@ -734,8 +734,8 @@ static void check_open(void)
     check_links(cpu_device(), open_links("6,5", 3, 5), 0, 0);
     if (largest(cpu_device()) >= 4)
         check_links(cpu_device(), open_links("4,2,2,4", 4, 5), 0, 0);
-    check_mirror("4,4,4,5", "4,4,4,8", 3, 0);
-    check_mirror("3,4,2,4", "3,4,2,6", 2, 2);
+    check_reflected("4,4,4,5", "4,4,4,8", 3, 0);
+    check_reflected("3,4,2,4", "3,4,2,6", 2, 2);
     check_case("anisotropy: the flow is that of a plain one; waves have one speed along all axes");
     check_links(cpu_device(), rough_links("4,4,4,8", 3, 5), 0, 2.5);
     check_links(cpu_device(), rough_links("3,2,5", 2, 5), 0, .7);

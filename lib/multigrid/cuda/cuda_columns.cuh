@@ -72,8 +72,9 @@ typedef struct batch {
         return column[k] + (i >= odd ? parity : 0)
                + (size_t)(place[i] / 32) * lat_form<LAT_STORAGE_SINGLE>::GROUP;
     }
-    /* A site's numbers of column k as the batch has them; those of the host's basis: [12], so far
-     * apart. */
+    /* A site's numbers of column k in the basis of batches; and in that of hosts, [12], so far
+     * apart.
+     */
     __device__ __forceinline__ void inside(int64_t i, int k, float w[24]) const
     {
         get_spinor<LAT_STORAGE_SINGLE>(w, group(i, k), (uint32_t)place[i] % 32, false);
@@ -159,6 +160,7 @@ static inline eights eights_of(const lat_transfer *t, const lat_eight *v)
     return e;
 }
 
-/* Of all sites of the finest level, of at most eight columns, by P in single. */
+/* Restriction and prolongation of all sites of the finest level and at most eight columns, by P in
+ * single. */
 int lat_mg_gpu_restrict_all(const lat_transfer *t, const batch &in, lat_eight *z);
 int lat_mg_gpu_prolong_all(const lat_transfer *t, const lat_eight *z, const batch &out);

@@ -3,9 +3,12 @@
  * site of a parity of a column, and what it does there: at() of one of these, for all threads of a
  * warp.
  *
- *     pass_sum        y <- b y + sum_j a[j] x[j], b being 1 or given (0: y is not read); |y|^2 if
- * numbers are wanted pass_dots       <x[j], y>; |y|^2 if there is one number more pass_shadow <e,
- * y> pass_gamma5     y <- gamma5 y pass_cg         y <- y + a[2] z; z <- a[0] x[0] + a[1] z; real
+ *     pass_sum        y <- b y + sum_j a[j] x[j]; b is 1 or given, and where it is 0 y is not
+ *                     read; |y|^2 if numbers are wanted
+ *     pass_dots       <x[j], y>; |y|^2 if there is one number more
+ *     pass_shadow     <e, y>
+ *     pass_gamma5     y <- gamma5 y
+ *     pass_cg         y <- y + a[2] z; z <- a[0] x[0] + a[1] z; real
  *     pass_cg_single  the same of half, y in single: a solution is a sum of many terms, each of
  *                     which would round it
  *     pass_bicgstab   y <- y + a[0] dir + a[1] z; z <- z - a[1] x[0];
