@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench_multigrid: a multigrid's setup and solves on one core, or on a GPU.
+/* bench_multigrid: a multigrid's setup and solves on one core, or on the GPUs of ranks.
  *
  *     bench_multigrid cpu|gpu LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]
  *
  * Antiperiodic in t, random sources, to |b - M x| = 1e-10 |b|. A line for each solver (auto, mg,
  * bicgstab, cg; mg alone unless told): iterations, seconds a column with and without the setup,
  * which auto has in both, of the processor, or on a GPU of the clock without the way of fields to
- * the GPU and back; of mg its levels with the time of a solve, which has those below in it, and on
- * a GPU its memory. The setup of mg is that for twelve columns, however many are solved. Solvers
- * after cg stop after three times its iterations. The residual is computed by the plain operator of
- * lib/certify. */
-#include "bench.h"
+ * the GPU and back; of mg its transfers, its levels with the time of a solve, which has those below
+ * in it, and on a GPU its memory. The setup of mg is that for twelve columns, however many are
+ * solved. Solvers after cg stop after three times its iterations. The residual is computed by the
+ * plain operator of lib/certify. */
+#include "bench_ranks.h"
+#include "base/threads.h"
 #include "certify/plain.h"
 #include "common/io.h"
 #include "grid/memory.h"
 #include "multigrid/multigrid_internal.h"
 #include "stream/stream.h"
 #include "wilson/wilson.h"
-#include "../tests/check/fields.h"
 
 enum { MOST = 16, TO_COME = 12 };
 static bool gpu;
 static lat_device *dev;
+static const lat_comm *comm;
 
 static lat_field read_links(const char *name)
 {
     lat_field u = {.data = NULL};
-    lat_input *in = lat_input_open(name, &lat_comm_self);
+    lat_input *in = lat_input_open(name, comm);
     need(in && lat_stream_read(in, &u) == 1 && lat_field_exchange(&u) == 0, name);
     lat_input_close(in);
     return u;
@@ -42,12 +43,13 @@ static lat_solver solver_of(const char *name)
 }
 
 /* The largest |b - M x|/|b| of the columns. */
-static double residual(lat_plain *plain, const lat_field *b, const lat_field *x, int columns)
+static double residual(lat_plain *plain, const lat_field *b, lat_field *x, int columns)
 {
     int object[MOST];
     double found[MOST], worst = 0;
     for (int k = 0; k < columns; k++)
         object[k] = k;
+    need(lat_field_exchange(x) == 0, "ghosts");
     need(lat_plain_residual(plain, x, b, columns, object, found) == 0, "residuals");
     for (int k = 0; k < columns; k++)
         worst = fmax(worst, found[k]);
@@ -77,17 +79,52 @@ static double level_time(lat_level *first, lat_level *l, int columns)
     return 1e3 * seconds;
 }
 
-static void print_levels(const lat_multigrid *m, int columns, double seconds)
+/* Milliseconds of a restriction of so many columns of the finest level, and of a prolongation. */
+static void transfer_times(lat_multigrid *m, int columns, double ms[2])
+{
+    enum { TIMES = 20 };
+    const lat_mg_ops *ops = m->ops;
+    const lat_device *at = m->coarse->coarse.dev;
+    float one;
+    lat_dfield *x = lat_vector_new_of(m->system.space, LAT_ODD, "transfers");
+    need(x != NULL, "a vector");
+    lat_level_batches(m->coarse, (columns + LAT_EIGHT - 1) / LAT_EIGHT);
+    for (int back = 0; back < 2; back++) {
+        double start = 0;
+        for (int k = -1; k < TIMES; k++) {
+            need((back ? ops->fine_prolong(&m->fine, false, columns, lat_column_numbers, x, m->z)
+                       : ops->fine_restrict(&m->fine, false, columns, lat_column_numbers, x, m->z))
+                     == 0,
+                 "a transfer");
+            if (k < 0 || k == TIMES - 1)
+                need(ops->fetch(at, &one, m->z, sizeof one) == 0, "a transfer");
+            if (k < 0)
+                start = bench_time(gpu ? 0 : 1);
+        }
+        ms[back] = 1e3 * (bench_time(gpu ? 0 : 1) - start) / TIMES;
+    }
+    lat_level_batches(m->coarse, 1);
+    lat_dfield_free(x);
+}
+
+static void print_levels(lat_multigrid *m, int columns, double seconds)
 {
     const lat_multigrid_report *r = lat_multigrid_told(m);
-    printf("setup %.2f s: %d levels, %d vectors, %d rounds, %.1f S a vector, rate %.3f\n", seconds,
-           r->levels, r->vectors, r->rounds, r->applied, r->rate);
+    double both[2] = {0, 0};
+    if (columns <= LAT_EIGHT * m->coarse->coarse.batches)
+        transfer_times(m, columns, both);
+    if (comm->rank == 0)
+        printf("setup %.2f s: %d levels, %d vectors, %d rounds, %.1f S a vector, rate %.3f\n"
+               "  restriction %.3f ms, prolongation %.3f\n",
+               seconds, r->levels, r->vectors, r->rounds, r->applied, r->rate, both[0], both[1]);
     for (lat_level *l = m->coarse; l; l = l->next) {
         const double solves = (double)l->solves, iterations = (double)l->iterations,
                      applied = (double)l->applied;
-        printf("  %d sites, %d rows%s: %.1f iterations, %.1f applications a solve, %.3f ms\n",
-               l->coarse.sites.count, l->coarse.rows, l->dense ? ", dense" : "",
-               iterations / solves, applied / solves, level_time(m->coarse, l, columns));
+        const double ms = level_time(m->coarse, l, columns);
+        if (comm->rank == 0)
+            printf("  %d sites, %d rows%s: %.1f iterations, %.1f applications a solve, %.3f ms\n",
+                   l->coarse.sites.count, l->coarse.rows, l->dense ? ", dense" : "",
+                   iterations / solves, applied / solves, ms);
     }
 }
 
@@ -104,6 +141,14 @@ static double moving(lat_wilson *w, const lat_wilson_job *job)
     const double begin = bench_now();
     need(lat_wilson_solve(w, &none, report, cost) == 0, "fields to and from the GPU");
     return bench_now() - begin;
+}
+
+static long largest(const lat_solve_report *report, int columns)
+{
+    long most = 0;
+    for (int k = 0; k < columns; k++)
+        most = report[k].iterations > most ? report[k].iterations : most;
+    return most;
 }
 
 /* Iterations, at most `most`. */
@@ -125,7 +170,7 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     fill_spinors(&b, 11);
     const double start = bench_time(clock), available = lat_device_free_bytes(dev);
     need(!mg || lat_wilson_make_multigrid(w) == 0, "a multigrid");
-    const lat_multigrid *m = lat_wilson_multigrid(w);
+    lat_multigrid *m = lat_wilson_multigrid(w);
     const double setup = bench_time(clock) - start;
     int object[MOST];
     double target[MOST];
@@ -147,18 +192,19 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
     const double moved = gpu ? (moving(w, &job), moving(w, &job)) : 0, begin = bench_time(clock);
     need(lat_wilson_solve(w, &job, report, cost) == 0, "a solve");
     const double seconds = bench_time(clock) - begin - moved;
-    long iterations = 0;
-    for (int k = 0; k < columns; k++)
-        iterations = report[k].iterations > iterations ? report[k].iterations : iterations;
+    const long iterations = largest(report, columns);
     if (m)
         print_levels(m, columns, setup);
-    if (m && gpu)
-        printf("  %.2f GB of the GPU\n", (available - lat_device_free_bytes(dev)) * 1e-9);
-    printf("%-9s %5ld iterations, %d updates, %s by %s, residual %.2e, %.3f s a column, %.3f with "
-           "the setup\n",
-           lat_solver_name(solver), iterations, (int)report[0].updates, lat_end_text(report[0].end),
-           lat_solver_name(report[0].solver), residual(plain, &b, &x, columns), seconds / columns,
-           (seconds + setup) / columns);
+    const double found = residual(plain, &b, &x, columns), left = lat_device_free_bytes(dev);
+    if (m && gpu && comm->rank == 0)
+        printf("  %.2f GB of the GPU\n", (available - left) * 1e-9);
+    if (comm->rank == 0)
+        printf(
+            "%-9s %5ld iterations, %d updates, %s by %s, residual %.2e, %.4f s a column, %.3f with "
+            "the setup\n",
+            lat_solver_name(solver), iterations, (int)report[0].updates,
+            lat_end_text(report[0].end), lat_solver_name(report[0].solver), found,
+            seconds / columns, (seconds + setup) / columns);
     fflush(stdout);
     lat_wilson_close(w);
     lat_plain_free(plain);
@@ -169,16 +215,19 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
 
 int main(int argc, char **argv)
 {
+    lat_threads_limit_spinning(argv);
+    lat_tool_name = "bench_multigrid";
     if (argc < 6) {
         fprintf(stderr, "usage: bench_multigrid cpu|gpu LINKS.lat KAPPA CSW COLUMNS [SOLVER ..]\n");
         return 2;
     }
+    if (!(comm = lat_comm_start(0, argv)))
+        bench_stop();
     gpu = !strcmp(*++argv, "gpu");
     argc--;
     if (!gpu)
         bench_threads(1);
-    const lat_device_options choice = {.choice = gpu ? LAT_DEVICE_GPU : LAT_DEVICE_CPU};
-    need((dev = lat_device_open(&choice, &lat_comm_self)) != NULL, "a device");
+    dev = bench_device(!gpu, comm);
     lat_field u = read_links(argv[1]);
     lat_fermion f;
     lat_fermion_init(&f);
@@ -197,5 +246,6 @@ int main(int argc, char **argv)
     }
     lat_field_free(&u);
     lat_device_close(dev);
+    lat_device_end();
     return 0;
 }

@@ -6,9 +6,10 @@
 #
 # PROGRAM is bench_multigrid, which says what its lines are. With DIMS, such as 16,16,16,32, thermal links of beta = 6.0 are made in a
 # temporary folder, in single precision, on a GPU in double. 1 and 12 columns at each kappa. cg comes first: the others stop after three
-# times its iterations.
+# times its iterations. On a GPU mg follows on 2 and 4 GPUs, as far as there are: GPUS; LAT_MPIRUN is the launcher.
 set -eu -o pipefail
-export LC_ALL=C
+export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+: "${LAT_MPIRUN:=mpirun}" "${GPUS:=$(nvidia-smi -L 2>/dev/null | wc -l)}"
 PATH=${LAT_BIN:?LAT_BIN}:$PATH
 program=${1:?program} device=${2:?cpu or gpu} links=${3:?links or dims}
 shift 3
@@ -25,6 +26,12 @@ fi
 for quark; do
     for columns in 1 12; do
         echo "csw ${quark%:*}, kappa ${quark#*:}, columns $columns"
-        "$program" "$device" "$links" "${quark#*:}" "${quark%:*}" "$columns" cg mg bicgstab auto
+        what=("$program" "$device" "$links" "${quark#*:}" "${quark%:*}" "$columns")
+        "${what[@]}" cg mg bicgstab auto
+        for n in 2 4; do
+            if [ "$device" = cpu ] || [ "$n" -gt "$GPUS" ]; then continue; fi
+            echo "$n GPUs:"
+            "$LAT_MPIRUN" --oversubscribe --bind-to none -np "$n" "${what[@]}" mg </dev/null
+        done
     done
 done

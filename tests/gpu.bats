@@ -595,6 +595,25 @@ END
     done
 }
 
+@test "--solver mg on ranks with GPUs: the bytes of one, of propagators and subspaces" {
+    need_mpi
+    lat-heatbath -q --device cpu --dims 8,8,8,12 --beta 6 --thermalise 30 -o links.lat
+    lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 --columns 0 links.lat -o there.lat 2>said || skip "$(cat said)"
+    local how operator
+    lat-subspace -q --device gpu --no-provenance --kappa .156 links.lat -o one.sub
+    for operator in "--kappa .156" "--kappa .15 --csw .8 --twist .01 --boundary p,.3,p,.4"; do
+        # shellcheck disable=SC2086
+        lat-solve -q --device gpu --no-provenance --solver mg $operator --source point:1,2,3,4 links.lat -o one.lat
+        for how in "-n 2" "-n 4 --transport staged" "-n 4"; do
+            # shellcheck disable=SC2086
+            lat-solve -q $how --device gpu --no-provenance --solver mg $operator --source point:1,2,3,4 links.lat -o ranks.lat
+            cmp one.lat ranks.lat
+        done
+    done
+    lat-subspace -q --device gpu -n 2 --no-provenance --kappa .156 links.lat -o ranks.sub
+    cmp one.sub ranks.sub
+}
+
 @test "ranks with GPUs solve as one does, to the last bit: any division, precision, operator, transport" {
     need_mpi
     lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat

@@ -157,7 +157,9 @@ int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *
     return good ? 0 : -1;
 }
 
-int32_t *lat_blocks_next(const lat_blocks *b)
+int64_t lat_blocks_slice(const lat_blocks *b) { return b->sites / b->own.dims[3]; }
+
+int32_t *lat_blocks_next(const lat_blocks *b, bool ranks)
 {
     int32_t *const next = lat_alloc((size_t)b->sites * LAT_MAX_DIMS, sizeof *next, "blocks");
 #pragma omp parallel for schedule(static)
@@ -165,8 +167,9 @@ int32_t *lat_blocks_next(const lat_blocks *b)
         for (int mu = 0; mu < LAT_MAX_DIMS && next; mu++) {
             const int64_t own = b->list[i],
                           to = (int64_t)lat_neighbour(&b->own, (size_t)own, mu, 1);
-            const bool stays = lat_block_of(b, to) == lat_block_of(b, own);
-            next[4 * i + mu] = (int32_t)(2 * b->position[to] + stays);
+            const bool leaves = ranks && mu == 3 && own >= b->sites - lat_blocks_slice(b),
+                       stays = !leaves && lat_block_of(b, to) == lat_block_of(b, own);
+            next[4 * i + mu] = (int32_t)(2 * (leaves ? b->sites + to : b->position[to]) + stays);
         }
     return next;
 }

@@ -55,9 +55,13 @@ int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *
                     const int block[LAT_MAX_DIMS], const lat_mg_sites *coarse);
 void lat_blocks_close(lat_blocks *b);
 
+/* Sites of a slice of t. */
+int64_t lat_blocks_slice(const lat_blocks *b);
+
 /* next[site of the list][4]: twice the place in the list of its forward neighbour, + 1 where that
- * is in the same block; on one rank. NULL with lat_error set; the caller frees it. */
-int32_t *lat_blocks_next(const lat_blocks *b);
+ * is in the same block. With `ranks` sites of the rank above follow the list, those of its first
+ * slice in natural order. NULL with lat_error set; the caller frees it. */
+int32_t *lat_blocks_next(const lat_blocks *b, bool ranks);
 
 /* The block that a site of this rank is in, by its natural index there. */
 int lat_block_of(const lat_blocks *b, int64_t own);

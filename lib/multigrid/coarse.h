@@ -11,8 +11,8 @@
  * Where a lattice has no even and odd sites all count as odd: (1 + H) z = X^-1 b.
  *
  * Vectors are [site][2 n] of eight columns, the same on all ranks; of a distributed level a rank
- * computes its sites, and gathers those of others. All ranks call all functions that return int: 0,
- * or -1 with lat_error set. C and C++. */
+ * on a CPU computes its sites, and gathers those of others; one on a GPU computes all. All ranks
+ * call all functions that return int: 0, or -1 with lat_error set. C and C++. */
 #pragma once
 
 #include "multigrid/blocks.h"

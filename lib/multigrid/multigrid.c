@@ -9,8 +9,6 @@
 int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, int nc)
 {
     int block[LAT_MAX_DIMS];
-    if (device->gpu && device->comm->size > 1)
-        return lat_fail("multigrid: expected one GPU, found %d", device->comm->size);
     if (lattice->nd != 4 || (nc != 2 && nc != 3))
         return lat_fail("multigrid: expected SU(2) or SU(3) in four dimensions");
     return lat_mg_fine_check(lattice, device->comm, block);

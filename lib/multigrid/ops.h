@@ -84,7 +84,8 @@ typedef struct lat_mg_ops {
     void (*fine_close)(struct lat_mg_fine *f);
 
     /* z = P^+ x and x = P z, on odd sites, or of at most eight columns on all. z: active batches of
-     * the level below, whose other columns are 0. */
+     * the level below, whose other columns are 0; from odd sites z is as lat_level_solve wants it:
+     * on a CPU at this rank's sites, on GPUs at all. */
     int (*fine_restrict)(const struct lat_mg_fine *f, bool all, int columns, const int *column,
                          const lat_dfield *x, lat_eight *z);
     int (*fine_prolong)(const struct lat_mg_fine *f, bool all, int columns, const int *column,

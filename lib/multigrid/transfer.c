@@ -9,11 +9,13 @@
 
 int lat_transfer_open(lat_transfer *t, int components, int n)
 {
-    const size_t numbers = (size_t)t->blocks.sites * (size_t)components * (size_t)n * 2;
+    const size_t site = (size_t)components * (size_t)n * 2,
+                 numbers = (size_t)t->blocks.sites * site,
+                 ghosts = t->ranks ? (size_t)lat_blocks_slice(&t->blocks) * site : 0;
     t->components = components;
     t->n = n;
     t->v = t->ops->alloc(t->dev, numbers, sizeof *t->v, "test vectors");
-    t->p = t->ops->alloc(t->dev, numbers, sizeof *t->p, "the prolongation");
+    t->p = t->ops->alloc(t->dev, numbers + ghosts, sizeof *t->p, "the prolongation");
     return t->v && t->p ? t->ops->transfer_open(t) : -1;
 }
 

@@ -21,9 +21,11 @@ typedef struct lat_transfer {
     bool ranks;        /* the level's sites are distributed: blocks are those of this rank */
     int components, n; /* of a site; n is a multiple of 8 */
     const struct lat_coarse *to; /* the level below */
-    int32_t *at;  /* [sites of blocks]: number in the level's vectors; NULL: the finest one */
-    float *v, *p; /* of the device */
-    void *there;  /* what a GPU has besides */
+    int32_t *at; /* [sites of blocks]: number in the level's vectors; NULL: the finest one */
+    /* Of the device. With ranks P of the first slice of the rank above lies behind that of this
+     * one, in natural order. */
+    float *v, *p;
+    void *there; /* what a GPU has besides */
 } lat_transfer;
 
 /* blocks are opened before, and ops, dev, comm, ranks, at, to are set. 0, or -1 with lat_error set;

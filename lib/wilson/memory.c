@@ -9,6 +9,7 @@
 typedef struct count {
     double sites;  /* of a rank, the largest one */
     double slices; /* that faces take, in sites */
+    double all;    /* of the lattice */
     int nc;        /* colours in the device's memory */
     const lat_wilson_options *o;
     const lat_wilson_use *use;
@@ -77,16 +78,16 @@ static double iterated(const count *k, lat_storage storage, bool spare)
            + vectors(k, storage, 1 + method(k, spare));
 }
 
-/* A multigrid: P and its test vectors, columns side by side, matrices of 48 rows for each 256 sites
- * (lib/multigrid); and what it has of the space. */
+/* A multigrid: P and its test vectors, columns side by side, and of all ranks matrices of 48 rows
+ * for each 256 sites (lib/multigrid); and what it has of the space. */
 static double multigrid(const count *k)
 {
     const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of,
                  in_single = k->o->inner == LAT_STORAGE_HALF
                                  ? operator_of(k, LAT_STORAGE_SINGLE, false)
                                  : 0;
-    return in_single
-           + k->sites * (2 * spinor * vectors_of * 8 + spinor * 32 + 16 * rows * rows * 8 / 256)
+    return in_single + (k->sites + k->slices / 2) * 2 * spinor * vectors_of * 8
+           + k->sites * spinor * 32 + k->all * 16 * rows * rows * 8 / 256
            + vectors(k, LAT_STORAGE_SINGLE,
                      k->gpu ? 9 : 20); /* there odd sites alone take memory */
 }
@@ -128,6 +129,7 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
     const int ranks = dev->comm->size, mine = (slices + ranks - 1) / ranks;
     const count k = {.sites = slice * mine,
                      .slices = ranks > 1 ? 2 * slice : 0,
+                     .all = slice * slices,
                      .nc = lat_spinor_colours(dev, links->nc),
                      .o = o,
                      .use = use,

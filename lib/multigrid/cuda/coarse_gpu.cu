@@ -295,7 +295,7 @@ int lat_mg_gpu_coarse_open(lat_coarse *c)
                                             sizeof *g->partial, what);
     g->arrived = (unsigned *)lat_mg_gpu_alloc(c->dev, (size_t)c->batches, sizeof *g->arrived, what);
     return !g->matrix || !g->hop || !g->inverse || !g->middle || !g->next || !g->partial
-                   || !g->arrived
+                   || !g->arrived || (c->ranks && lat_mg_gather_open(c, &g->gather))
                    || lat_cuda_failed(
                        cudaHostAlloc((void **)&g->flag, sizeof *g->flag, cudaHostAllocMapped), what)
                    || lat_cuda_failed(cudaHostGetDevicePointer((void **)&g->flag_there, g->flag, 0),
@@ -309,6 +309,7 @@ void lat_mg_gpu_coarse_close(lat_coarse *c)
     lat_mg_gpu *const g = lat_mg_gpu_of(c);
     if (!g)
         return;
+    lat_mg_gather_close(&g->gather);
     cudaFree(g->matrix);
     cudaFree(g->hop);
     cudaFree(g->inverse);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cuda_fp16.h>
+#include "grid/cuda_window.cuh"
 #include "vector/cuda/cuda_space.cuh"
 extern "C" {
 #include "multigrid/fine.h"
@@ -20,6 +21,16 @@ enum {
     LAT_MG_PARTIAL = LAT_MG_SUM_BLOCKS * LAT_LEVEL_DEPTH * 2 * LAT_EIGHT
 };
 
+/* Where ranks give each other what they have computed of a coarse level: zeros on one rank. */
+typedef struct lat_mg_gather {
+    const lat_comm *comm;
+    const lat_device *dev;
+    lat_cuda_window window; /* flags [rank], then [2][rank] parts */
+    size_t part;            /* bytes */
+    uint32_t calls;         /* so far */
+    char *mine, *all;       /* on the host, where windows are not mapped */
+} lat_mg_gather;
+
 /* A coarse operator's (lat_coarse.there). */
 typedef struct lat_mg_gpu {
     float2 *matrix;                /* [site][Y_x, Y_y, Y_z, Y_t, X][rows][rows] */
@@ -29,13 +40,14 @@ typedef struct lat_mg_gpu {
     double *partial;               /* of sums: [batch][LAT_MG_PARTIAL] */
     unsigned *arrived;             /* [batch] blocks that have summed up */
     int *flag, *flag_there;        /* on the host, and its address on the device */
+    lat_mg_gather gather;
 } lat_mg_gpu;
 
 /* A transfer's (lat_transfer.there). */
 typedef struct lat_mg_gpu_transfer {
     int64_t *start[2];  /* of blocks */
     int32_t *site, *at; /* of the coarse lattice; number in the level's vectors */
-    int32_t *next;      /* [site of the list][4]: 2 * (neighbour in the list) + (is in the block) */
+    int32_t *next;      /* lat_blocks_next */
     __half2 *p;         /* P of odd sites, or of all: from site `first` of the list on */
     int64_t first;
 } lat_mg_gpu_transfer;
@@ -69,7 +81,7 @@ template <class... K, class... A>
 static inline void lat_mg_start(cudaStream_t stream, size_t shared, void (*kernel)(K...), dim3 grid,
                                 dim3 block, A... a)
 {
-    enum { USUAL = 49152 };
+    enum { USUAL = 32768 }; /* 48 KB with what a kernel has of its own */
     if (shared > USUAL)
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     lat_cuda_start_with(shared, 0, kernel, grid, block, stream, a...);
@@ -111,6 +123,19 @@ DEVICE float2 mg_add_conjugate(float2 sum, float2 a, float2 b)
     a.y = -a.y;
     return mg_add_times(sum, a, b);
 }
+
+/* For a level whose sites ranks have. close: of zeros is allowed. */
+int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g);
+void lat_mg_gather_close(lat_mg_gather *g);
+
+/* `bytes` of each rank, a multiple of 16, to all others, rank by rank from `to` on; or of the rank
+ * `only`, which may not be this one, to `to`. In the memory of GPUs, once the stream is there. All
+ * ranks call it. */
+enum { LAT_MG_OF_ALL = -1 };
+int lat_mg_gather_run(lat_mg_gather *g, const void *mine, size_t bytes, void *to, int only);
+
+/* `site` bytes of each site, of which a rank has its own: those of others. */
+int lat_mg_gather_sites(const lat_coarse *c, size_t site, void *v);
 
 void *lat_mg_gpu_alloc(const lat_device *dev, size_t count, size_t size, const char *what);
 void lat_mg_gpu_free(void *p);

@@ -49,6 +49,7 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
     const lat_device *dev = f->down.dev;
     const lat_gpu_space *s = lat_gpu_space_of(f->space);
     const lat_blocks *b = &f->down.blocks;
+    const int first = f->space->grid->slab.first;
     int most = 0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         most = b->own.dims[mu] > most ? b->own.dims[mu] : most;
@@ -56,8 +57,10 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
     if (!factor)
         return -1;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        for (int x = 0; x < b->own.dims[mu]; x++)
-            lat_mg_fine_factor(f, mu, x, &factor[mu * most + x].x, &factor[mu * most + x].y);
+        for (int x = 0; x < b->own.dims[mu]; x++) {
+            double2 *const to = factor + mu * most + x;
+            lat_mg_fine_factor(f, mu, mu == 3 ? first + x : x, &to->x, &to->y);
+        }
     link_args a = {};
     a.all = all;
     a.list = (const int64_t *)lat_mg_upload(dev, b->list, (size_t)b->sites * sizeof *b->list,
@@ -128,16 +131,17 @@ DEVICE uint32_t chance(uint64_t counter)
     return (uint32_t)((z ^ z >> 31) >> 32);
 }
 
-/* A column of a batch: numbers from -1 to 1, by the vector's number, site and component; 0 of
- * colours that there are not. */
-static __global__ void draw(uint64_t vector, int colours, uint32_t half, int parity, char *to)
+/* A column of a batch: numbers from -1 to 1, by the vector's number, site of the lattice and
+ * component; 0 of colours that there are not. */
+static __global__ void draw(uint64_t vector, int colours, uint32_t before, uint32_t half,
+                            int parity, char *to)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     float v[24];
     if (i >= half)
         return;
     for (int k = 0; k < 24; k++) {
-        const uint64_t at = (2 * (uint64_t)i + (uint64_t)parity) * 24 + (uint64_t)k;
+        const uint64_t at = (2 * ((uint64_t)before + i) + (uint64_t)parity) * 24 + (uint64_t)k;
         v[k] = k / 2 % 3 < colours ? (float)(chance(vector << 40 ^ at) * 0x1p-31 - 1) : 0;
     }
     put_spinor<LAT_STORAGE_SINGLE, false>(
@@ -150,8 +154,8 @@ int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
     for (int k = 0; k < columns; k++)
         for (int parity = 0; parity < 2; parity++)
             lat_mg_start(lat_gpu_stream(f->space), 0, draw, lat_cuda_blocks(s->sites.half, THREADS),
-                         THREADS, seed + (uint64_t)k, f->space->nc, s->sites.half, parity,
-                         lat_gpu_at(s, x, parity) + (size_t)k * s->column);
+                         THREADS, seed + (uint64_t)k, f->space->nc, lat_gpu_before(s),
+                         s->sites.half, parity, lat_gpu_at(s, x, parity) + (size_t)k * s->column);
     return lat_mg_launched();
 }
 

@@ -240,7 +240,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* X += F + Gamma5 F^+ Gamma5; a vector that is 0 in the block has an equation apart. */
 static __global__ void add_inside(const __grid_constant__ galerkin_args a)
 {
-    const int64_t site = blockIdx.x;
+    const int64_t site = a.site[blockIdx.x];
     const int rows = a.rows;
     const float2 *const f = a.inside + site * rows * rows;
     float2 *const x = a.matrix
@@ -347,9 +347,53 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x
     return 0;
 }
 
+typedef struct face_args {
+    const float2 *p; /* [site of the list][each] */
+    const int64_t *list;
+    int each;
+    float2 *to;
+} face_args;
+
+static __global__ void pack_face(const __grid_constant__ face_args a)
+{
+    for (int k = (int)threadIdx.x; k < a.each; k += (int)blockDim.x)
+        a.to[(int64_t)blockIdx.x * a.each + k] = a.p[a.list[blockIdx.x] * a.each + k];
+}
+
+/* P of the first slice of the rank above, behind that of this rank. */
+static int bring_ghosts(const lat_transfer *t, lat_mg_gather *g)
+{
+    const int64_t slice = lat_blocks_slice(&t->blocks);
+    const int each = t->components * t->n;
+    const size_t bytes = (size_t)(slice * each) * sizeof(float2);
+    float2 *const ghosts = (float2 *)t->p + t->blocks.sites * each;
+    const face_args a = {
+        (const float2 *)t->p,
+        (const int64_t *)lat_mg_upload(t->dev, t->blocks.position, (size_t)slice * sizeof(int64_t),
+                                       "the prolongation's ghosts"),
+        each, (float2 *)lat_mg_gpu_alloc(t->dev, 1, bytes, "the prolongation's ghosts")};
+    int rc = a.list && a.to ? 0 : -1;
+    if (rc == 0) {
+        lat_mg_start(lat_mg_stream(t->dev), 0, pack_face, (unsigned)slice, THREADS, a);
+        rc = lat_mg_launched()
+             || lat_mg_gather_run(g, a.to, bytes, ghosts, (t->comm->rank + 1) % t->comm->size)
+             || lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(t->dev)), "ghosts");
+    }
+    cudaFree((void *)a.list);
+    cudaFree(a.to);
+    return rc ? -1 : 0;
+}
+
 int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
 {
+    const size_t site = LAT_COARSE_MATRICES * (size_t)l->coarse.rows * (size_t)l->coarse.rows
+                        * sizeof(float2);
+    lat_mg_gpu *const to = lat_mg_gpu_of(&l->coarse);
     galerkin_args a = args_of(&f->down, &l->coarse);
     a.links = lat_mg_gpu_fine_of(f)->links;
-    return all_diagonals(f, l, x) ? -1 : make_blocks(&f->down, &l->coarse, &a);
+    return (f->down.ranks && bring_ghosts(&f->down, &to->gather)) || all_diagonals(f, l, x)
+                   || make_blocks(&f->down, &l->coarse, &a)
+                   || lat_mg_gather_sites(&l->coarse, site, to->matrix)
+               ? -1
+               : 0;
 }

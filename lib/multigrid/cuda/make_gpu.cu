@@ -70,14 +70,14 @@ static __global__ void __launch_bounds__(THREADS) gram(const __grid_constant__ m
     }
 }
 
-/* Number blockIdx.x of all matrices, added up. */
+/* Number blockIdx.x of `count` matrices, added up: those of slice blockIdx.y. */
 static __global__ void __launch_bounds__(THREADS)
     sum_grams(const double2 *grams, int count, int numbers, double2 *to)
 {
     __shared__ double2 part[THREADS];
     double2 sum = make_double2(0, 0);
     for (int b = (int)threadIdx.x; b < count; b += THREADS) {
-        const double2 z = grams[(int64_t)b * numbers + blockIdx.x];
+        const double2 z = grams[((int64_t)blockIdx.y * count + b) * numbers + blockIdx.x];
         sum.x += z.x;
         sum.y += z.y;
     }
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
     }
     if (threadIdx.x == 0)
-        to[blockIdx.x] = part[0];
+        to[blockIdx.y * numbers + blockIdx.x] = part[0];
 }
 
 /* to <- v t, t upper triangular: [n][n], of the whole lattice or (apart) of each block. to may be
@@ -174,25 +174,42 @@ static __global__ void round_p(const float2 *p, int64_t count, __half2 *to)
         to[i] = __floats2half2_rn(p[i].x, p[i].y);
 }
 
-/* The sum of all matrices to the triangular one that makes vectors orthonormal, on the device. */
+/* The sum of all matrices of all ranks, in the order of slices, for which there is `room`, to g. */
+static int sum_slices(const lat_transfer *t, const double2 *grams, double2 *room, double *g)
+{
+    const int n = t->n, slices = t->blocks.coarse.dims[3], ranks = t->ranks ? t->comm->size : 1;
+    const size_t numbers = (size_t)n * (size_t)n, mine = (size_t)slices * numbers,
+                 pitch = LAT_PITCH((size_t)n);
+    double2 *const all = (double2 *)lat_alloc((size_t)(ranks + 1) * mine, sizeof *all,
+                                              "test vectors");
+    double2 *const own = all + (size_t)ranks * mine;
+    if (!all)
+        return -1;
+    lat_mg_start(lat_mg_stream(t->dev), 0, sum_grams, dim3((unsigned)numbers, (unsigned)slices),
+                 THREADS, grams, 2 * t->blocks.count / slices, (int)numbers, room);
+    int rc = lat_mg_launched() || lat_mg_gpu_fetch(t->dev, own, room, mine * sizeof *own);
+    if (rc == 0 && ranks > 1)
+        rc = t->comm->gather(t->comm, own, mine * sizeof *own, all);
+    else if (rc == 0)
+        memcpy(all, own, mine * sizeof *own);
+    for (size_t s = 0; s < (size_t)(ranks * slices) && rc == 0; s++)
+        for (size_t i = 0; i < (size_t)n; i++)
+            for (size_t j = 0; j <= i; j++) {
+                g[i * pitch + j] += all[s * numbers + i * (size_t)n + j].x;
+                g[((size_t)n + i) * pitch + j] += all[s * numbers + i * (size_t)n + j].y;
+            }
+    free(all);
+    return rc ? -1 : 0;
+}
+
+/* The triangular matrix that makes vectors orthonormal on the whole lattice, on the device. */
 static int whole_of(const lat_transfer *t, const make_args *a, double2 *whole)
 {
-    const int n = t->n, count = 2 * t->blocks.count;
+    const int n = t->n;
     const size_t doubles = lat_small_doubles(n), pitch = LAT_PITCH((size_t)n);
     double2 *const host = (double2 *)lat_alloc((size_t)n * (size_t)n, sizeof *host, "test vectors");
-    double *const g = (double *)lat_alloc(3 * doubles, sizeof *g, "test vectors");
-    int rc = host && g ? 0 : -1;
-    if (rc == 0) {
-        lat_mg_start(lat_mg_stream(t->dev), 0, sum_grams, (unsigned)(n * n), THREADS, a->gram,
-                     count, n * n, whole);
-        rc = lat_mg_launched()
-             || lat_mg_gpu_fetch(t->dev, host, whole, (size_t)(n * n) * sizeof *host);
-    }
-    for (int i = 0; i < n && rc == 0; i++)
-        for (int j = 0; j <= i; j++) {
-            g[(size_t)i * pitch + j] = host[i * n + j].x;
-            g[(size_t)(n + i) * pitch + j] = host[i * n + j].y;
-        }
+    double *const g = (double *)lat_alloc_zero(3 * doubles, sizeof *g, "test vectors");
+    int rc = host && g ? sum_slices(t, a->gram, whole, g) : -1;
     if (rc == 0)
         lat_small_orthonormal(n, g, g + doubles, g + 2 * doubles);
     for (int i = 0; i < n && rc == 0; i++)
@@ -234,7 +251,8 @@ int lat_mg_gpu_make(lat_transfer *t)
         {g->start[0], g->start[1]}, t->components, t->n, (float2 *)t->v, (float2 *)t->p, NULL};
     a.gram = (double2 *)lat_mg_gpu_alloc(t->dev, 2 * (size_t)t->blocks.count * each, sizeof *a.gram,
                                          "test vectors");
-    double2 *const whole = (double2 *)lat_mg_gpu_alloc(t->dev, each, sizeof *whole, "test vectors");
+    double2 *const whole = (double2 *)lat_mg_gpu_alloc(
+        t->dev, (size_t)t->blocks.coarse.dims[3] * each, sizeof *whole, "test vectors");
     const int rc = a.gram && whole ? make(t, &a, whole) : -1;
     cudaFree(a.gram);
     cudaFree(whole);

@@ -42,8 +42,6 @@ void *lat_mg_upload(const lat_device *dev, const void *host, size_t bytes, const
     return p;
 }
 
-int lat_mg_gpu_gather(LAT_UNUSED const lat_coarse *c, LAT_UNUSED lat_eight *v) { return 0; }
-
 extern "C" {
 const lat_mg_ops lat_multigrid_gpu = {
     lat_mg_gpu_alloc,        lat_mg_gpu_free,          lat_mg_gpu_send,

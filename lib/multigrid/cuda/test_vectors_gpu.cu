@@ -7,12 +7,13 @@ static const unsigned THREADS = 256;
 typedef struct vector_args {
     float2 *v;                           /* [site of the list][component][n] */
     int components, n, first, chirality; /* -1: both */
-    int64_t sites;
+    int64_t sites, odd;                  /* of which the first odd one */
 } vector_args;
 
 static vector_args vectors_of(const lat_transfer *t, float *v, int first)
 {
-    const vector_args a = {(float2 *)v, t->components, t->n, first, -1, t->blocks.sites};
+    const vector_args a = {(float2 *)v,     t->components,        t->n, first, -1,
+                           t->blocks.sites, t->blocks.start[1][0]};
     return a;
 }
 
@@ -26,7 +27,8 @@ static __global__ void take_batch(const __grid_constant__ vector_args a,
 {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, site = i / LAT_EIGHT;
     if (site < a.sites)
-        in.get(site, (int)(i % LAT_EIGHT), a.v + site * 12 * a.n + a.first + i % LAT_EIGHT, a.n);
+        in.get(site >= a.odd, in.place[site], (int)(i % LAT_EIGHT),
+               a.v + site * 12 * a.n + a.first + i % LAT_EIGHT, a.n);
 }
 
 static __global__ void give_batch(const __grid_constant__ vector_args a,
@@ -45,7 +47,7 @@ static __global__ void give_batch(const __grid_constant__ vector_args a,
         v[2 * c] = z.x;
         v[2 * c + 1] = z.y;
     }
-    out.put(site, k, v);
+    out.put(site >= a.odd, out.place[site], k, v);
 }
 
 /* Test vectors of a coarse level from its vectors, or back. */
@@ -57,7 +59,7 @@ static __global__ void move_eights(const __grid_constant__ vector_args a,
                   site = row / a.components;
     if (site >= a.sites)
         return;
-    float *const z = x.number(0, site, (int)(i % (a.components * LAT_EIGHT)));
+    float *const z = (float *)x.number(0, x.place[site], (int)(row % a.components)) + i % LAT_EIGHT;
     float2 *const v = a.v + row * a.n + a.first + i % LAT_EIGHT;
     if (TAKE)
         *v = make_float2(z[0], z[LAT_EIGHT]);

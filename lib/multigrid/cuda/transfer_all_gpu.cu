@@ -30,15 +30,15 @@ static __global__ void restrict_all(const __grid_constant__ transfer_args a,
     const int block = (int)blockIdx.x, k = (int)threadIdx.x % LAT_EIGHT,
               vector = (int)threadIdx.x / LAT_EIGHT;
     float2 sum[2] = {};
-    batch::held h;
     for (int i = (int)threadIdx.x; i < SOME * PITCH; i += (int)blockDim.x)
         stage[i] = make_float2(0, 0);
     for (int list = 0; list < 2; list++)
         for (int64_t at = a.start[list][block]; at < a.start[list][block + 1]; at += SOME) {
             const int sites = some_sites(at, a.start[list][block + 1]);
-            in.ask(0, at, sites, h);
             __syncthreads();
-            in.keep(0, sites, PITCH, h, stage);
+            for (int i = (int)threadIdx.x; i < sites * in.columns; i += (int)blockDim.x)
+                in.get(list, in.place[at + i % sites], i / sites,
+                       stage + i % sites * PITCH + i / sites, LAT_EIGHT);
             __syncthreads();
             for (int s = 0; s < sites; s++) {
                 const float2 *const p = a.p + (at + s) * COMPONENTS * a.n + vector;
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS)
                 stage[i] = sum;
             }
             __syncthreads();
-            out.store(0, at, sites, PITCH, stage);
+            out.store(0, list, out.place + at, sites, PITCH, stage);
             __syncthreads();
         }
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* ROWS of a chirality at a time; each of the warps that have it takes SHARE steps of eight. */
-enum { THREADS = 256, WARPS = THREADS / 64, SHARE = 2, ROWS = 8 * SHARE * WARPS, RING = 3 };
+enum { THREADS = 256, WARPS = THREADS / 64, SHARE = 2, ROWS = 8 * SHARE * WARPS };
 
 /* A transfer's sites, those of parities from .. 1, and P of the sites from `first` of the list on.
  * A block of threads is a block of sites, `some` of them at a time. */
@@ -17,6 +17,8 @@ typedef struct transfer_args {
     const int64_t *start[2];
     const int32_t *site;
     int from, components, n, some, columns;
+    int most;  /* sites of a block */
+    int raw;   /* of a site, as it comes: units of 16 bytes */
     int pitch; /* of a site's numbers in a stage: banks of shared memory differ */
     const __half2 *p;
     int64_t first;
@@ -28,7 +30,6 @@ DEVICE void clear(const transfer_args &a, int batches, float2 *stage)
 {
     for (int i = (int)threadIdx.x; i < batches * a.some * a.pitch; i += (int)blockDim.x)
         stage[i] = make_float2(0, 0);
-    __syncthreads();
 }
 
 /* Where rows of a chirality are, of some sites: of P in units of n, and of a stage. */
@@ -57,54 +58,78 @@ struct half_sums {
     float of_re[4], of_im[4];
 };
 
-/* Some sites of a block, which lie side by side; 0: there are no more. */
+/* Some sites of a block, which lie side by side in a list, the first of `left` there, behind
+ * `before` others of the block; none: there are no more. */
 typedef struct chunk {
     int64_t at;
-    int sites;
+    int sites, left, list, before;
 } chunk;
 
-DEVICE chunk chunk_of(const transfer_args &a, int number)
+DEVICE chunk first_of(const transfer_args &a, int list, int before)
 {
-    for (int list = a.from; list < 2; list++) {
-        const int64_t first = a.start[list][blockIdx.x],
-                      left = a.start[list][blockIdx.x + 1] - first, at = (int64_t)number * a.some;
-        if (at < left)
-            return chunk{first + at, left - at < a.some ? (int)(left - at) : a.some};
-        number -= (int)((left + a.some - 1) / a.some);
-    }
-    return chunk{0, 0};
+    const int64_t at = a.start[list][blockIdx.x];
+    const int left = (int)(a.start[list][blockIdx.x + 1] - at);
+    return chunk{at, left < a.some ? left : a.some, left, list, before};
 }
 
-/* What a block of threads has in shared memory. P of chunks comes into a ring while others are at
- * work; numbers of a batch have two stages, one at work and one that comes or goes. */
+DEVICE chunk chunk_after(const transfer_args &a, chunk c)
+{
+    c.at += c.sites;
+    c.before += c.sites;
+    c.left -= c.sites;
+    c.sites = c.left < a.some ? c.left : a.some;
+    return c.sites == 0 && c.list == 0 ? first_of(a, 1, c.before) : c;
+}
+
+DEVICE chunk first_chunk(const transfer_args &a)
+{
+    const chunk c = first_of(a, a.from, 0);
+    return c.sites ? c : chunk_after(a, c);
+}
+
+/* What a block of threads has in shared memory. P of a chunk, and the numbers that are restricted
+ * as they lie, come to one place while another chunk is at work; then they go to the stage. */
 struct block_memory {
-    __half2 *ring;
-    float2 *stages;
+    __half2 *p;
+    uint4 *raw;
+    float2 *stage;
     uint2 *z;
     row_place *rows;
-    int of_ring, of_stage;
+    int32_t *where; /* numbers of all sites of the block */
+    int of_p, of_raw;
 
-    METHOD block_memory(const transfer_args &a, int batches, bool with_z)
+    METHOD block_memory(const transfer_args &a, int batches, bool restricts)
     {
         extern __shared__ uint4 shared[];
-        of_ring = a.some * a.components * a.n;
-        of_stage = batches * a.some * a.pitch;
-        ring = (__half2 *)shared;
-        stages = (float2 *)(ring + RING * of_ring);
-        z = (uint2 *)(stages + 2 * of_stage);
-        rows = (row_place *)(z + (with_z ? batches * 2 * a.n * LAT_EIGHT : 0));
+        of_p = a.some * a.components * a.n;
+        of_raw = restricts ? a.some * a.raw : 0;
+        raw = shared;
+        p = (__half2 *)(raw + 2 * of_raw);
+        stage = (float2 *)(p + 2 * of_p);
+        z = (uint2 *)(stage + batches * a.some * a.pitch);
+        where = (int32_t *)(z + (restricts ? 0 : batches * 2 * a.n * LAT_EIGHT));
+        rows = (row_place *)(where + a.most);
     }
-    METHOD __half2 *p_of(int number) const { return ring + number % RING * of_ring; }
-    METHOD float2 *stage_of(int number) const { return stages + number % 2 * of_stage; }
-    METHOD void ask(const transfer_args &a, int number) const
+    METHOD const __half2 *p_of(int number) const { return p + number % 2 * of_p; }
+    METHOD uint4 *raw_of(int number) const { return raw + number % 2 * of_raw; }
+    METHOD void ask(const transfer_args &a, int number, chunk c) const
     {
-        const chunk c = chunk_of(a, number);
         const int count = c.sites * a.components * a.n / 4;
-        uint4 *const to = (uint4 *)p_of(number);
+        uint4 *const to = (uint4 *)(p + number % 2 * of_p);
         const uint4 *const from = (const uint4 *)(a.p + (c.at - a.first) * a.components * a.n);
         for (int i = (int)threadIdx.x; i < count; i += THREADS)
             __pipeline_memcpy_async(to + i, from + i, sizeof *to);
-        __pipeline_commit();
+    }
+    METHOD void find(const transfer_args &a, const int32_t *number) const
+    {
+        int before = 0;
+        for (int list = a.from; list < 2; list++) {
+            const int64_t at = a.start[list][blockIdx.x];
+            const int sites = (int)(a.start[list][blockIdx.x + 1] - at);
+            for (int i = (int)threadIdx.x; i < sites; i += THREADS)
+                where[before + i] = number[at + i];
+            before += sites;
+        }
     }
 };
 
@@ -175,24 +200,6 @@ DEVICE void add_warps(const transfer_args &a, half_sums sum[BATCHES][TILES], hal
         }
 }
 
-/* Numbers of a chunk come while another one is at work, and go to a stage then. */
-template <int BATCHES, class From>
-DEVICE void ask_batches(const From &in, chunk c, typename From::held (&h)[BATCHES])
-{
-#pragma unroll
-    for (int b = 0; b < BATCHES; b++)
-        in.ask(b, c.at, c.sites, h[b]);
-}
-
-template <int BATCHES, class From>
-DEVICE void keep_batches(const transfer_args &a, const From &in, chunk c,
-                         const typename From::held (&h)[BATCHES], float2 *stage)
-{
-#pragma unroll
-    for (int b = 0; b < BATCHES; b++)
-        in.keep(b, c.sites, a.pitch, h[b], stage + b * a.some * a.pitch);
-}
-
 /* A warp has a chirality, a share of the rows, and all vectors of blockIdx.y. */
 template <int TILES, int BATCHES, class From>
 static __global__ void __launch_bounds__(THREADS)
@@ -200,27 +207,31 @@ static __global__ void __launch_bounds__(THREADS)
                   lat_eight *z)
 {
     __shared__ half_sums part[THREADS];
-    const block_memory m(a, BATCHES, false);
+    const block_memory m(a, BATCHES, true);
     const int warp = (int)threadIdx.x / 32, half = a.components / 2, chirality = warp % 2,
               first = warp / 2 * 8 * SHARE, vector = (int)blockIdx.y * 8 * TILES;
     half_sums sum[BATCHES][TILES] = {};
-    chunk c = chunk_of(a, 0), next = c;
-    typename From::held h[BATCHES];
-    m.ask(a, 0);
-    ask_batches(in, c, h);
+    chunk c = first_chunk(a);
     place_rows(a, m.rows);
-    clear(a, 2 * BATCHES, m.stages);
-    keep_batches(a, in, c, h, m.stage_of(0));
-    for (int k = 0; c.sites; c = next, k++) {
-        next = chunk_of(a, k + 1);
-        m.ask(a, k + 1);
-        ask_batches(in, next, h);
-        __pipeline_wait_prior(1);
+    clear(a, BATCHES, m.stage);
+    m.find(a, in.place);
+    __syncthreads();
+    m.ask(a, 0, c);
+    in.ask(c.list, m.where + c.before, c.sites, m.raw_of(0));
+    __pipeline_commit();
+    for (int k = 0; c.sites; k++) {
+        const chunk next = chunk_after(a, c);
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        m.ask(a, k + 1, next);
+        in.ask(next.list, m.where + next.before, next.sites, m.raw_of(k + 1));
+        __pipeline_commit();
+        in.keep(c.sites, a.some * a.pitch, a.pitch, m.raw_of(k), m.stage);
         __syncthreads();
         restrict_rows<TILES, BATCHES>(a, first, c.sites * half, m.rows,
                                       m.p_of(k) + chirality * half * a.n + vector,
-                                      m.stage_of(k) + chirality * half * LAT_EIGHT, sum);
-        keep_batches(a, in, next, h, m.stage_of(k + 1));
+                                      m.stage + chirality * half * LAT_EIGHT, sum);
+        c = next;
     }
     add_warps<TILES, BATCHES>(a, sum, part, z + (int64_t)a.site[blockIdx.x] * 2 * a.n + vector);
 }
@@ -292,32 +303,39 @@ static __global__ void __launch_bounds__(THREADS)
     prolong_half(const __grid_constant__ transfer_args a, const lat_eight *z,
                  const __grid_constant__ To out)
 {
-    const block_memory m(a, BATCHES, true);
+    const block_memory m(a, BATCHES, false);
     const int warp = (int)threadIdx.x / 32, half = a.components / 2, chirality = warp % 2;
-    m.ask(a, 0);
+    chunk c = first_chunk(a);
+    m.ask(a, 0, c);
+    __pipeline_commit();
     place_rows(a, m.rows);
     load_z<BATCHES>(a, z, m.z);
-    chunk c = chunk_of(a, 0);
-    for (int k = 0; c.sites; c = chunk_of(a, ++k)) {
-        float2 *const stage = m.stage_of(k);
-        m.ask(a, k + 1);
-        __pipeline_wait_prior(1);
+    m.find(a, out.place);
+    for (int k = 0; c.sites; k++) {
+        const chunk next = chunk_after(a, c);
+        __pipeline_wait_prior(0);
         __syncthreads();
+        m.ask(a, k + 1, next);
+        __pipeline_commit();
         prolong_rows<BATCHES>(a, warp / 2 * 8 * SHARE, c.sites * half, m.rows,
                               m.p_of(k) + chirality * half * a.n, m.z + chirality * a.n * LAT_EIGHT,
-                              stage + chirality * half * LAT_EIGHT);
+                              m.stage + chirality * half * LAT_EIGHT);
         __syncthreads();
         for (int b = 0; b < BATCHES; b++)
-            out.store(b, c.at, c.sites, a.pitch, stage + b * a.some * a.pitch);
+            out.store(b, c.list, m.where + c.before, c.sites, a.pitch,
+                      m.stage + b * a.some * a.pitch);
+        c = next;
     }
 }
 
 /* Bytes of block_memory. */
-static size_t memory_of(const transfer_args &a, int batches, bool with_z)
+static size_t memory_of(const transfer_args &a, int batches, bool restricts)
 {
-    return (size_t)(RING * a.some * a.components * a.n) * sizeof(__half2)
-           + (size_t)(2 * batches * a.some * a.pitch) * sizeof(float2)
-           + (with_z ? (size_t)(batches * 2 * a.n * LAT_EIGHT) * sizeof(uint2) : 0)
+    const int raw = restricts ? 2 * a.some * a.raw : 0,
+              z = restricts ? 0 : batches * 2 * a.n * LAT_EIGHT;
+    return (size_t)raw * sizeof(uint4) + (size_t)(2 * a.some * a.components * a.n) * sizeof(__half2)
+           + (size_t)(batches * a.some * a.pitch) * sizeof(float2) + (size_t)z * sizeof(uint2)
+           + (size_t)a.most * sizeof(int32_t)
            + (size_t)(a.some * a.components / 2) * sizeof(row_place);
 }
 
@@ -325,6 +343,7 @@ static size_t memory_of(const transfer_args &a, int batches, bool with_z)
 static transfer_args args_of(const lat_transfer *t, int from, int columns)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
+    const int *e = t->blocks.block, batches = columns > LAT_EIGHT ? 2 : 1;
     transfer_args a = {};
     int most = 0;
     a.start[0] = g->start[0];
@@ -334,6 +353,8 @@ static transfer_args args_of(const lat_transfer *t, int from, int columns)
     a.components = t->components;
     a.n = t->n;
     a.columns = columns;
+    a.most = e[0] * e[1] * e[2] * e[3];
+    a.raw = t->at ? batches * eights::RAW * t->components : batch::RAW * columns;
     a.pitch = t->components * LAT_EIGHT + 1;
     a.p = g->p;
     a.first = g->first;
@@ -342,7 +363,9 @@ static transfer_args args_of(const lat_transfer *t, int from, int columns)
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                            lat_cuda_device_number());
     most -= THREADS * (int)sizeof(half_sums);
-    while (a.some > 1 && memory_of(a, columns > LAT_EIGHT ? 2 : 1, true) > (size_t)most)
+    while (a.some > 1
+           && (memory_of(a, batches, true) > (size_t)most
+               || memory_of(a, batches, false) > (size_t)most))
         a.some /= 2;
     return a;
 }
@@ -352,10 +375,10 @@ static int start_tiles(const transfer_args &a, const lat_transfer *t, const From
 {
     const dim3 blocks((unsigned)t->blocks.count, (unsigned)(t->n / (8 * TILES)));
     if (a.columns > LAT_EIGHT)
-        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 2, false), restrict_half<TILES, 2, From>,
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 2, true), restrict_half<TILES, 2, From>,
                      blocks, THREADS, a, in, z);
     else
-        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 1, false), restrict_half<TILES, 1, From>,
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 1, true), restrict_half<TILES, 1, From>,
                      blocks, THREADS, a, in, z);
     return lat_mg_launched();
 }
@@ -375,10 +398,10 @@ static int start_prolong(const transfer_args &a, const lat_transfer *t, const la
 {
     const unsigned blocks = (unsigned)t->blocks.count;
     if (a.columns > LAT_EIGHT)
-        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 2, true), prolong_half<2, To>, blocks,
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 2, false), prolong_half<2, To>, blocks,
                      THREADS, a, z, out);
     else
-        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 1, true), prolong_half<1, To>, blocks,
+        lat_mg_start(lat_mg_stream(t->dev), memory_of(a, 1, false), prolong_half<1, To>, blocks,
                      THREADS, a, z, out);
     return lat_mg_launched();
 }
@@ -400,8 +423,12 @@ int lat_mg_gpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const 
 {
     const lat_transfer *t = &f->down;
     const batch in = batch_of(f, columns, column, x);
-    return all ? lat_mg_gpu_restrict_all(t, in, z)
-               : start_restrict(args_of(t, 1, columns), t, in, z);
+    if (all)
+        return lat_mg_gpu_restrict_all(t, in, z);
+    int rc = start_restrict(args_of(t, 1, columns), t, in, z);
+    for (int b = 0; b < t->to->active && !rc; b++)
+        rc = lat_mg_gpu_gather(t->to, z + (size_t)b * lat_coarse_numbers(t->to));
+    return rc;
 }
 
 int lat_mg_gpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const int *column,
@@ -428,7 +455,7 @@ int lat_mg_gpu_transfer_open(lat_transfer *t)
                                                      (count + 1) * sizeof(int64_t), what)))
             return -1;
     g->first = t->at ? 0 : b->start[1][0];
-    int32_t *const next = lat_blocks_next(b);
+    int32_t *const next = lat_blocks_next(b, t->ranks);
     if (next)
         g->next = (int32_t *)lat_mg_upload(t->dev, next, (size_t)b->sites * 4 * sizeof *next, what);
     free(next);
