@@ -113,6 +113,18 @@ static int add_shift(const lat_dirac *d, const lat_part *p, lat_dfield *out, con
                   || lat_dirac_sums_apart(d, p, out, in, end));
 }
 
+/* out = keep onto */
+static int put_onto(const lat_dirac *d, const lat_part *p, const lat_apply_end *end,
+                    lat_dfield *out)
+{
+    lat_scalar keep[LAT_VECTOR_COLUMNS], none[LAT_VECTOR_COLUMNS];
+    LAT_FOR_COLUMNS (k, p) {
+        keep[k] = (lat_scalar){end->keep ? end->keep[k] : 1, 0};
+        none[k] = (lat_scalar){0, 0};
+    }
+    return d->space->ops->axpby(d->space, p, keep, end->onto, none, out, NULL);
+}
+
 int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p, lat_dfield *out,
                         lat_dfield *in, const lat_apply_end *end)
 {
@@ -120,6 +132,11 @@ int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p
         return d->ops->apply(d, matrix, p, out, in, NULL) || add_shift(d, p, out, in, end) ? -1 : 0;
     double add[LAT_VECTOR_COLUMNS];
     lat_apply_end rest = *end;
+    if (end->onto) {
+        rest.onto = NULL;
+        rest.keep = NULL;
+        return put_onto(d, p, end, out) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
+    }
     rest.terms = 0;
     rest.shift = (lat_scalar){0, 0};
     rest.factor = 0;

@@ -37,14 +37,26 @@ static const lat_scalar *all_columns(double a, lat_scalar to[LAT_VECTOR_COLUMNS]
     return to;
 }
 
-/* out += sign S in. */
-static int add_applied(const lat_system *s, const lat_part *p, double sign, lat_dfield *out,
-                       lat_dfield *in)
+/* out -= S in. */
+static int subtract_applied(const lat_system *s, const lat_part *p, lat_dfield *out, lat_dfield *in)
 {
-    double by[LAT_VECTOR_COLUMNS];
-    const lat_apply_end end = {.add = by};
+    double minus[LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {.add = minus};
     for (int k = 0; k < LAT_VECTOR_COLUMNS; k++)
-        by[k] = sign;
+        minus[k] = -1;
+    return s->apply(s->with, false, p, out, in, &end);
+}
+
+/* out = keep q + by S in; in may be q. */
+static int step(const lat_system *s, const lat_part *p, double keep, const lat_dfield *q, double by,
+                lat_dfield *out, lat_dfield *in)
+{
+    double numbers[2][LAT_VECTOR_COLUMNS];
+    const lat_apply_end end = {.add = numbers[0], .onto = q, .keep = numbers[1]};
+    for (int k = 0; k < LAT_VECTOR_COLUMNS; k++) {
+        numbers[0][k] = by;
+        numbers[1][k] = keep;
+    }
     return s->apply(s->with, false, p, out, in, &end);
 }
 
@@ -54,14 +66,19 @@ static int smooth(const lat_smoothing *v, const lat_polynomial *c, const lat_par
     lat_space *space = v->system->space;
     const lat_vector_ops *ops = space->ops;
     lat_scalar number[2][LAT_VECTOR_COLUMNS];
-    const lat_scalar *const none = all_columns(0, number[1]);
-    if (add_applied(v->system, p, -1, v->q, e))
+    const int last = c->degree - 1;
+    if (subtract_applied(v->system, p, v->q, e)
+        || (last == 0
+            && ops->axpby(space, p, all_columns(c->by[0], number[0]), v->q,
+                          all_columns(0, number[1]), v->y[0], NULL)))
         return -1;
-    for (int i = c->degree - 1; i >= 0; i--)
-        if (ops->axpby(space, p, all_columns(c->by[i], number[0]), v->q, none, v->y[i % 2], NULL)
-            || (i < c->degree - 1 && add_applied(v->system, p, 1, v->y[i % 2], v->y[(i + 1) % 2])))
+    for (int i = last - 1; i >= 0; i--) {
+        const bool first = i == last - 1;
+        if (step(v->system, p, c->by[i], v->q, first ? c->by[last] : 1, v->y[i % 2],
+                 first ? v->q : v->y[(i + 1) % 2]))
             return -1;
-    return add_applied(v->system, p, -1, v->q, v->y[0])
+    }
+    return subtract_applied(v->system, p, v->q, v->y[0])
            || ops->axpby(space, p, NULL, v->y[0], NULL, e, NULL);
 }
 
@@ -197,7 +214,7 @@ static int powers(lat_multigrid *m, const lat_part *p, lat_dfield *const *power)
 {
     const lat_vector_ops *ops = m->system.space->ops;
     if (correct(m, p, m->x[1], m->x[0]) || ops->copy(m->system.space, p, m->x[0], power[0])
-        || add_applied(&m->system, p, -1, power[0], m->x[1]))
+        || subtract_applied(&m->system, p, power[0], m->x[1]))
         return -1;
     m->applied += p->columns;
     for (int i = 0; i < LAT_MULTIGRID_DEGREE; i++)

@@ -348,7 +348,7 @@ static int dirac_cpu_apply(lat_dirac *d, lat_dirac_matrix matrix, const lat_part
     if ((matrix.form == LAT_FULL) != (p->parity == LAT_BOTH))
         return lat_fail("Dirac operator: expected sites of %s parity",
                         matrix.form == LAT_FULL ? "either" : "one");
-    if (lat_apply_recursion(end))
+    if (lat_apply_recursion(end) || (end && end->onto))
         return lat_dirac_in_passes(d, matrix, p, out, in, end);
     if (matrix.kind != LAT_NORMAL)
         return apply_one(c, matrix, p, out, in, end);

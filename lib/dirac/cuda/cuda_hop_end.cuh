@@ -159,18 +159,18 @@ template <class End> struct end_summed {
         add_real(h, (real_of<P>)e.a.end.b * unit, x);
         return unit;
     }
-    /* h <- out + alpha h */
+    /* h <- keep onto + alpha h */
     template <int P> DEVICE void add_out(real_of<P> *h, const end_site<P> &e)
     {
         typedef real_of<P> real;
         const lat_epilogue &end = e.a.end;
         real y[24];
-        get_spinor<P>(y, e.a.out + e.at(), e.lane(), e.turn());
+        get_spinor<P>(y, end.onto + e.at(), e.lane(), e.turn());
         const real alpha = (real)(end.later ? known(end.later, e.a.active[e.n]).re
                                             : end.alpha[e.n]);
 #pragma unroll
         for (int k = 0; k < 24; k++)
-            h[k] = fused(alpha, h[k], y[k]);
+            h[k] = fused(alpha, h[k], rounded_product((real)end.keep[e.n], y[k]));
     }
     template <int P, bool ONCE> DEVICE void image(real_of<P> *, const end_site<P> &) {}
 

@@ -49,7 +49,8 @@ typedef struct lat_epilogue {
     int terms;         /* with add: keep[] out + alpha[] (..) + by[j][] more[j] */
     const char *more[LAT_APPLY_TERMS];
     double keep[LAT_VECTOR_COLUMNS], by[LAT_APPLY_TERMS][LAT_VECTOR_COLUMNS];
-    bool add;                         /* out + alpha[] (..) */
+    bool add; /* keep[] onto + alpha[] (..), onto is out unless told */
+    const char *onto;
     double alpha[LAT_VECTOR_COLUMNS]; /* what is added, by the place in `active`; */
     const lat_scalar *later; /* or, if not NULL, what the device knows by then, by column */
     char *image;             /* where clover_h times out goes, too */

@@ -77,6 +77,7 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
     }
     if (lat_apply_adds(end)) {
         e->add = true;
+        e->onto = end->onto ? lat_gpu_at(s, end->onto, j->parity) : a->out;
         e->later = end->scalars ? lat_gpu_row(lat_row_of(end->scalars, LAT_ROW_MINUS)) : NULL;
         for (int k = 0; k < end->terms; k++)
             e->more[k] = lat_gpu_at(s, end->more[k], j->parity);
@@ -318,6 +319,8 @@ static int dirac_gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_part 
     if (lat_apply_recursion(end)
         && (!dirac->fuses || numbers_of(end) || (end->add && end->shift.im != 0)
             || (lat_apply_shifted(end) && m.kind != LAT_GAMMA5)))
+        return lat_dirac_in_passes(dirac, m, &p, out, in, end);
+    if (end && end->onto && m.kind == LAT_GAMMA5)
         return lat_dirac_in_passes(dirac, m, &p, out, in, end);
     switch (m.kind) {
     case LAT_PLAIN:
