@@ -13,10 +13,12 @@ C := build/cuda
 gpu_fix_obj := $(foreach s,4 8,$(gpu_fix:%=$(C)/lib/fix/kernels_%_$(s).o))
 gpu_link_obj := $(foreach s,4 8,$(gpu_links:%=$(C)/lib/generate/kernels_%_$(s).o))
 gpu_flow_obj := $(gpu_flow:%=$(C)/lib/flow/kernels_%_8.o)
-gpu_kernel_obj := $(gpu_fix_obj) $(gpu_link_obj) $(gpu_flow_obj)
+gpu_loops_obj := $(gpu_links:%=$(C)/lib/loops/kernels_%_8.o)
+gpu_kernel_obj := $(gpu_fix_obj) $(gpu_link_obj) $(gpu_flow_obj) $(gpu_loops_obj)
 $(gpu_fix_obj): lib/fix/fix_kernels.cu
 $(gpu_link_obj): lib/generate/generate_kernels.cu
 $(gpu_flow_obj): lib/flow/flow_kernels.cu
+$(gpu_loops_obj): lib/loops/loops_kernels.cu
 # The rest, one object each.
 gpu_src := $(filter-out $(if $(no_cufft),lib/fourier/fourier.cu) %_kernels.cu,$(wildcard lib/*/*.cu lib/*/*/*.cu))
 gpu_obj := $(gpu_src:%.cu=$(C)/%.o)
@@ -48,6 +50,6 @@ $(gpu_kernel_obj): $(C)/flags | $(B)/plan
 # Residuals and links in the temporal gauge: the bits of the CPU.
 $(addprefix $(C)/lib/,certify/plain_gpu.o vector/cuda/temporal_gpu.o): cuda_flags += -fmad=false
 
-gpu_tables := $(addprefix $(C)/lib/,fix/fix_gpu.o generate/generate_gpu.o flow/flow_gpu.o)
+gpu_tables := $(addprefix $(C)/lib/,fix/fix_gpu.o generate/generate_gpu.o flow/flow_gpu.o loops/loops_gpu.o)
 $(gpu_tables): $(C)/groups
 $(gpu_tables): cuda_flags += -DLAT_GPU_GROUPS=$(gpu_groups)

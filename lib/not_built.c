@@ -12,6 +12,7 @@
 #include "fourier/laplace.h"
 #include "fourier/laplace_single.h"
 #include "generate/generate_internal.h"
+#include "loops/loops_device.h"
 #include "grid/bandwidth.h"
 #include "grid/grid_internal.h"
 #include "grid/memory.h"
@@ -89,6 +90,7 @@ double lat_gpu_copy_bandwidth(size_t bytes) { return -1; }
 const lat_fix_device lat_fix_gpu = {.open = NULL};
 const lat_generate_device lat_generate_gpu = {.open = NULL};
 const lat_flow_device lat_flow_gpu = {.open = NULL};
+const lat_loops_device lat_loops_gpu = {.open = NULL};
 const lat_vector_ops lat_vector_gpu = {.open = NULL};
 const lat_dirac_ops lat_dirac_gpu = {.open = NULL};
 const lat_mg_ops lat_multigrid_gpu = {.alloc = NULL};

@@ -156,6 +156,30 @@ ROWS
     refuses 1 "on a GPU a flow needs even extents, found 5" lat-flow --device gpu --until .1 odd.lat
 }
 
+@test "lat-loops on the GPU has the loops of the CPU, the same bytes each time; ranks of GPUs are refused" {
+    local set d
+    for set in "--max-r 3 --off-axis 110,211 --smear ape:0.5 --levels 0,2,5" \
+        "--smear hyp:0.6,0.3 --levels 1 --time-links hyp:0.75,0.6,0.3,1" "--smear stout:0.1 --levels 0,4 --slices 1,5" \
+        "--polyakov --off-axis 111"; do
+        for d in cpu gpu again; do
+            # shellcheck disable=SC2086 # words
+            lat-loops --device "${d/again/gpu}" --tsv $set a.lat >$d.tsv
+        done
+        cmp gpu.tsv again.tsv
+        # Some hundred products, each off by some 2.2e-16; each of up to 5 steps of smearing multiplies that by less than 4.
+        paste cpu.tsv gpu.tsv | awk -F'\t' '
+            NR == 1 { for (i = 1; i <= NF / 2; i++) if ($i ~ /^(W|C|polyakov_..)$/) number[i] = 1 }
+            NR > 1 { n++; for (i = 1; i <= NF / 2; i++) { j = i + NF / 2; d = $i - $j
+                if (i in number ? !(d < 1e-12 && d > -1e-12) : $i != $j) { print "column " i ": " $0; bad = 1 } } }
+            END { exit bad || n < 2 || !length(number) }'
+    done
+    command -v mpirun >/dev/null || return 0
+    refuses 1 "on GPUs one rank alone measures loops, found 2 ranks" lat-loops -n 2 --device gpu a.lat
+    lat-loops -n 2 --tsv --device cpu a.lat >cpu.tsv
+    lat-loops -n 2 --tsv a.lat 2>said | cmp - cpu.tsv
+    grep -q "it runs on the CPU" said
+}
+
 @test "lat-ghost on the GPU has the propagator of the CPU, in both gauges; what it cannot do runs on the CPU" {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-ghost" ] || skip "lat-ghost was not built: no FFTW"
     local fix args

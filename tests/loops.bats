@@ -173,7 +173,6 @@ PY
 @test "wrong options and fields" {
     lat-start cold --dims 4,4,4,4 -o u.lat
     lat-start cold --dims 4,4 -o plane.lat
-    refuses 2 "--device gpu: loops are measured on the CPU alone" lat-loops --device gpu u.lat
     for v in 100 220 11a 1111 1 123x 333 ","; do
         refuses 2 "--off-axis: expected vectors such as 110" lat-loops --off-axis "$v" u.lat
     done

@@ -29,7 +29,7 @@ check-long: deps
 check-mpi: $(tools) $(B)/tests/check/check_slab
 	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
-gpu_check_names := check_grid check_fix_devices check_generate_devices check_flow check_ghost check_newton \
+gpu_check_names := check_grid check_fix_devices check_generate_devices check_flow check_loops check_ghost check_newton \
   check_vector check_dirac check_overlap check_multigrid
 gpu_checks := $(addprefix $(B)/tests/check/,$(gpu_check_names))
 # The tests of the GPU backend alone. `make check` runs them too, and skips them where there is no GPU.

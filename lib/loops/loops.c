@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "lattice/anisotropy.h"
 #include "lattice/boundary.h"
 #include "loops_internal.h"
@@ -22,7 +23,7 @@ int lat_loops_separations(const lat_loops_how *how, lat_loops_separation *list)
     int count = 0;
     for (int c = 0; c < how->classes; c++)
         for (int n = 1;; n++, count++) {
-            lat_loops_separation s = {.class = c, .n = n};
+            lat_loops_separation s = {.kind = c, .n = n};
             for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
                 s.vector[mu] = n * how->vector[c][mu];
             const int square = square_of(s.vector);
@@ -128,6 +129,18 @@ void lat_loops_paths_of(const int *vector, lat_loops_paths *p)
     go_on(left, 0, step, p);
 }
 
+bool lat_loops_off_axis(const lat_loops_how *how)
+{
+    for (int c = 0; c < how->classes; c++) {
+        int steps = 0;
+        for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+            steps += how->vector[c][mu];
+        if (steps > 1)
+            return true;
+    }
+    return false;
+}
+
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 lat_loops_chunks lat_loops_chunks_of(size_t sites)
@@ -188,4 +201,38 @@ int lat_loops_check(const lat_field *u, const lat_loops_how *how, const char *na
         || (how->time_links ? lat_anisotropy_none(&u->head, name) : lat_anisotropy(&u->head, &xi)))
         return -1;
     return check_vectors(geom, how, name) || check_window(&u->head, how, name) ? -1 : 0;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static const lat_loops_device *device_of(const lat_device *dev)
+{
+    return dev->gpu ? &lat_loops_gpu : &lat_loops_cpu;
+}
+
+int lat_loops_check_device(const lat_device *dev, const lat_field *u, const lat_loops_how *how)
+{
+    const lat_loops_device *device = device_of(dev);
+    return dev->gpu ? device->check(dev, u, how) : 0;
+}
+
+lat_loops *lat_loops_new(lat_device *dev, const lat_field *u, const lat_loops_how *how)
+{
+    const lat_loops_device *device = device_of(dev);
+    lat_loops *s = lat_loops_check_device(dev, u, how) ? NULL
+                                                       : lat_alloc_zero(1, device->size, "loops");
+    if (!s)
+        return NULL;
+    s->device = device;
+    s->dev = dev;
+    s->how = how;
+    s->comm = lat_field_shared(u) ? u->comm : &lat_comm_self;
+    s->sites = lat_slice_sites(&u->head);
+    s->n = u->head.nc;
+    s->axes = u->head.geom.nd - 1;
+    s->slices = lat_slices(&u->head);
+    s->space = u->head.geom;
+    s->space.nd = s->axes;
+    s->space.dims[s->axes] = 1;
+    return s;
 }

@@ -15,10 +15,12 @@
  * In temporal gauge a loop is the trace of one product, of a line at t and a line at t + T. Lines
  * lie with their times one after the other; so a vector has the loops of eight times.
  *
- * The bits of results depend neither on threads nor on ranks. All ranks call a function: 0, or -1
- * with lat_error set. */
+ * The bits of results depend neither on threads nor on ranks; on a GPU they are the same each time,
+ * and one rank alone has loops. All ranks call a function: 0, or -1 with lat_error set. C and C++.
+ */
 #pragma once
 
+#include "grid/device.h"
 #include "lattice/field.h"
 #include "smear/smear.h"
 
@@ -38,10 +40,13 @@ typedef struct lat_loops_how {
 /* 0, or -1 with a sentence that begins with `name`, where these links have no such loops. */
 int lat_loops_check(const lat_field *u, const lat_loops_how *how, const char *name);
 
+/* The same where this device has none: too little memory, several ranks on GPUs, no code for N. */
+int lat_loops_check_device(const lat_device *dev, const lat_field *u, const lat_loops_how *how);
+
 /* The separations R: first those of the first class, n = 1, 2, ... Their number; list may be NULL.
  */
 typedef struct lat_loops_separation {
-    int class, n;
+    int kind, n;              /* number of the class */
     int vector[LAT_MAX_DIMS]; /* n d */
     double r;                 /* |R| */
 } lat_loops_separation;
@@ -55,7 +60,8 @@ static inline int lat_loops_pairs(const lat_loops_how *how)
 
 /* w: for each separation, T = 1 to `time`, and pair, one after the other. The links of u become
  * unitary (lattice/unitary.h). */
-int lat_loops_wilson(lat_field *u, const lat_loops_how *how, double *w);
+int lat_loops_wilson(lat_device *dev, lat_field *u, const lat_loops_how *how, double *w);
 
 /* loop: the mean of p, re and im; c: for each separation. The same of u. */
-int lat_loops_polyakov(lat_field *u, const lat_loops_how *how, double loop[2], double *c);
+int lat_loops_polyakov(lat_device *dev, lat_field *u, const lat_loops_how *how, double loop[2],
+                       double *c);

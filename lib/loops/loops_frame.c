@@ -47,19 +47,20 @@ static void go_through(const lat_loops_frame *f, const lat_field *u)
     }
 }
 
-/* With a window: were links missing before its end? They are those across the boundary else. */
-static int missing_inside(const lat_loops_frame *f, const lat_field *u, const lat_loops_how *how)
+int lat_loops_missing(const lat_field *u, const lat_loops_how *how)
 {
-    const size_t nd = (size_t)f->axes + 1;
+    const lat_comm *comm = lat_field_shared(u) ? u->comm : &lat_comm_self;
+    const lat_slab slab = lat_field_slab(u);
+    const size_t nd = (size_t)u->head.geom.nd, sites = lat_slice_sites(&u->head);
     double link[LAT_SUN_REALS], missing = 0;
-    for (int t = 0; t < f->slab.count; t++) {
+    for (int t = 0; t < slab.count; t++) {
         double norm = 0;
-        lat_load(u, (size_t)t * f->sites * nd + nd - 1, f->n, link);
-        for (int k = 0; k < 2 * f->n * f->n; k++)
+        lat_load(u, (size_t)t * sites * nd + nd - 1, u->head.nc, link);
+        for (int k = 0; k < 2 * u->head.nc * u->head.nc; k++)
             norm += link[k] * link[k];
-        missing += norm == 0 && t + f->slab.first < f->slices - 1;
+        missing += norm == 0 && t + slab.first < lat_slices(&u->head) - 1;
     }
-    if (f->comm->sum(f->comm, &missing, 1))
+    if (comm->sum(comm, &missing, 1))
         return -1;
     return how->window && missing > 0
                ? lat_fail("expected the missing links of an open axis across its boundary, found "
@@ -104,7 +105,7 @@ int lat_loops_frame_open(lat_loops_frame *f, const lat_field *u, const lat_loops
     if (rc == 0 && how->time_links)
         rc = lat_smear_links(u, how->time_links, &smeared);
     if (rc == 0)
-        rc = lat_rc(missing_inside(f, u, how) || run_through(f, how->time_links ? &smeared : u));
+        rc = lat_rc(lat_loops_missing(u, how) || run_through(f, how->time_links ? &smeared : u));
     lat_field_free(&smeared);
     return rc;
 }

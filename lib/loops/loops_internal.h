@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loops_internal.h: what Wilson and Polyakov loops share. */
+/* loops_internal.h: what Wilson and Polyakov loops share on the CPU. */
 #pragma once
 
-#include "loops.h"
+#include "loops_device.h"
 #include "loops_lanes.h"
 
 /* Links in temporal gauge: g(x, 0) = 1 makes all links along the last axis 1, but those across the
@@ -50,10 +50,3 @@ static inline size_t lat_loops_begin(const lat_loops_chunks *c, int chunk)
  * for one rank. All ranks call it. */
 int lat_loops_gather(const lat_loops_frame *f, const lat_loops_chunks *c, const lat_simd8 *own,
                      lat_simd8 *all);
-
-/* The directions of a class: vectors, of which each begins with a positive component. */
-enum { LAT_LOOPS_DIRECTIONS = 24 };
-int lat_loops_directions(const int *vector, int axes, int list[][LAT_MAX_DIMS]);
-
-/* All shortest paths of such a vector. */
-void lat_loops_paths_of(const int *vector, lat_loops_paths *p);

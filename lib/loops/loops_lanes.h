@@ -7,6 +7,7 @@
 
 #include "lattice/simd8.h"
 #include "loops.h"
+#include "loops_paths.h"
 
 /* All of it for sites from .. to - 1 of a slice. */
 typedef struct lat_timewise {
@@ -22,13 +23,6 @@ static inline size_t lat_timewise_vectors(const lat_timewise *w)
 
 /* x + by. */
 size_t lat_loops_shift(const lat_geometry *space, size_t x, const int *by);
-
-/* The shortest paths of a vector: steps +-(axis + 1), `length` a path. */
-enum { LAT_LOOPS_PATHS = 90 };
-typedef struct lat_loops_paths {
-    int length, count;
-    signed char step[LAT_LOOPS_PATHS][LAT_LOOPS_LONGEST];
-} lat_loops_paths;
 
 /* Lines of R of all levels, of sites `base` on. */
 typedef struct lat_loops_lines {

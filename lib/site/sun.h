@@ -21,8 +21,10 @@
 #define LAT_SUN_HOST_DEVICE static inline
 #endif
 
-/* A matrix on the stack is `double m[LAT_SUN_REALS]`. */
+/* A matrix on the stack is `double m[LAT_SUN_REALS]`. GPU code for one N alone may say fewer. */
+#ifndef LAT_SUN_REALS
 #define LAT_SUN_REALS (2 * LAT_MAX_COLOURS * LAT_MAX_COLOURS)
+#endif
 
 /* What the functions do; bodies below. Where one returns -1, m is undefined.
  *   lat_sun_one(n, m)             m = 1

@@ -147,6 +147,12 @@ static int step(const lat_field *u, const lat_smear *s, int directions, lat_fiel
     return bad ? LAT_SMEAR_SINGULAR : 0;
 }
 
+/* Those that are smeared. */
+static int directions_of(const lat_field *u, const lat_smear *s)
+{
+    return u->head.geom.nd - (s->spatial ? 1 : 0);
+}
+
 /* ---- the whole field ------------------------------------------------------------------------- */
 
 int lat_smear_like(const lat_field *u, lat_field *v)
@@ -167,8 +173,9 @@ int lat_smear_like(const lat_field *u, lat_field *v)
     return 0;
 }
 
-static int check(const lat_field *u, const lat_smear *s, int directions)
+static int check(const lat_field *u, const lat_smear *s)
 {
+    const int directions = directions_of(u, s);
     char text[64];
     if (u->head.kind != LAT_GAUGE)
         return lat_fail("links to smear: expected a gauge field, found a field of another kind");
@@ -213,14 +220,20 @@ static void warn_of_growth(const lat_smear *s, int d)
         rows[s->kind].first, rows[s->kind].name, most, s->weight[0], grows);
 }
 
+int lat_smear_check(const lat_field *u, const lat_smear *s)
+{
+    if (check(u, s))
+        return -1;
+    warn_of_growth(s, directions_of(u, s));
+    return 0;
+}
+
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v)
 {
-    const int directions = u->head.geom.nd - (s->spatial ? 1 : 0);
+    const int directions = directions_of(u, s);
     const lat_comm *comm = lat_smear_comm(u);
     lat_field from = {.data = NULL}, to = {.data = NULL};
-    int rc = check(u, s, directions);
-    if (rc == 0)
-        warn_of_growth(s, directions);
+    int rc = lat_smear_check(u, s);
     for (int i = 0; rc == 0 && i < s->steps; i++) {
         const lat_field *last = i ? &from : u;
         rc = lat_agree(comm, to.data ? 0 : lat_smear_like(u, &to));

@@ -35,8 +35,17 @@ typedef struct lat_smear {
 /* 0, or -1 with a sentence about usage. */
 int lat_smear_parse(const char *text, lat_smear *s);
 
+/* -1 with a sentence where links of u cannot be smeared so. Weights with which smearing makes links
+ * rougher are said in a warning, once (docs/flow.md). */
+int lat_smear_check(const lat_field *u, const lat_smear *s);
+
+/* What is said where P does not exist. */
+#define LAT_SMEAR_SINGULAR \
+    lat_fail("a smeared link is singular and cannot be projected to SU(N): smaller weights may " \
+             "help")
+
 /* *v: the smeared links, f64, on the ranks of u, halos exchanged, to be freed by the caller. Its
  * header is u's without what holds for the links of u alone (plaquette, gauge, flow time).
- * The ghosts of u must be up to date. Weights with which smearing makes links rougher are said in a
- * warning, once (docs/flow.md). All ranks call it: 0, or -1 with lat_error set. */
+ * The ghosts of u must be up to date; it is checked (lat_smear_check). All ranks call it: 0, or -1
+ * with lat_error set. */
 int lat_smear_links(const lat_field *u, const lat_smear *s, lat_field *v);

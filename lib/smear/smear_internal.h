@@ -12,10 +12,6 @@ static inline const lat_comm *lat_smear_comm(const lat_field *u)
     return u->comm ? u->comm : &lat_comm_self;
 }
 
-#define LAT_SMEAR_SINGULAR \
-    lat_fail("a smeared link is singular and cannot be projected to SU(N): smaller weights may " \
-             "help")
-
 /* sum += the two staples of a link along mu at w in the plane with nu: sides along mu are of b,
  * sides along nu of c. */
 void lat_smear_staples(const lat_iterator *w, int n, int mu, const lat_field *b, int nu,

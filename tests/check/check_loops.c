@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_loops.c: Wilson and Polyakov loops beside plain ones, multiplied link by link around their
- * paths; gauge transformations; open time. */
+ * paths; gauge transformations; open time; on every device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "devices.h"
 #include "fields.h"
 #include "lattice/boundary.h"
 #include "lattice/transform.h"
@@ -12,6 +13,20 @@
 #include "measure/measure.h"
 
 #define EPS 0x1p-52
+
+static lat_device *on; /* what measures */
+
+/* Has it code for SU(nc)? */
+static bool has_group(int nc)
+{
+    const lat_loops_how how = {
+        .distance = 1, .time = 1, .classes = 1, .vector = {{1}}, .levels = 1};
+    lat_field u = field_new(LAT_GAUGE, geometry_of("2 2"), nc, LAT_F64);
+    const bool has = lat_loops_check_device(on, &u, &how) == 0;
+    lat_field_free(&u);
+    lat_error_clear();
+    return has;
+}
 
 static lat_field rough_links(const char *dims, int nc, uint64_t seed)
 {
@@ -120,7 +135,7 @@ static double plain(const lat_field *const ends[2], const lat_field *links,
     double sum = 0, count = 0;
     for (int code = 0; code < 5 * 5 * 5; code++) {
         const int v[LAT_MAX_DIMS] = {code % 5 - 2, code / 5 % 5 - 2, code / 25 - 2};
-        if (!of_class(v, how->vector[s->class]) || (axes < 3 && v[2]) || (axes < 2 && v[1]))
+        if (!of_class(v, how->vector[s->kind]) || (axes < 3 && v[2]) || (axes < 2 && v[1]))
             continue;
         for (size_t x = 0; x < lat_volume(geom); x++) {
             int at[LAT_MAX_DIMS];
@@ -152,7 +167,7 @@ static double *measured(const lat_field *u, const lat_loops_how *how)
     double *w = lat_alloc((size_t)count, sizeof *w, "loops");
     lat_field v;
     need(w && lat_field_duplicate(u, &v) == 0 && lat_loops_check(&v, how, "links") == 0
-             && lat_loops_wilson(&v, how, w) == 0,
+             && lat_loops_wilson(on, &v, how, w) == 0,
          "loops");
     lat_field_free(&v);
     return w;
@@ -184,7 +199,7 @@ static void compare(const lat_field *u, const lat_loops_how *how)
                                            time);
                     CHECK(fabs(*next - p) <= bound(u, &s[k], time),
                           "SU(%d), class %d, n %d, T %d, levels %d %d: %.17g, plain %.17g",
-                          u->head.nc, s[k].class, s[k].n, time, i, j, *next, p);
+                          u->head.nc, s[k].kind, s[k].n, time, i, j, *next, p);
                 }
     CHECK(next - w == count * how->time * lat_loops_pairs(how) && count > 0, "%d", count);
     for (int i = 0; i < how->levels; i++)
@@ -200,10 +215,10 @@ static void groups_and_lattices(void)
     static const struct {
         const char *dims;
         int nc, time;
-    } of[] = {
-        {"3 5", 2, 5}, {"4 3 9", 3, 9}, {"3 2 4 5", 3, 5}, {"2 3 2 3", 5, 3}, {"2 2 2 2", 16, 2}};
-    check_case("loops on axis of all times, around the lattice too: those of plain code");
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    } of[] = {{"3 5", 2, 5},     {"4 3 9", 3, 9},   {"3 2 4 5", 3, 5},
+              {"2 3 2 3", 4, 3}, {"2 3 2 3", 5, 3}, {"2 2 2 2", 16, 2}};
+    device_case(on, "loops on axis of all times, around the lattice too: those of plain code");
+    for (size_t i = 0; i < sizeof of / sizeof *of && has_group(of[i].nc); i++) {
         const lat_loops_how how = {
             .distance = 3, .time = of[i].time, .classes = 1, .vector = {{1}}, .levels = 1};
         lat_field u = rough_links(of[i].dims, of[i].nc, 7);
@@ -219,7 +234,7 @@ static void off_axis(void)
                          .classes = 4,
                          .vector = {{1}, {1, 1}, {1, 1, 1}, {2, 1}},
                          .levels = 1};
-    check_case("loops off axis are means over all shortest paths and all directions");
+    device_case(on, "loops off axis are means over all shortest paths and all directions");
     lat_field u = rough_links("3 2 4 3", 3, 8), v = rough_links("3 4 2", 2, 8);
     compare(&u, &how);
     how.classes = 2;
@@ -232,7 +247,7 @@ static void levels(void)
 {
     static const char *const kinds[] = {"ape:0.5,1,spatial", "stout:0.1,1,spatial",
                                         "hyp:0.6,0.3,1,spatial"};
-    check_case("ends of all pairs of levels, smeared links in time");
+    device_case(on, "ends of all pairs of levels, smeared links in time");
     lat_field u = rough_links("2 3 2 4", 3, 9);
     for (int i = 0; i < 3; i++) {
         lat_smear time_links;
@@ -262,7 +277,7 @@ static void windows(void)
                          .first = 1,
                          .last = 4};
     double zero[LAT_SUN_REALS] = {0};
-    check_case("a window of slices, and open time");
+    device_case(on, "a window of slices, and open time");
     lat_field u = rough_links("3 2 4 6", 3, 10);
     compare(&u, &how);
     for (size_t x = 5 * 24; x < 6 * 24; x++)
@@ -284,7 +299,7 @@ static void transformed(void)
                          .levels = 2,
                          .steps = {0, 2}};
     lat_loops_separation s[40];
-    check_case("a gauge transformation changes no loop");
+    device_case(on, "a gauge transformation changes no loop");
     need(lat_smear_parse("ape:0.4,1,spatial", &how.smear) == 0, "smearing");
     const int count = lat_loops_separations(&how, s);
     lat_field u = rough_links("4 4 4 6", 3, 11), v, g = haar_transform(&u, 12);
@@ -311,14 +326,14 @@ static void polyakov(void)
         .distance = 3, .time = 1, .classes = 2, .vector = {{1}, {1, 1}}, .levels = 1};
     lat_loops_separation s[40];
     double loop[2], mean[2], c[40], plain_c[40] = {0};
-    check_case("Polyakov loops and their correlators");
+    device_case(on, "Polyakov loops and their correlators");
     const int count = lat_loops_separations(&how, s);
     lat_field u = rough_links("4 3 2 5", 3, 13);
     for (int k = 0; k < count; k++) {
         double directions = 0;
         for (int code = 0; code < 27; code++) {
             const int v[LAT_MAX_DIMS] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
-            if (!of_class(v, how.vector[s[k].class]))
+            if (!of_class(v, how.vector[s[k].kind]))
                 continue;
             directions++;
             for (size_t x = 0; x < 24; x++) {
@@ -340,7 +355,7 @@ static void polyakov(void)
         }
         plain_c[k] /= directions;
     }
-    need(lat_measure_polyakov(&u, 3, mean) == 0 && lat_loops_polyakov(&u, &how, loop, c) == 0,
+    need(lat_measure_polyakov(&u, 3, mean) == 0 && lat_loops_polyakov(on, &u, &how, loop, c) == 0,
          "Polyakov loops");
     CHECK(fabs(loop[0] - mean[0]) <= 5 * 3 * EPS && fabs(loop[1] - mean[1]) <= 5 * 3 * EPS,
           "%.17g %.17g, lib/measure %.17g %.17g", loop[0], loop[1], mean[0], mean[1]);
@@ -350,14 +365,92 @@ static void polyakov(void)
     lat_field_free(&u);
 }
 
-int main(void)
+/* ---- a GPU beside the CPU -------------------------------------------------------------------- */
+
+/* Numbers of all loops, on both; on the GPU twice. */
+static void beside_cpu(lat_device *gpu, const char *dims, int nc, const lat_loops_how *how)
 {
-    lat_tool_name = "check_loops";
+    lat_loops_separation s[40];
+    const int count = lat_loops_separations(how, s), each = how->time * lat_loops_pairs(how);
+    lat_field u = rough_links(dims, nc, 14);
+    double *w[3];
+    for (int i = 0; i < 3; i++) {
+        on = i ? gpu : cpu_device();
+        w[i] = measured(&u, how);
+    }
+    /* A step of smearing multiplies what it is given by less than 4 (transformed). */
+    const double grown = pow(4, how->steps[how->levels - 1]);
+    double far = 0;
+    for (int i = 0; i < count * each; i++)
+        far = lat_worse(
+            far, fabs(w[0][i] - w[1][i])
+                     / (2 * grown * bound(&u, &s[i / each], i % each / lat_loops_pairs(how) + 1)));
+    CHECK(far <= 1, "%s, SU(%d): the CPU has other loops, by %g times the bound", dims, nc, far);
+    CHECK(!memcmp(w[1], w[2], (size_t)(count * each) * sizeof **w), "%s, SU(%d): other bits", dims,
+          nc);
+    for (int i = 0; i < 3; i++)
+        free(w[i]);
+    lat_field_free(&u);
+}
+
+static void large_lattices(lat_device *gpu)
+{
+    lat_loops_how how = {.distance = 3,
+                         .time = 6,
+                         .classes = 3,
+                         .vector = {{1}, {1, 1}, {2, 1, 1}},
+                         .levels = 3,
+                         .steps = {0, 1, 2}};
+    device_case(gpu, "loops of larger lattices are those of the CPU, every time the same bits");
+    need(lat_smear_parse("ape:0.5,1,spatial", &how.smear) == 0, "smearing");
+    beside_cpu(gpu, "12 11 10 6", 3, &how); /* several tiles of rows a block */
+    how = (lat_loops_how){
+        .distance = 2, .time = 150, .classes = 1, .vector = {{1}}, .levels = 2, .steps = {1, 2}};
+    need(lat_smear_parse("stout:0.1,1,spatial", &how.smear) == 0, "smearing");
+    beside_cpu(gpu, "4 3 2 150", 2, &how); /* few rows a tile, several groups of times */
+    how.levels = how.time = 1;
+    how.steps[0] = 2;
+    on = gpu;
+    beside_cpu(gpu, "8 8 8 8", has_group(4) ? 4 : 3, &how);
+}
+
+static void too_long(lat_device *gpu)
+{
+    const lat_loops_how how = {
+        .distance = 1, .time = 3000, .classes = 1, .vector = {{1}}, .levels = 1};
+    double w[3000];
+    device_case(gpu, "lines that fit into no block are refused");
+    lat_field u = rough_links("2 3000", 2, 15);
+    CHECK(lat_loops_wilson(gpu, &u, &how, w) != 0 && strstr(lat_error(), "fewer slices"), "'%s'",
+          lat_error());
+    lat_error_clear();
+    lat_field_free(&u);
+}
+
+static void all_cases(lat_device *dev)
+{
+    on = dev;
     groups_and_lattices();
     off_axis();
     levels();
     windows();
     transformed();
     polyakov();
+}
+
+/* With an argument: the GPU alone. */
+int main(int argc, LAT_UNUSED char **argv)
+{
+    lat_tool_name = "check_loops";
+    if (argc == 1)
+        all_cases(cpu_device());
+    lat_device *const gpu = gpu_device();
+    if (gpu) {
+        all_cases(gpu);
+        large_lattices(gpu);
+        too_long(gpu);
+    } else {
+        check_skipped("GPU: loops", lat_error());
+    }
     return check_done();
 }

@@ -12,12 +12,13 @@
 #include "lattice/boundary.h"
 #include "lattice/ensemble.h"
 #include "loops/loops.h"
+#include "run/common/device_options.h"
 #include "run/common/print.h"
 
 static long distance, most_time;
 static const char *off_axis, *smear, *levels, *time_links, *slices;
 static bool polyakov;
-static int device;
+static lat_device_options device;
 
 static const lat_option options[] = {
     {LAT_OPT_INT, "max-r", 0, "R", &distance, 1, 65535,
@@ -36,8 +37,10 @@ static const lat_option options[] = {
      "loops between slices A and B alone, which links with open time need"},
     {LAT_OPT_FLAG, "polyakov", 0, NULL, &polyakov, 0, 0,
      "measure Polyakov loops and their correlators instead of Wilson loops"},
-    {LAT_OPT_CHOICE | LAT_OPT_LIMIT, "device", 0, LAT_DEVICES, &device, 0, 0,
-     "device that computes: the CPU alone has loops"},
+    {LAT_OPT_CHOICE | LAT_OPT_LIMIT, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
+     "device that computes; auto: the fastest one"},
+    {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gpus", 'g', "N", &device.gpus, 0, 0,
+     "number of the GPU that is used (default: the first one)"},
     LAT_PRINT_OPTIONS("loop", "configuration"),
     {0}};
 
@@ -158,8 +161,6 @@ static void parse(void)
         lat_usage("--time-links: expected ape:A,N, stout:R,N or hyp:A1,A2,A3,N, found '%.80s'",
                   time_links);
     how.time_links = time_links ? &in_time : NULL;
-    if (device == LAT_DEVICE_GPU)
-        lat_usage("--device gpu: loops are measured on the CPU alone (--device cpu)");
     if (polyakov && (smear || slices || lat_opt_given("max-t")))
         lat_usage("--polyakov: Polyakov loops have no --smear, --slices and --max-t");
 }
@@ -194,6 +195,17 @@ static lat_loops_how how_of(const lat_geometry *geom)
     return h;
 }
 
+static lat_device *opened; /* of all configurations */
+
+static int loops_of(lat_field *u, measured *m)
+{
+    lat_device *on = lat_device_or_cpu_said(opened, lat_loops_check_device(opened, u, &m->how));
+    if (!on)
+        return -1;
+    return polyakov ? lat_loops_polyakov(on, u, &m->how, m->loop, m->number)
+                    : lat_loops_wilson(on, u, &m->how, m->number);
+}
+
 static int measure(lat_field *u, const char *name, measured *m)
 {
     m->how = how_of(&u->head.geom);
@@ -211,8 +223,7 @@ static int measure(lat_field *u, const char *name, measured *m)
     if (lat_agree(lat_opts.comm, m->list && m->number ? 0 : -1))
         return -1;
     lat_loops_separations(&m->how, m->list);
-    const int rc = polyakov ? lat_loops_polyakov(u, &m->how, m->loop, m->number)
-                            : lat_loops_wilson(u, &m->how, m->number);
+    const int rc = loops_of(u, m);
     if (rc)
         lat_error_name(name, NULL);
     return rc;
@@ -318,11 +329,21 @@ static int one(lat_field *u, lat_input *in, FILE *to, long config)
     return code;
 }
 
-static int all(lat_input *in, FILE *to) { return lat_print_links(in, to, one, false); }
+static int all(lat_input *in, FILE *to)
+{
+    return opened || (opened = lat_device_open(&device, lat_opts.comm))
+               ? lat_print_links(in, to, one, false)
+               : LAT_FAILED;
+}
 
 int main(int argc, char **argv)
 {
     lat_options_parse(&tool, argc, argv);
     parse();
-    return lat_print_run(all, NULL);
+    if (lat_device_begin(&device, lat_opts.comm))
+        return lat_report(LAT_FAILED);
+    const int code = lat_print_run(all, NULL);
+    lat_device_close(opened);
+    lat_device_end();
+    return code;
 }
