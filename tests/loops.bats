@@ -99,26 +99,26 @@ PY
     done
 }
 
-@test "the same bytes on any ranks and threads" {
+@test "on CPUs the same bytes on any ranks and threads" {
     need_mpi
     local set
     rough u.lat --dims 6,5,6,11 # large enough for threads
     for set in "--off-axis 110,210 --smear ape:0.5 --levels 0,1,3 --max-r 4 --max-t 11" "--slices 2,9 --max-t 5" \
         "--time-links hyp:0.75,0.6,0.3,1" "--polyakov --off-axis 111"; do
         # shellcheck disable=SC2086  # several words
-        lat-loops --tsv -@ 1 $set u.lat > one
+        lat-loops --device cpu --tsv -@ 1 $set u.lat > one
         # shellcheck disable=SC2086
-        lat-loops --tsv -@ 2 $set u.lat | cmp - one
+        lat-loops --device cpu --tsv -@ 2 $set u.lat | cmp - one
         # shellcheck disable=SC2086
-        lat-loops --tsv -@ 1 -n 2 $set u.lat | cmp - one
+        lat-loops --device cpu --tsv -@ 1 -n 2 $set u.lat | cmp - one
     done
-    lat-loops --tsv -@ 2 -n 3 --polyakov --off-axis 111 u.lat | cmp - one
+    lat-loops --device cpu --tsv -@ 2 -n 3 --polyakov --off-axis 111 u.lat | cmp - one
 }
 
 @test "any vector length: to rounding" {
     rough u.lat --dims 4,4,4,10
     for lanes in base avx2 avx512; do
-        LAT_LANES=$lanes lat-loops --tsv --off-axis 110 --smear ape:0.5 --levels 0,2 u.lat > "$lanes.tsv"
+        LAT_LANES=$lanes lat-loops --device cpu --tsv --off-axis 110 --smear ape:0.5 --levels 0,2 u.lat > "$lanes.tsv"
         same_numbers base.tsv "$lanes.tsv" 1e-14
     done
 }

@@ -213,7 +213,7 @@ static const lat_loops_device *device_of(const lat_device *dev)
 int lat_loops_check_device(const lat_device *dev, const lat_field *u, const lat_loops_how *how)
 {
     const lat_loops_device *device = device_of(dev);
-    return dev->gpu ? device->check(dev, u, how) : 0;
+    return device->check ? device->check(dev, u, how) : 0;
 }
 
 lat_loops *lat_loops_new(lat_device *dev, const lat_field *u, const lat_loops_how *how)

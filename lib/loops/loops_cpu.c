@@ -212,8 +212,7 @@ static int cpu_polyakov(lat_loops *loops, const lat_field *u, double *p)
     return rc;
 }
 
-const lat_loops_device lat_loops_cpu = {.groups = LAT_MAX_COLOURS,
-                                        .size = sizeof(cpu),
+const lat_loops_device lat_loops_cpu = {.size = sizeof(cpu),
                                         .open = cpu_open,
                                         .close = cpu_close,
                                         .begin = cpu_begin,

@@ -19,8 +19,8 @@ typedef struct lat_loops {
 } lat_loops;
 
 typedef struct lat_loops_device {
-    int groups;  /* its code is for SU(2) to SU(groups) */
     size_t size; /* bytes of its struct */
+    /* -1 with a sentence where it has no loops of u; NULL: it always has. */
     int (*check)(const lat_device *dev, const lat_field *u, const lat_loops_how *how);
     /* For Wilson loops of u, whose links are unitary: links of all levels in temporal gauge. */
     int (*open)(lat_loops *s, const lat_field *u);

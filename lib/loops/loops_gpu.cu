@@ -332,6 +332,6 @@ static int gpu_polyakov(lat_loops *loops, const lat_field *u, double *p)
 }
 
 const lat_loops_device lat_loops_gpu = {
-    LAT_GPU_LOOPS_MOST, sizeof(gpu), gpu_check, gpu_open, gpu_close,
-    gpu_begin,          gpu_steps,   gpu_add,   gpu_sums, gpu_polyakov,
+    sizeof(gpu), gpu_check, gpu_open, gpu_close,    gpu_begin,
+    gpu_steps,   gpu_add,   gpu_sums, gpu_polyakov,
 };

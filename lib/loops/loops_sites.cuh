@@ -138,7 +138,7 @@ static __device__ __forceinline__ LAT_(c) LAT_(cofactors)(LAT_(m) *c, const LAT_
 
 /* x <- the nearest matrix of SU(N): Newton's iteration of lat_sun_polar (site/sun.h), with the
  * inverse by cofactors, in registers. False where x is singular to rounding or not finite. */
-static __device__ bool LAT_(project)(LAT_(m) *x)
+static __device__ __forceinline__ bool LAT_(project)(LAT_(m) *x)
 {
     const double least = 4 * LAT_N * DBL_EPSILON;
     LAT_(m) c;
@@ -170,7 +170,7 @@ static __device__ bool LAT_(project)(LAT_(m) *x)
     return fabs(d.re * d.re + d.im * d.im - 1) < 0.5;
 }
 #else
-static __device__ __noinline__ bool LAT_(project)(LAT_(m) *x)
+static __device__ __forceinline__ bool LAT_(project)(LAT_(m) *x)
 {
     return lat_sun_polar(LAT_N, (double *)x) == 0;
 }
