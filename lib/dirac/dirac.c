@@ -132,11 +132,10 @@ int lat_dirac_in_passes(lat_dirac *d, lat_dirac_matrix matrix, const lat_part *p
         return d->ops->apply(d, matrix, p, out, in, NULL) || add_shift(d, p, out, in, end) ? -1 : 0;
     double add[LAT_VECTOR_COLUMNS];
     lat_apply_end rest = *end;
-    if (end->onto) {
-        rest.onto = NULL;
-        rest.keep = NULL;
+    rest.keep = NULL;
+    rest.onto = NULL;
+    if (end->onto)
         return put_onto(d, p, end, out) || d->ops->apply(d, matrix, p, out, in, &rest) ? -1 : 0;
-    }
     rest.terms = 0;
     rest.shift = (lat_scalar){0, 0};
     rest.factor = 0;

@@ -373,6 +373,43 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
     free(other);
 }
 
+/* out = keep onto + add M in, onto being another field or the one that goes in, whatever is in out.
+ */
+static void against_onto(setup *t, const lat_dirac_matrix m, lat_parity parity)
+{
+    const lat_part part = {parity, t->columns, t->all}, every = {LAT_BOTH, t->columns, t->all};
+    double add[LAT_VECTOR_COLUMNS], keep[LAT_VECTOR_COLUMNS];
+    const int c = below(t->columns);
+    const bool kept = below(2) == 0, itself = below(3) == 0;
+    lat_dfield *const z = lat_vector_new(t->s, "z"), *const onto = itself ? t->x : z;
+    cd *const other = numbers(t->n, sizeof *other);
+    for (int i = 0; i < t->columns; i++) {
+        add[i] = uniform() - .5;
+        keep[i] = uniform() - .5;
+    }
+    const lat_apply_end end = {.add = add, .onto = onto, .keep = kept ? keep : NULL};
+    CHECK(z && !t->s->ops->random(t->s, &every, counter, z)
+              && !t->d->ops->apply(t->d, m, &part, t->y, t->x, NULL),
+          "%s", lat_error());
+    get(t, t->y, c, t->expected);
+    get(t, onto, c, other);
+    CHECK(!t->s->ops->random(t->s, &every, counter + 1, t->y)
+              && !t->d->ops->apply(t->d, m, &part, t->y, t->x, &end),
+          "%s", lat_error());
+    get(t, t->y, c, t->out);
+    for (size_t i = 0; i < t->n; i++)
+        t->expected[i] = (kept ? keep[c] : 1) * other[i] + add[c] * t->expected[i];
+    if (parity != LAT_BOTH) {
+        plain_only(&t->p, (int)parity, t->out);
+        plain_only(&t->p, (int)parity, t->expected);
+    }
+    const double off = apart(t->out, t->expected, t->n), most = 4 * bound(t);
+    CHECK(off <= most, "onto, form %d kind %d parity %d: off by %.2e, at most %.2e; %s",
+          (int)m.form, (int)m.kind, (int)parity, off, most, describe(t));
+    lat_dfield_free(z);
+    free(other);
+}
+
 static void check_reference(int cases)
 {
     for (int i = 0; i < cases; i++) {
@@ -384,6 +421,7 @@ static void check_reference(int cases)
                 const lat_parity parity = k < 4 ? LAT_BOTH : (lat_parity)below(2);
                 against(&t, m, parity);
                 against_terms(&t, m, parity);
+                against_onto(&t, m, parity);
             }
         tear_down(&t);
     }

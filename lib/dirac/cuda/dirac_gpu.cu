@@ -66,6 +66,7 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
                     const lat_apply_end *end, lat_hop_args *a)
 {
     lat_epilogue *const e = &a->end;
+    const bool kept = end->keep && (end->onto || lat_apply_recursion(end));
     if (lat_apply_recursion(end)) {
         const double f = lat_apply_factor(end);
         e->recursion = true;
@@ -84,7 +85,7 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
         for (int i = 0; i < p->columns; i++) {
             const int c = p->column[i];
             e->alpha[i] = end->add ? end->add[c] : 0;
-            e->keep[i] = end->keep ? end->keep[c] : 1;
+            e->keep[i] = kept ? end->keep[c] : 1;
             for (int k = 0; k < end->terms; k++)
                 e->by[k][i] = end->by[k][c];
         }
