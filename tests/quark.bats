@@ -179,7 +179,7 @@ END
     lat-quark -@ 3 "${options[@]}" 1.lat | cmp - one
     lat-reorder --sites parity 1.lat | lat-quark "${options[@]}" | cmp - one
     lat-quark --vertex legs.lat | cmp - one
-    lat-quark --vertex --second 2.lat 1.lat | cmp - <(head -n 24 one | cut -f 1-12,14-17)
+    lat-quark --vertex --second 2.lat 1.lat | cmp - <(head -n 24 one | cut -f 1-12,14-17,19-21)
     lat-quark --json "${options[@]}" 1.lat >want
     lat-quark --json --vertex legs.lat | cmp - want
     grep -q '"ward": .*"Vc_q": {"Lambda": ' want
@@ -292,6 +292,36 @@ f = next(lat.read("a.lat"))
 lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residuals=f.header.residuals, gauge="landau", theta=1e-20))'
     lat-quark --source momentum:1,0,-1,1.5 d.lat >d
     lat-quark a.lat | cmp - d
+}
+
+@test "rows end in lattice, group and ensemble, of legs, too; lat-stat refuses ratios, and averages those that --value names" {
+    local i n
+    for i in 1 2 3; do
+        lat-heatbath -q -d 4,4,4,4 --beta 5.8 --seed $i --thermalise 3 | lat-orelax -q --theta 1e-12 -o u.$i.lat
+        for n in 1,0,0,.5 0,1,1,.5; do lat-solve -q --mass .3 --source momentum:$n u.$i.lat; done >props.$i.lat
+    done
+    for i in "" --vertex "--mean --vertex" --mean; do
+        # shellcheck disable=SC2086 # words
+        lat-quark $i --legs legs.lat props.?.lat >found
+        [ "$(columns found dims group ensemble | sort -u)" = "$(printf '4,4,4,4\tSU(3)\tbeta 5.8, xi 1')" ]
+        # shellcheck disable=SC2086
+        lat-quark $i legs.lat >legs
+        [ "$(columns legs dims group ensemble)" = "$(columns found dims group ensemble)" ]
+    done
+    refuses 1 'found: a table of lat-quark --mean: its rows are means over configurations' lat-stat found
+    lat-quark --json props.1.lat | grep -q '"group": "SU(3)", "ensemble": "beta 5.8, xi 1", "momenta"'
+    lat-quark props.?.lat >found
+    refuses 1 'found: a table of lat-quark: its numbers are ratios of means, which lat-quark --mean takes from propagators or --legs' lat-stat found
+    lat-stat --value trace,Zq found >means 2>/dev/null
+    [ "$(head -n 1 means | cut -f 1-12 | tr '\t' ' ')" = "px py pz pt p2 pbar2 phat2 cylinder trace trace_error Zq Zq_error" ]
+    [ "$(columns means px pt configurations ensemble)" = "$(printf '1\t0.5\t3\tbeta 5.8, xi 1\n0\t0.5\t3\tbeta 5.8, xi 1')" ]
+    [ "$(columns found px Zq | awk '$1 == 1 { s += $2 } END { printf "%.9g", s / 3 }')" = "$(columns means px Zq | awk '$1 == 1 { printf "%.9g", $2 }')" ]
+    lat-quark --vertex props.?.lat >vertices
+    lat-stat --value Lambda vertices >means 2>/dev/null
+    [ "$(columns means gamma | wc -l)" -eq 46 ]
+    # Another beta is another ensemble.
+    sed '$s/beta 5.8/beta 5.9/' found >two
+    refuses 1 'two: row 7: expected ensemble beta 5.8, xi 1 as before, found beta 5.9, xi 1' lat-stat --value Zq two
 }
 
 @test "legs in place of propagators give the same bytes, and what they are not is refused" {

@@ -82,7 +82,7 @@ static int print_means(const lat_quark_run *r, FILE *to)
             lat_quark_json(to, &g->k, v, e);
             fputs("]}\n", to);
         } else {
-            lat_quark_tsv(to, g->bins, &g->k, v, e);
+            lat_quark_tsv(to, &r->head, g->bins, &g->k, v, e);
         }
     }
     return 0;
@@ -145,12 +145,10 @@ int lat_quark_emit(lat_quark_run *r, const lat_kinematics *k, const double *legs
         r->several = true;
         lat_quark_json(r->text, k, v, NULL);
     } else {
-        lat_quark_tsv(r->text, r->config, k, v, NULL);
+        lat_quark_tsv(r->text, head, r->config, k, v, NULL);
     }
     return 0;
 }
-
-/* ---- momenta of a point source --------------------------------------------------------------- */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

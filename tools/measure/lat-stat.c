@@ -147,7 +147,7 @@ static lat_chain *chain_of(const lat_table *t)
         kind++;
     if (kind->tool && kind->refused && !roles.value)
         return lat_fail_null("%s: a table of %s: %s", t->name, kind->tool, kind->refused);
-    if (!kind->tool || kind->refused)
+    if (!kind->tool || !kind->sample)
         kind = &stat_other;
     if (kind == &stat_other && !roles.value)
         return lat_fail_null("%s: expected a table of a measuring tool (--tsv), one configuration "

@@ -53,8 +53,8 @@ static void numbers(lat_printer *r, int row, const double *v, const double *e)
     }
 }
 
-static void tsv_row(lat_printer *r, const lat_kinematics *k, int row, const double *v,
-                    const double *e)
+static void tsv_row(lat_printer *r, const lat_header *head, const lat_kinematics *k, int row,
+                    const double *v, const double *e)
 {
     r->first = true;
     lat_print_whole(r, lat_quark_what.mean ? "configurations" : "configuration", r->index);
@@ -62,19 +62,21 @@ static void tsv_row(lat_printer *r, const lat_kinematics *k, int row, const doub
     if (lat_quark_opts.vertex)
         lat_print_word(r, "gamma", lat_values_row(row));
     numbers(r, row, v, e);
+    lat_print_ensemble(r, head);
 }
 
-void lat_quark_tsv(FILE *to, long config, const lat_kinematics *k, const double *v, const double *e)
+void lat_quark_tsv(FILE *to, const lat_header *head, long config, const lat_kinematics *k,
+                   const double *v, const double *e)
 {
     lat_printer r = {.to = to, .form = LAT_FORM_NAMES, .index = config};
     lat_progress_end();
     if (lat_report_heading()) {
-        tsv_row(&r, k, 0, v, e);
+        tsv_row(&r, head, k, 0, v, e);
         lat_report_end_heading(to);
     }
     r.form = LAT_FORM_TSV;
     for (int row = 0; row < lat_values_rows(lat_quark_what.kind); row++) {
-        tsv_row(&r, k, row, v, e);
+        tsv_row(&r, head, k, row, v, e);
         lat_report_end_row(to);
     }
 }
@@ -112,6 +114,6 @@ void lat_quark_json_begin(FILE *to, const lat_header *head, long config)
     lat_print_word(&r, "gauge", head->gauge);
     if (!mean)
         lat_print_real(&r, "theta", head->theta);
-    lat_print_lattice(&r, &head->geom, head->nc);
+    lat_print_ensemble(&r, head);
     fputs(", \"momenta\": [", to);
 }

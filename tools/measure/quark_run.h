@@ -80,9 +80,10 @@ static inline bool lat_quark_within(const lat_kinematics *k)
 
 /* ---- quark_print.c --------------------------------------------------------------------------- */
 
-/* Rows of one momentum, after the heading where it is time for it; errors e, or NULL. */
-void lat_quark_tsv(FILE *to, long config, const lat_kinematics *k, const double *v,
-                   const double *e);
+/* Rows of one momentum, after the heading where it is time for it; errors e, or NULL. They end in
+ * lattice, group and ensemble of the links, as head has them; of a mean it is the first one's. */
+void lat_quark_tsv(FILE *to, const lat_header *head, long config, const lat_kinematics *k,
+                   const double *v, const double *e);
 
 /* An object up to its list of momenta; the object of one momentum. */
 void lat_quark_json_begin(FILE *to, const lat_header *head, long config);

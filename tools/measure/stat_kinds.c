@@ -13,6 +13,10 @@
     "polyakov_t_re polyakov_t_im"
 #define LATTICE "dims group ensemble"
 
+#define RATIOS \
+    "its numbers are ratios of means, which lat-quark --mean takes from propagators or --legs; " \
+    "--value COLUMNS averages ratios of single configurations, whose mean has a bias"
+
 /* A table is of the first kind all of whose marks it has. */
 const lat_table_kind stat_kinds[] = {
     {.tool = "lat-corr",
@@ -131,9 +135,27 @@ const lat_table_kind stat_kinds[] = {
      .value = "functional theta off_diagonal off_diagonal_max overlap abelian_plaquette monopoles "
               "monopoles_spatial monopoles_temporal not_conserved",
      .ignored = ""},
+    {.tool = "lat-quark --vertex",
+     .marks = "configuration px kx p2 k2 q2 gamma Lambda",
+     .sample = "configuration file",
+     .key = "px py pz pt kx ky kz kt gamma",
+     .fixed = "p2 k2 q2",
+     .same = LATTICE,
+     .value = "",
+     .ignored = "ward Lambda Z_over_Zq Z Z_conserved",
+     .refused = RATIOS},
     {.tool = "lat-quark",
-     .marks = "configuration px py pz pt p2",
-     .refused = "its numbers are ratios of means, which lat-quark --mean takes from --legs"},
+     .marks = "configuration px py pz pt p2 trace Zq",
+     .sample = "configuration file",
+     .key = "px py pz pt",
+     .fixed = "p2 pbar2 phat2 cylinder",
+     .same = LATTICE,
+     .value = "",
+     .ignored = "trace Zq M M_additive M_multiplicative",
+     .refused = RATIOS},
+    {.tool = "lat-quark --mean",
+     .marks = "configurations px py pz pt p2",
+     .refused = "its rows are means over configurations, with errors: there is nothing to average"},
     {.tool = NULL}};
 
 const lat_table_kind stat_other = {.tool = "the table",

@@ -82,6 +82,7 @@ int lat_print_object(FILE *to, lat_input *in, const lat_print_kind *kind, const 
  *   _list      whole numbers with commas between; an array
  *   _flag      1 or 0; true or false
  *   _lattice   dims and group
+ *   _ensemble  these, and the ensemble of the links (lattice/ensemble.h)
  *   _loops     Polyakov loops (lat_measure_polyakov) of nd directions: eight columns; an array
  *   _array     of numbers, in JSON alone */
 void lat_print_real(lat_printer *r, const char *name, double x);
