@@ -1252,8 +1252,9 @@ pions_of() {
 
 @test "hadrons.sh and correlators.sh: sources of a light quark share a multigrid, where the first one took one" {
     mkdir raw
-    lat-heatbath --dims 8,8,8,8 --beta 6 --thermalise 30 --seed 3 -o raw/cfg
-    export KAPPA=.158 RESIDUAL=1e-6
+    # The same links on any CPU: on those of other vector lengths BiCGstab may be done before a multigrid pays.
+    LAT_LANES=base lat-heatbath --dims 8,8,8,8 --beta 6 --thermalise 30 --seed 4 -o raw/cfg
+    export KAPPA=.157 RESIDUAL=1e-6
     SOURCES='point:0,0,0,0 point:1,2,3,1 point:4,0,0,2' CHANNELS=pion "$P/hadrons.sh" raw/cfg out.tsv
     # by_mg FILE SIGN NUMBER: all columns were solved by the multigrid, with more (+) or fewer (-) iterations.
     by_mg() { awk -F'\t' -v s="$2" -v n="$3" 'NR > 1 { k++; bad += $9 != "mg" || s * ($6 - n) <= 0 } END { exit bad || k != 12 }' "$1"; }
