@@ -42,8 +42,9 @@ if [[ $T_POTENTIAL == *,* ]]; then
     lat-fit --x T --column V --range "$T_POTENTIAL" --covariance diagonal --samples potential.samples -o potential.tsv energies.samples
     potential=(--column m0 potential.samples)
 else
-    awk -F'\t' -v T="$T_POTENTIAL" 'NR == 1 || $3 == T' energies.tsv >potential.part
-    mv potential.part potential.tsv
+    "$here/replace.sh" potential.tsv awk -f "$here/plots/table.awk" -v where="T=$T_POTENTIAL" -- energies.tsv
+    [ "$(wc -l <potential.tsv)" -gt 1 ] ||
+        { echo "potential.sh: T_POTENTIAL: expected a T of $folder/energies.tsv, found $T_POTENTIAL" >&2; exit 1; }
     potential=(--select "$T_POTENTIAL" energies.samples)
 fi
 # V(R) of different R are correlated: without many configurations the fit takes errors alone. Its own errors are those of the jackknife.

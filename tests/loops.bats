@@ -264,6 +264,8 @@ r0 $(awk 'BEGIN { print sqrt(1.4 / .05) }')"
     [ "$(cut -f 1,3-5 out/potential.tsv | sed -n 2p)" = "$(printf '1,0,0\tplateau\t1\t2')" ]
     [ "$(stat -c %Y out/loops.tsv)" = 0 ]
     ! command -v gnuplot > /dev/null || [ -s out/potential.pdf ]
+    run -1 --separate-stderr env T_POTENTIAL=3 R_MIN=1 "$ROOT/pipelines/potential.sh" out cfg
+    [ "${stderr_lines[-1]}" = "potential.sh: T_POTENTIAL: expected a T of out/energies.tsv, found 3" ]
     run -2 env T_POTENTAL=2 "$ROOT/pipelines/potential.sh" out cfg
     run -2 "$ROOT/pipelines/potential.sh" out
 }
