@@ -55,14 +55,17 @@ char *lat_text_new(const char *format, ...)
 }
 
 /* The capacity doubles when it is full: at 0, 1, 2, 4, .. elements. */
-void *lat_grow(void *list, long count, size_t size, const char *what)
+int lat_grow(void *list, long count, size_t size, const char *what)
 {
-    const bool full = (count & (count - 1)) == 0;
-    char *new = full ? realloc(list, (size_t)(count ? 2 * count : 1) * size) : list;
-    if (!new)
-        return lat_fail_null("out of memory: %s", what);
-    memset(new + (size_t)count *size, 0, size);
-    return new;
+    char *at;
+    memcpy(&at, list, sizeof at);
+    if ((count & (count - 1)) == 0)
+        at = realloc(at, (size_t)(count ? 2 * count : 1) * size);
+    if (!at)
+        return lat_fail("out of memory: %s", what);
+    memcpy(list, &at, sizeof at);
+    memset(at + (size_t)count * size, 0, size);
+    return 0;
 }
 
 void lat_zero(void *p, size_t n)

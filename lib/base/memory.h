@@ -24,11 +24,11 @@ void lat_free_all(void *const *p, size_t n);
 /* A text by printf's rules. NULL, with lat_error set, without memory. The caller frees it. */
 char *lat_text_new(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The list with space for one element more, number `count`, which is zero; the list may have moved.
- * It was made by lat_grow alone, one element after the other, or is NULL with count 0. NULL, with
- * lat_error set ("out of memory: WHAT"), without memory: the list stays as it was. The caller frees
- * it by free(). */
-void *lat_grow(void *list, long count, size_t size, const char *what);
+/* Space for one element more, number `count`, which is zero, in a list that may move: `list` points
+ * to the pointer to its first element. It was made by lat_grow alone, one element after the other,
+ * or is NULL with count 0. 0, or -1 with lat_error set ("out of memory: WHAT"): the list stays as it
+ * was. The caller frees it by free(). */
+int lat_grow(void *list, long count, size_t size, const char *what);
 
 /* n bytes from p on become 0, by all threads: a page of new memory is first touched here. */
 void lat_zero(void *p, size_t n);

@@ -95,11 +95,8 @@ static int find_triads(lat_gluon_vertices *v, const lat_gluon_momenta *m)
                                   : -1;
                 if (c < 0)
                     continue;
-                lat_gluon_triad *new = lat_grow(v->triads, (long)v->triad_count, sizeof *new,
-                                                "vertices");
-                if (!new)
+                if (lat_grow(&v->triads, (long)v->triad_count, sizeof *v->triads, "vertices"))
                     return -1;
-                v->triads = new;
                 v->triads[v->triad_count++] = (lat_gluon_triad){.leg = {a, b, c}};
             }
     return 0;
@@ -223,12 +220,9 @@ int lat_gluon_vertices_measure(lat_gluon_vertices *v, const lat_gluon_momenta *m
 int lat_gluon_vertices_keep(lat_gluon_vertices *v)
 {
     const size_t block = (size_t)v->rows * LAT_GLUON_AVERAGED;
-    double *each = lat_grow(v->each, v->configs, block * sizeof *each,
-                            "vertices of all configurations");
-    if (!each)
+    if (lat_grow(&v->each, v->configs, block * sizeof *v->each, "vertices of all configurations"))
         return -1;
-    v->each = each;
-    each += (size_t)v->configs++ * block;
+    double *each = v->each + (size_t)v->configs++ * block;
     for (int i = 0; i < v->rows; i++, each += LAT_GLUON_AVERAGED)
         memcpy(each, v->row[i].value, LAT_GLUON_AVERAGED * sizeof *each);
     return 0;

@@ -125,11 +125,9 @@ static int link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
             if (step->perm >= 0)
                 continue;
             const size_t row = (size_t)lay->lanes * sizeof *at;
-            int64_t *rows = lat_grow(lay->collect, lay->ncollect, row, "the table of neighbours");
-            if (!rows)
+            if (lat_grow(&lay->collect, lay->ncollect, row, "the table of neighbours"))
                 return -1;
-            lay->collect = rows;
-            memcpy(rows + lay->ncollect++ * lay->lanes, at, row);
+            memcpy(lay->collect + lay->ncollect++ * lay->lanes, at, row);
         }
     return 0;
 }

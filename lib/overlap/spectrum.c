@@ -76,23 +76,19 @@ static int measure(const spectrum *z, int c, lat_dfield *w, double *value, doubl
 static int insert(side *t, lat_dfield *w, double value, double residual)
 {
     lat_modes *m = &t->m;
-    lat_dfield **v = lat_grow(m->vector, m->count, sizeof *v, "modes");
-    m->vector = v ? v : m->vector;
-    double *a = lat_grow(m->value, m->count, sizeof *a, "modes");
-    m->value = a ? a : m->value;
-    double *r = lat_grow(m->residual, m->count, sizeof *r, "modes");
-    m->residual = r ? r : m->residual;
-    if (!v || !a || !r)
+    if (lat_grow(&m->vector, m->count, sizeof *m->vector, "modes")
+        || lat_grow(&m->value, m->count, sizeof *m->value, "modes")
+        || lat_grow(&m->residual, m->count, sizeof *m->residual, "modes"))
         return -1;
     int k = m->count++;
-    for (; k > 0 && a[k - 1] > value; k--) {
-        v[k] = v[k - 1];
-        a[k] = a[k - 1];
-        r[k] = r[k - 1];
+    for (; k > 0 && m->value[k - 1] > value; k--) {
+        m->vector[k] = m->vector[k - 1];
+        m->value[k] = m->value[k - 1];
+        m->residual[k] = m->residual[k - 1];
     }
-    v[k] = w;
-    a[k] = value;
-    r[k] = residual;
+    m->vector[k] = w;
+    m->value[k] = value;
+    m->residual[k] = residual;
     return 0;
 }
 

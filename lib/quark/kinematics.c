@@ -79,21 +79,16 @@ bool lat_kinematics_same_quark(const lat_header *a, const lat_header *b)
 int lat_momenta_add(lat_momenta *m, const double n[4])
 {
     const int last = m->spatials - 1;
-    double(*momentum)[4] = lat_grow(m->n, m->count, sizeof *momentum, "momenta");
-    m->n = momentum ? momentum : m->n;
-    int *index = lat_grow(m->index, m->count, sizeof *index, "momenta");
-    m->index = index ? index : m->index;
-    if (!momentum || !index)
+    if (lat_grow(&m->n, m->count, sizeof *m->n, "momenta")
+        || lat_grow(&m->index, m->count, sizeof *m->index, "momenta"))
         return -1;
     if (last < 0 || memcmp(m->spatial[last], n, sizeof *m->spatial)) {
-        double(*spatial)[3] = lat_grow(m->spatial, m->spatials, sizeof *spatial, "momenta");
-        if (!spatial)
+        if (lat_grow(&m->spatial, m->spatials, sizeof *m->spatial, "momenta"))
             return -1;
-        m->spatial = spatial;
-        memcpy(spatial[m->spatials++], n, sizeof *spatial);
+        memcpy(m->spatial[m->spatials++], n, sizeof *m->spatial);
     }
-    memcpy(momentum[m->count], n, sizeof *momentum);
-    index[m->count++] = m->spatials - 1;
+    memcpy(m->n[m->count], n, sizeof *m->n);
+    m->index[m->count++] = m->spatials - 1;
     return 0;
 }
 

@@ -26,12 +26,10 @@ static lat_legs_group *find_group(lat_legs_mean *e, const lat_kinematics *k)
         if (!memcmp(e->group[i].k.n, k->n, sizeof k->n)
             && !memcmp(&e->group[i].k.ward, &k->ward, sizeof k->ward))
             return &e->group[i];
-    lat_legs_group *new = lat_grow(e->group, e->groups, sizeof *new, "momenta of an ensemble");
-    if (!new)
+    if (lat_grow(&e->group, e->groups, sizeof *e->group, "momenta of an ensemble"))
         return NULL;
-    e->group = new;
-    new[e->groups].k = *k;
-    return &new[e->groups++];
+    e->group[e->groups].k = *k;
+    return &e->group[e->groups++];
 }
 
 /* Configurations are told apart by the CRC of their links. */
@@ -40,11 +38,9 @@ static lat_legs_bin *find_bin(lat_legs_group *g, const char *links, size_t reals
     for (int i = 0; *links && i < g->bins; i++)
         if (!strcmp(g->bin[i].links, links))
             return &g->bin[i];
-    lat_legs_bin *new = lat_grow(g->bin, g->bins, sizeof *new, "configurations of an ensemble");
-    if (!new)
+    if (lat_grow(&g->bin, g->bins, sizeof *g->bin, "configurations of an ensemble"))
         return NULL;
-    g->bin = new;
-    new += g->bins;
+    lat_legs_bin *new = &g->bin[g->bins];
     if (!(new->legs = lat_alloc_zero(reals, sizeof *new->legs, "the propagators of an ensemble")))
         return NULL;
     snprintf(new->links, sizeof new->links, "%s", links);

@@ -206,11 +206,9 @@ static long config_of(lat_chain *c, const lat_table *t, int input)
     free(text);
     if (config < before)
         return config;
-    double *theta = lat_grow(c->of_theta, config, sizeof *theta, "configurations");
-    if (!theta)
+    if (lat_grow(&c->of_theta, config, sizeof *c->of_theta, "configurations"))
         return -1;
-    c->of_theta = theta;
-    theta[config] = c->theta < 0 ? NAN : strtod(t->cell[c->theta], NULL);
+    c->of_theta[config] = c->theta < 0 ? NAN : strtod(t->cell[c->theta], NULL);
     return config;
 }
 
@@ -236,20 +234,14 @@ static long new_row(lat_chain *c, const char *key, const char *fixed)
 {
     const long n = c->rows.count;
     const size_t values = (size_t)c->values;
-    char **texts = lat_grow(c->fixed_text, n, sizeof *texts, "rows");
-    c->fixed_text = texts ? texts : c->fixed_text;
-    long *members = lat_grow(c->members, n, sizeof *members, "rows");
-    c->members = members ? members : c->members;
-    double *sum = lat_grow(c->sum, n, values * sizeof *sum, "rows");
-    c->sum = sum ? sum : c->sum;
-    bool *missing = lat_grow(c->missing, n, values * sizeof *missing, "rows");
-    c->missing = missing ? missing : c->missing;
-    if (!texts || !members || !sum || !missing)
-        return -1;
-    if (!(texts[n] = lat_text_new("%s", fixed)))
+    if (lat_grow(&c->fixed_text, n, sizeof *c->fixed_text, "rows")
+        || lat_grow(&c->members, n, sizeof *c->members, "rows")
+        || lat_grow(&c->sum, n, values * sizeof *c->sum, "rows")
+        || lat_grow(&c->missing, n, values * sizeof *c->missing, "rows")
+        || !(c->fixed_text[n] = lat_text_new("%s", fixed)))
         return -1;
     if (lat_names_add(&c->rows, key) < 0) {
-        free(texts[n]);
+        free(c->fixed_text[n]);
         return -1;
     }
     return n;
@@ -286,20 +278,15 @@ static long raw_of(lat_chain *c, const lat_table *t, char *raw, const char *key,
             "of '%s'",
             t->name, t->line, spaced(raw));
     const long n = c->raw.count;
-    long *row_of = lat_grow(c->row_of, n, sizeof *row_of, "rows");
-    c->row_of = row_of ? row_of : c->row_of;
-    uint32_t *count = lat_grow(c->count, n, sizeof *count, "rows");
-    c->count = count ? count : c->count;
-    double *one = lat_grow(c->one, n, (size_t)c->values * sizeof *one, "rows");
-    c->one = one ? one : c->one;
-    bool *had = lat_grow(c->had, n, sizeof *had, "rows");
-    c->had = had ? had : c->had;
-    if (!row_of || !count || !one || !had)
+    if (lat_grow(&c->row_of, n, sizeof *c->row_of, "rows")
+        || lat_grow(&c->count, n, sizeof *c->count, "rows")
+        || lat_grow(&c->one, n, (size_t)c->values * sizeof *c->one, "rows")
+        || lat_grow(&c->had, n, sizeof *c->had, "rows"))
         return -1;
     long row = lat_names_find(&c->rows, key);
     if (row < 0 && (row = new_row(c, key, fixed)) < 0)
         return -1;
-    row_of[n] = row;
+    c->row_of[n] = row;
     c->members[row]++;
     return lat_names_add(&c->raw, raw);
 }

@@ -14,7 +14,8 @@ enum { LAT_KEYS = 12, LAT_KEY_TEXT = 96, LAT_SAMES = 16 };
 
 typedef struct lat_chain lat_chain;
 
-/* Lists of columns, with blanks between. A table is of the first kind all of whose marks it has. */
+/* Lists of columns, with blanks between, or NULL. A table is of the first kind all of whose marks
+ * it has. */
 typedef struct lat_table_kind {
     const char *tool, *marks;
     const char *sample, *key, *fixed, *same, *value, *ignored;

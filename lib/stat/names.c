@@ -60,11 +60,8 @@ long lat_names_add(lat_names *n, const char *name)
         return found;
     if (2 * ((size_t)n->count + 1) > n->slots && widen(n))
         return -1;
-    char **list = lat_grow(n->name, n->count, sizeof *list, "names");
-    if (!list)
-        return -1;
-    n->name = list;
-    if (!(list[n->count] = lat_text_new("%s", name)))
+    if (lat_grow(&n->name, n->count, sizeof *n->name, "names")
+        || !(n->name[n->count] = lat_text_new("%s", name)))
         return -1;
     n->slot[slot_of(n, name)] = n->count + 1;
     return n->count++;

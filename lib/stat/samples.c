@@ -70,10 +70,8 @@ static int next_config(lat_samples *s)
 {
     if (!s->square && !(s->square = lat_alloc_zero((size_t)s->numbers, sizeof(double), "squares")))
         return -1;
-    uint32_t *sources = lat_grow(s->sources, s->configs, sizeof *sources, "configurations");
-    if (!sources)
+    if (lat_grow(&s->sources, s->configs, sizeof *s->sources, "configurations"))
         return -1;
-    s->sources = sources;
     s->unit = s->unit ? s->unit : 1;
     if (s->most == 0) {
         const long fit = LAT_SAMPLES_BYTES / (s->numbers * (long)sizeof(double));

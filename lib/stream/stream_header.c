@@ -129,10 +129,8 @@ typedef struct header_text {
 
 static int append(header_text *t, char c)
 {
-    char *at = lat_grow(t->at, (long)t->used, 1, "a header");
-    if (!at)
+    if (lat_grow(&t->at, (long)t->used, 1, "a header"))
         return -1;
-    t->at = at;
     t->at[t->used++] = c;
     return 0;
 }

@@ -78,17 +78,14 @@ static int put(fit_correlator *f, const lat_table *t, const columns *c, long k, 
                double **to)
 {
     if (k == 0) {
-        double *at = lat_grow(f->t, f->points, sizeof *at, "points");
-        if (!at || lat_table_number(t, c->t, false, &at[f->points]))
-            return at ? (f->t = at, -1) : -1;
-        f->t = at;
+        if (lat_grow(&f->t, f->points, sizeof *f->t, "points")
+            || lat_table_number(t, c->t, false, &f->t[f->points]))
+            return -1;
         f->points++;
     }
-    double *value = lat_grow(*to, k, sizeof *value, "samples");
-    if (!value)
+    if (lat_grow(to, k, sizeof **to, "samples"))
         return -1;
-    *to = value;
-    value[k] = x;
+    (*to)[k] = x;
     return 0;
 }
 
@@ -117,12 +114,8 @@ static fit_correlator *correlator_of(fit_samples *s, const lat_table *t, const c
     char *key = key_of(c, t->cell);
     const long before = s->names.count, n = key ? lat_names_add(&s->names, key) : -1;
     free(key);
-    if (n >= before) {
-        fit_correlator *list = lat_grow(s->correlator, n, sizeof *list, "correlators");
-        if (!list)
-            return NULL;
-        s->correlator = list;
-    }
+    if (n >= before && lat_grow(&s->correlator, n, sizeof *s->correlator, "correlators"))
+        return NULL;
     return n < 0 ? NULL : &s->correlator[n];
 }
 

@@ -152,17 +152,11 @@ static int reserve(flow_report *m)
 {
     double **const lists[] = {&m->t, &m->density[FLOW_CLOVER], &m->density[FLOW_PLAQUETTE]};
     const size_t each = (size_t)flow_report_slices(m);
-    lat_flow_measured *at = lat_grow(m->at, m->rows, sizeof *at, "rows");
-    m->at = at ? at : m->at;
-    at = at ? lat_grow(m->slice, m->rows, each * sizeof *at, "slices") : NULL;
-    m->slice = at ? at : m->slice;
-    for (int i = 0; at && i < 1 + FLOW_KINDS; i++) {
-        double *list = lat_grow(*lists[i], m->rows, sizeof *list, "rows");
-        if (!list)
-            return -1;
-        *lists[i] = list;
-    }
-    return at ? 0 : -1;
+    int rc = lat_grow(&m->at, m->rows, sizeof *m->at, "rows")
+             || lat_grow(&m->slice, m->rows, each * sizeof *m->slice, "slices");
+    for (int i = 0; !rc && i < 1 + FLOW_KINDS; i++)
+        rc = lat_grow(lists[i], m->rows, sizeof **lists[i], "rows");
+    return lat_rc(rc);
 }
 
 /* The row of time t. */

@@ -235,10 +235,8 @@ static int note_again(const lat_header *head, const char *name)
             lat_warn("%s: --mean: configuration %ld is number %ld again, with the same links: it "
                      "counts as an independent one",
                      name, count, i);
-    void *more = lat_grow(seen, count, sizeof *seen, "CRCs of configurations");
-    if (!more)
+    if (lat_grow(&seen, count, sizeof *seen, "CRCs of configurations"))
         return -1;
-    seen = more;
     strcpy(seen[count++], head->read_crc);
     return 0;
 }

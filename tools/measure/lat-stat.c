@@ -122,7 +122,7 @@ static int take_roles(lat_chain *c)
     char *all = lat_text_new("%s,%s,%s,%s", more[0] ? more[0] : "", more[1] ? more[1] : "",
                              more[2] ? more[2] : "", more[3] ? more[3] : "");
     for (int i = 0; all && i < 6; i++)
-        if (!(c->lists[i] = list_with(*list[i], all, more[i])))
+        if (!(c->lists[i] = list_with(*list[i] ? *list[i] : "", all, more[i])))
             break;
     const bool done = all && c->lists[5];
     free(all);

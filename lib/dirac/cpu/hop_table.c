@@ -50,11 +50,9 @@ static int find_phases(builder *p, const phases *v)
     for (int n = p->table->nphases - 1; n >= 0; n--)
         if (!memcmp(p->list + n, v, sizeof *v))
             return n;
-    phases *list = lat_grow(p->list, p->table->nphases, sizeof *list, "tables of a hop");
-    if (!list)
+    if (lat_grow(&p->list, p->table->nphases, sizeof *p->list, "tables of a hop"))
         return -2;
-    p->list = list;
-    list[p->table->nphases] = *v;
+    p->list[p->table->nphases] = *v;
     return p->table->nphases++;
 }
 
@@ -64,11 +62,9 @@ static int find_twist(lat_hop_table *table, int perm, int phase, bool real)
     for (int n = 0; n < table->ntwists; n++)
         if (table->twist[n].perm == perm && table->twist[n].phase == phase)
             return n;
-    lat_hop_twist *list = lat_grow(table->twist, table->ntwists, sizeof *list, "tables of a hop");
-    if (!list)
+    if (lat_grow(&table->twist, table->ntwists, sizeof *table->twist, "tables of a hop"))
         return -1;
-    table->twist = list;
-    list[table->ntwists] = (lat_hop_twist){perm, phase, real};
+    table->twist[table->ntwists] = (lat_hop_twist){perm, phase, real};
     return table->ntwists++;
 }
 

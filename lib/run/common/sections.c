@@ -27,11 +27,9 @@ lat_section *lat_sections_find(const lat_sections *k, const char *name)
 
 lat_section *lat_sections_add(lat_sections *k, const char *name, const double *number, int numbers)
 {
-    lat_section *list = lat_grow(k->list, k->count, sizeof *list, what);
-    if (!list)
+    if (lat_grow(&k->list, k->count, sizeof *k->list, what))
         return NULL;
-    k->list = list;
-    lat_section *s = &list[k->count++];
+    lat_section *s = &k->list[k->count++];
     *s = (lat_section){.name = lat_text_new("%s", name),
                        .number = lat_alloc((size_t)numbers + 1, sizeof *number, what),
                        .numbers = numbers};

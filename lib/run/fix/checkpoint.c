@@ -53,14 +53,11 @@ static void known_free(known *w)
 static known *known_add(lat_checkpoint *k, long config, int copies)
 {
     static const char what[] = "the list of configurations of a checkpoint";
-    known *list = lat_grow(k->list, k->count, sizeof *list, what);
-    if (!list)
+    lat_copy *copy;
+    if (lat_grow(&k->list, k->count, sizeof *k->list, what)
+        || !(copy = lat_alloc_zero((size_t)copies, sizeof *copy, what)))
         return NULL;
-    k->list = list;
-    lat_copy *copy = lat_alloc_zero((size_t)copies, sizeof *copy, what);
-    if (!copy)
-        return NULL;
-    known *w = &list[k->count++];
+    known *w = &k->list[k->count++];
     *w = (known){.config = config, .copies = copies, .copy = copy};
     return w;
 }
