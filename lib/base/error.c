@@ -109,7 +109,7 @@ static bool begins_with(const char *text, const char *name)
     return name && !strncmp(text, name, length) && text[length] == ':';
 }
 
-void lat_error_name(const char *name, const char *other)
+int lat_error_name(const char *name, const char *other)
 {
     char sentence[LAT_SENTENCE];
     char *const text = kept()->text;
@@ -121,6 +121,7 @@ void lat_error_name(const char *name, const char *other)
         lat_make_plain(text);
     }
     pthread_mutex_unlock(&lock);
+    return -1;
 }
 
 void lat_error_clear(void)

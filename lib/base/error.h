@@ -57,8 +57,9 @@ void lat_make_plain(char *text);
 const char *lat_error(void);
 
 /* Puts "NAME: " before the sentence that is kept, for a failure of what does not know the file that
- * it works on; unless it begins with that, or with another file that may be the cause (or NULL). */
-void lat_error_name(const char *name, const char *other);
+ * it works on; unless it begins with that, or with another file that may be the cause (or NULL).
+ * Returns -1. */
+int lat_error_name(const char *name, const char *other);
 void lat_error_clear(void);
 
 /* A thread that works ahead of others keeps its sentence apart. The sentence is printed when the

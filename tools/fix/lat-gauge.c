@@ -157,10 +157,8 @@ static int apply_saved(run *r, lat_field *f)
     memcpy(gauge, h->gauge, sizeof gauge);
     const bool mag = h->kind == LAT_GAUGE && strcmp(gauge, lat_gauge_name(LAT_MAG)) == 0;
     const int stays = mag ? lat_transform_diagonal(&r->g) : 0;
-    if (stays < 0 || lat_transform_apply(f, &r->g)) {
-        lat_error_name(r->name, NULL);
-        return -1;
-    }
+    if (stays < 0 || lat_transform_apply(f, &r->g))
+        return lat_error_name(r->name, NULL);
     if (stays) {
         memcpy(f->head.gauge, gauge, sizeof gauge);
         f->head.functional = functional;

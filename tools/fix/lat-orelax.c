@@ -193,10 +193,8 @@ static int wanted(const lat_fixing *f)
         return 0;
     if (lat_newton_check(f->device, &f->u, &f->condition) == 0)
         return 1;
-    if (finish == NEWTON) {
-        lat_error_name(f->name, NULL);
-        return -1;
-    }
+    if (finish == NEWTON)
+        return lat_error_name(f->name, NULL);
     lat_error_clear();
     return 0;
 }

@@ -88,8 +88,7 @@ static int find_links(lat_corr_run *r, long config)
         return -1;
     if (lat_source_begin(r->sink, &r->links.u, config) == 0)
         return 0;
-    lat_error_name(lat_input_name(r->first.in), NULL);
-    return -1;
+    return lat_error_name(lat_input_name(r->first.in), NULL);
 }
 
 /* What depends on the lattice: channels, momenta, memory. */

@@ -331,10 +331,8 @@ static int flow_one(lat_field *u, const char *name, flow_report *m)
         || (how.xi > 0 ? lat_anisotropy(&u->head, &bare) : lat_anisotropy_none(&u->head, name))
         || check_step(&u->head, name))
         return -1;
-    if (lat_flow_prepare(u)) {
-        lat_error_name(name, NULL);
-        return -1;
-    }
+    if (lat_flow_prepare(u))
+        return lat_error_name(name, NULL);
     lat_device *on = lat_device_or_cpu_said(files.device, lat_flow_check(files.device, u));
     lat_flow *f = on ? lat_flow_open(on, u, &how) : NULL;
     if (!f)

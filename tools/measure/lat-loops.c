@@ -212,10 +212,8 @@ static int measure(lat_field *u, const char *name, measured *m)
     m->pairs = lat_loops_pairs(&m->how);
     if (polyakov && lat_boundary_closed(&u->head, -1, "Polyakov loops", name))
         return -1;
-    if (lat_loops_check(u, &m->how, name)) {
-        lat_error_name(name, NULL);
-        return -1;
-    }
+    if (lat_loops_check(u, &m->how, name))
+        return lat_error_name(name, NULL);
     m->separations = lat_loops_separations(&m->how, NULL);
     const size_t each = polyakov ? 1 : (size_t)m->how.time * (size_t)m->pairs;
     m->list = lat_alloc((size_t)m->separations, sizeof *m->list, "separations");
@@ -223,10 +221,7 @@ static int measure(lat_field *u, const char *name, measured *m)
     if (lat_agree(lat_opts.comm, m->list && m->number ? 0 : -1))
         return -1;
     lat_loops_separations(&m->how, m->list);
-    const int rc = loops_of(u, m);
-    if (rc)
-        lat_error_name(name, NULL);
-    return rc;
+    return loops_of(u, m) ? lat_error_name(name, NULL) : 0;
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

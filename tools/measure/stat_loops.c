@@ -143,7 +143,7 @@ static int make(stat_report *r, lat_chain *c, axes *a)
     const lat_means m = lat_jackknife(&c->numbers, &c->numbers.bins);
     for (long i = 0; i < R; i++)
         if (ground_state(r, &m, i, &r->weight[i * L]))
-            return lat_error_name(a->separation.name[i], NULL), -1;
+            return lat_error_name(a->separation.name[i], NULL);
     stat_add(r, "V", energy, 0, true);
     return 0;
 }

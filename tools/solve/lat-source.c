@@ -76,11 +76,8 @@ static int on_lattice(run *r, const lat_field *u, long config)
     if (!r->source
         && (!(r->source = lat_source_new(r->text, &u->head)) || lat_source_check_steps(r->source)))
         return -1;
-    if (lat_source_begin(r->source, u, config)) {
-        if (r->in) /* not of --dims */
-            lat_error_name(lat_input_name(r->in), NULL);
-        return -1;
-    }
+    if (lat_source_begin(r->source, u, config)) /* of --dims there is no input */
+        return r->in ? lat_error_name(lat_input_name(r->in), NULL) : -1;
     for (int field = 0; field < lat_source_fields(r->source); field++) {
         lat_field b;
         if (lat_source_field(r->source, field, &b))

@@ -85,10 +85,8 @@ static int run_stage(run *r, lat_copy *c[], int n)
     int rc = 0;
     f->fixer = lat_fix_open(f->device, &f->u, &f->condition, f->algorithm->precision[c[0]->stage],
                             n);
-    if (!f->fixer) {
-        lat_error_name(f->name, NULL);
-        return -1;
-    }
+    if (!f->fixer)
+        return lat_error_name(f->name, NULL);
     snprintf(f->device_text, sizeof f->device_text, "%s", lat_fix_description(f->fixer));
     lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name,
                 f->algorithm->precision[c[0]->stage] == LAT_F32 ? "single" : "double",

@@ -24,8 +24,7 @@ static int next_links(lat_sources *s, lat_inverter *v)
     s->fields = v->fields = lat_source_fields(s->source);
     if (lat_source_begin(s->source, &v->links.u, lat_inverter_config(v)) == 0)
         return 1;
-    lat_error_name(lat_input_name(s->in), NULL);
-    return -1;
+    return lat_error_name(lat_input_name(s->in), NULL);
 }
 
 /* On the present links, or on the next ones. */

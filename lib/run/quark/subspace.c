@@ -219,8 +219,5 @@ int lat_subspace_make(lat_wilson *w, lat_plain *plain, const lat_field *links, c
         || lat_subspace_certify(lat_wilson_multigrid(w), plain, links, &c))
         return -1;
     lat_verbose("%s: P^+ P = 1 to %.1e, P^+ M P = M_c to %.1e", name, c.orthonormal, c.product);
-    if (lat_subspace_judge(&c) == 0)
-        return 0;
-    lat_error_name(name, NULL);
-    return -1;
+    return lat_subspace_judge(&c) ? lat_error_name(name, NULL) : 0;
 }
