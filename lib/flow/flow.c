@@ -16,11 +16,10 @@
 
 int lat_flow_prepare(lat_field *u)
 {
-    return u->head.kind == LAT_GAUGE
+    return lat_rc((u->head.kind == LAT_GAUGE
                    && (lat_boundary_closed(&u->head, u->head.geom.nd - 1, "the flow", NULL)
-                       || lat_boundary_at_end(u))
-               ? -1
-               : lat_links_unitary(u, "flow");
+                       || lat_boundary_at_end(u)))
+                  || lat_links_unitary(u, "flow"));
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */

@@ -127,10 +127,9 @@ static int end_fortran(lat_input *in, LAT_UNUSED lat_field *f, LAT_UNUSED lat_pa
     unsigned char e[4];
     if (lat_input_read(in, e, 4) < 0)
         return -1;
-    return memcmp(r->state, e, 4) == 0
-               ? 0
-               : lat_fail("%s: the Fortran record does not end with its length",
-                          lat_input_name(in));
+    if (memcmp(r->state, e, 4))
+        return lat_fail("%s: the Fortran record does not end with its length", lat_input_name(in));
+    return 0;
 }
 
 const lat_format lat_format_bridgetext = {

@@ -59,9 +59,8 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, LAT_UNUSED lat_read_context *r)
 {
-    return read_head(in, head, &p->big) < 0
-               ? -1
-               : lat_set_source(head, p->big ? "MDP, big endian" : "MDP");
+    return lat_rc(read_head(in, head, &p->big) < 0
+                  || lat_set_source(head, p->big ? "MDP, big endian" : "MDP"));
 }
 
 static int write_head(lat_output *out, const lat_header *h, LAT_UNUSED const lat_payload *p)

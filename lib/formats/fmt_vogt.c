@@ -65,9 +65,8 @@ static int read_head(lat_input *in, lat_header *h, bool *big)
 
 static int begin(lat_input *in, lat_header *head, lat_payload *p, LAT_UNUSED lat_read_context *r)
 {
-    return read_head(in, head, &p->big) < 0
-               ? -1
-               : lat_set_source(head, p->big ? "cuLGT VOGT, big endian" : "cuLGT VOGT");
+    return lat_rc(read_head(in, head, &p->big) < 0
+                  || lat_set_source(head, p->big ? "cuLGT VOGT, big endian" : "cuLGT VOGT"));
 }
 
 static int admit(const char *name, const lat_header *h)

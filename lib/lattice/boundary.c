@@ -139,10 +139,9 @@ int lat_boundary_check_quarks(const lat_fermion *action, const lat_field *x, int
             }
     if (x->comm && x->comm->max(x->comm, found, 1))
         return -1;
-    return found[0] < 0
-               ? 0
-               : lat_fail(
-                   "%s: expected zeros on slices 0 and %d, as time is open and quarks live on "
-                   "those between, found other numbers on slice %d",
-                   name, last, (int)found[0]);
+    if (!(found[0] < 0))
+        return lat_fail("%s: expected zeros on slices 0 and %d, as time is open and quarks live on "
+                        "those between, found other numbers on slice %d",
+                        name, last, (int)found[0]);
+    return 0;
 }

@@ -271,11 +271,9 @@ static int rational(lat_sign *s, int level, const lat_part *p, lat_dfield *out, 
                             "gradients, they ended at %.3g: %s",
                             target[k], report[k].residual, lat_end_text(report[k].end));
     s->applications += p->columns;
-    return sum_poles(s, p)
-                   || s->fine.h->ops->apply(s->fine.h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p,
-                                            out, s->fine.d[0], NULL)
-               ? -1
-               : 0;
+    return lat_rc(sum_poles(s, p)
+                  || s->fine.h->ops->apply(s->fine.h, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, p,
+                                           out, s->fine.d[0], NULL));
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

@@ -75,9 +75,8 @@ static int write_field(const lat_convert_quarks *c, const char *name, lat_output
     if (lat_provenance(&f->head, "from %s to %s", what ? what : format->name, target->name) < 0)
         return -1;
     if (target->quarks)
-        return lat_quarks_write(name, out, f, target, &c->hints, c->real) < 0
-                   ? -1
-                   : say_lost(name, &f->head, target);
+        return lat_rc(lat_quarks_write(name, out, f, target, &c->hints, c->real) < 0
+                      || say_lost(name, &f->head, target));
     return target->stream ? lat_stream_write(out, f, lat_opts.store)
                           : lat_fail("%s: holds %s, and %s files hold gauge fields", name,
                                      lat_kind_text(f->head.kind), target->name);

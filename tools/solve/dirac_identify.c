@@ -204,13 +204,11 @@ static int save(lat_dirac_tool_run *r, const lat_identified *k, const origin *o,
         lat_warn("%s: field %ld: its source is no point with the unit vectors of a basis: %s has "
                  "the operator, and no source",
                  lat_dirac_tool_name(r), r->field, r->o.save);
-    return (o->basis && state_point(r, k, o, y))
-                   || lat_provenance(&y->head, "identified as %s, basis %s%s",
-                                     lat_fermion_text(&k->fermion, text), k->basis->name,
-                                     o->kappa ? ", times 2 kappa" : "")
-                   || lat_stream_write(r->saved, y, lat_opts.store)
-               ? -1
-               : 0;
+    return lat_rc((o->basis && state_point(r, k, o, y))
+                  || lat_provenance(&y->head, "identified as %s, basis %s%s",
+                                    lat_fermion_text(&k->fermion, text), k->basis->name,
+                                    o->kappa ? ", times 2 kappa" : "")
+                  || lat_stream_write(r->saved, y, lat_opts.store));
 }
 
 static void print_spread(const lat_dirac_tool_run *r, const lat_identified *k)

@@ -182,12 +182,10 @@ static int open_overlap(lat_dirac_tool_run *r, const lat_field *x, const lat_fer
 {
     const lat_field *links = lat_dirac_tool_links(r, x);
     const char *smearing = links == &r->links.smeared ? r->links.smeared_by : NULL;
-    return links
-                   && lat_overlap_known_find(&r->known, r->links.number, &r->links.u, f, smearing)
-                          == 0
-               ? lat_overlap_pair_open(o, r->device, links, f, most_columns(x), false,
-                                       fmin(r->o.residual, 1e-6), &r->known)
-               : -1;
+    return lat_rc(!links
+                  || lat_overlap_known_find(&r->known, r->links.number, &r->links.u, f, smearing)
+                  || lat_overlap_pair_open(o, r->device, links, f, most_columns(x), false,
+                                           fmin(r->o.residual, 1e-6), &r->known));
 }
 
 /* A copy of x in double. */

@@ -393,10 +393,8 @@ static int second_pass(job *j, bool at_once)
         memset(&j->p.sum, 0, sizeof j->p.sum);
     if (t->stream && !(j->w = lat_stream_open(j->out, &j->head, lat_opts.store)))
         return -1;
-    return (t->head && t->head(j->out, &j->head, &j->p) < 0)
-                   || lat_file_reader_each(j->s, at_once, write_slices, j) < 0
-               ? -1
-               : finish(j);
+    return lat_rc((t->head && t->head(j->out, &j->head, &j->p) < 0)
+                  || lat_file_reader_each(j->s, at_once, write_slices, j) < 0 || finish(j));
 }
 
 /* After a single pass: 0 if the output is complete. 1 if it has to be written again; then it is as

@@ -30,10 +30,8 @@ static int begin(far *f, lat_solution *s)
         f->last[c] = INFINITY;
     f->of_x = lat_alloc(2 * numbers, sizeof *f->of_x, "norms");
     f->of_rest = f->of_x + numbers;
-    return f->of_x && lat_field_spinors(&f->rest, s->x, s->x->head.kind, f->all) == 0
-                   && lat_field_spinors(&f->add, s->x, s->x->head.kind, f->all) == 0
-               ? 0
-               : -1;
+    return lat_rc(!f->of_x || lat_field_spinors(&f->rest, s->x, s->x->head.kind, f->all)
+                  || lat_field_spinors(&f->add, s->x, s->x->head.kind, f->all));
 }
 
 static void end(far *f)
