@@ -26,8 +26,8 @@ char *lat_text_new(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /* Space for one element more, number `count`, which is zero, in a list that may move: `list` points
  * to the pointer to its first element. It was made by lat_grow alone, one element after the other,
- * or is NULL with count 0. 0, or -1 with lat_error set ("out of memory: WHAT"): the list stays as it
- * was. The caller frees it by free(). */
+ * or is NULL with count 0. 0, or -1 with lat_error set ("out of memory: WHAT"): the list stays as
+ * it was. The caller frees it by free(). */
 int lat_grow(void *list, long count, size_t size, const char *what);
 
 /* n bytes from p on become 0, by all threads: a page of new memory is first touched here. */

@@ -230,29 +230,13 @@ static int take_head(links *l, lat_header *head)
     return lat_header_check(head, l->h.name);
 }
 
-/* PyQUDA's attribute states the extents x, y, z, t. */
-static int check_lattice(const links *l, const lat_header *head)
-{
-    int d[4];
-    char dims[64];
-    const lat_hdf5_set *s = &l->set[0];
-    return !s->lattice[0]
-                   || (sscanf(s->lattice, "%d %d %d %d", d, d + 1, d + 2, d + 3) == 4
-                       && memcmp(d, head->geom.dims, sizeof d) == 0)
-               ? 0
-               : lat_fail("%s: expected the extents %s, which the shape of dataset %s has, as the "
-                          "attribute Lattice, found '%s'",
-                          l->h.name, lat_dims_text(&head->geom, dims), s->name, s->lattice);
-}
-
-static int read_links(lat_input *in, const lat_header *head, lat_payload *p, void *to)
+static int read_links(LAT_UNUSED lat_input *in, const lat_header *head, lat_payload *p, void *to)
 {
     links *l = p->with;
     const size_t matrix = 2 * (size_t)head->nc * (size_t)head->nc * (size_t)head->real;
     size_t stride[LAT_HDF5_RANK + 1];
     lat_hdf5_filler *w = lat_alloc(1, sizeof *w, "links");
     int rc = w ? 0 : -1;
-    (void)in;
     strides(head, l->axes, stride);
     for (int mu = 0; mu < l->sets && rc == 0; mu++) {
         lat_hdf5_fill_plan(w, &l->set[mu], (char *)to + (size_t)mu * matrix, stride);
@@ -268,7 +252,8 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
     if (!l || lat_hdf5_open(&l->h, in) < 0 || choose(l) < 0)
         return -1;
     r->vouched = says_order(&l->set[0]);
-    if (name_axes(l, &r->hints) < 0 || take_head(l, head) < 0 || check_lattice(l, head) < 0)
+    if (name_axes(l, &r->hints) < 0 || take_head(l, head) < 0
+        || lat_hdf5_same_lattice(&l->h, &l->set[0], &head->geom))
         return -1;
     for (int mu = 0; mu < l->sets; mu++)
         if (lat_hdf5_complete(&l->h, &l->set[mu]) < 0)
@@ -293,10 +278,9 @@ static void drop(void *state)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
+static void layout(LAT_UNUSED const lat_header *head, LAT_UNUSED const lat_hints *hints,
+                   lat_payload *p)
 {
-    (void)head;
-    (void)hints;
     p->order = (lat_order){.sites = "ltzyx"};
 }
 
@@ -306,7 +290,7 @@ static void put_set(lat_hdf5_writer *w, const lat_header *head, uint64_t address
     const uint64_t sites = lat_volume(&head->geom), nc = (uint64_t)head->nc;
     lat_hdf5_put_number(w, 8, xml ? 0x0000000100050001 : 0x0000000100040001);
     lat_hdf5_put_number(w, 8,
-                        8 + 104 + 8 + LAT_HDF5_COMPLEX + 16 + 32
+                        8 + 104 + 8 + LAT_HDF5_COMPLEX + LAT_HDF5_PLACE
                             + (xml ? lat_hdf5_text_bytes("record_xml", xml) : 0));
     lat_hdf5_put_message(w, 1, 104, 0);
     lat_hdf5_put_number(w, 8, 0x00010601); /* version 1, six extents, and as many at most */
@@ -314,15 +298,7 @@ static void put_set(lat_hdf5_writer *w, const lat_header *head, uint64_t address
         lat_hdf5_put_number(w, 8, i % 6 < 4 ? (uint64_t)head->geom.dims[3 - i % 6] : nc);
     lat_hdf5_put_message(w, 3, LAT_HDF5_COMPLEX, 1);
     lat_hdf5_put_complex(w, head->real);
-    lat_hdf5_put_message(w, 5, 8, 1);
-    lat_hdf5_put_number(w, 8, 0x01020202); /* no value before it is written */
-    lat_hdf5_put_message(w, 8, 24, 0);
-    lat_hdf5_put_number(w, 2, 0x0103); /* version 3, in one piece */
-    lat_hdf5_put_number(w, 8, address);
-    lat_hdf5_put_number(w, 8, sites * nc * nc * 2 * (uint64_t)head->real);
-    w->at += 6;
-    if (xml)
-        lat_hdf5_put_attribute(w, "record_xml", xml);
+    lat_hdf5_put_place(w, address, sites * nc * nc * 2 * (uint64_t)head->real, xml);
 }
 
 static const char *const names[] = {"0", "1", "2", "3"}, *const group = "LatticeColorMatrix";
@@ -340,18 +316,12 @@ static void describe(lat_hdf5_writer *w, const lat_header *head, const char *xml
     const int *d = head->geom.dims;
     const uint64_t n = (uint64_t)head->nc, numbers = head_bytes(xml),
                    bytes = lat_volume(&head->geom) * n * n * 2 * (uint64_t)head->real;
-    const uint64_t root = 96, tree = root + 40, own = tree + LAT_HDF5_GROUP, own_tree = own + 256,
+    const uint64_t tree = LAT_HDF5_ROOT + 40, own = tree + LAT_HDF5_GROUP, own_tree = own + 256,
                    first = own_tree + LAT_HDF5_GROUP;
     uint64_t header[4];
     snprintf(lattice, sizeof lattice, "%d %d %d %d", d[0], d[1], d[2], d[3]);
     snprintf(colours, sizeof colours, "%d", head->nc);
-    lat_hdf5_put_superblock(w, numbers + 4 * bytes, root, tree, tree + LAT_HDF5_TREE);
-    w->at = root;
-    lat_hdf5_put_number(w, 8, 0x0000000100010001); /* an object of one message */
-    lat_hdf5_put_number(w, 8, 24);
-    lat_hdf5_put_message(w, 17, 16, 0);
-    lat_hdf5_put_number(w, 8, tree);
-    lat_hdf5_put_number(w, 8, tree + LAT_HDF5_TREE);
+    lat_hdf5_put_superblock(w, numbers + 4 * bytes, tree, tree + LAT_HDF5_TREE);
     lat_hdf5_put_group(w, 1, &group, &own, 0);
     w->at = own;
     lat_hdf5_put_number(w, 8, 0x0000000100030001);
@@ -371,12 +341,11 @@ static void describe(lat_hdf5_writer *w, const lat_header *head, const char *xml
     lat_hdf5_put_group(w, 4, names, header, 0);
 }
 
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
     char *xml = lat_lime_record_text(head);
     const size_t n = xml ? head_bytes(xml) : 0;
     lat_hdf5_writer w = {.b = xml ? calloc(n, 1) : NULL};
-    (void)p;
     int rc = w.b ? 0 : xml ? lat_fail("out of memory: the head of a file") : -1;
     if (rc == 0 && strlen(xml) > 65000)
         rc = lat_fail(

@@ -16,10 +16,9 @@ static bool has_links(const lat_npy *a)
            && (d[0] == 4 || d[4] == 4);
 }
 
-static bool probe(const unsigned char *b, size_t n, int64_t size)
+static bool probe(const unsigned char *b, size_t n, LAT_UNUSED int64_t size)
 {
     lat_npy array;
-    (void)size;
     return lat_npy_parse(b, n, &array) > 0 && has_links(&array);
 }
 
@@ -78,18 +77,16 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
     return take_extents(name, &array, axes, &head->geom) || lat_input_skip(in, bytes) ? -1 : 0;
 }
 
-static void layout(const lat_header *head, const lat_hints *hints, lat_payload *p)
+static void layout(LAT_UNUSED const lat_header *head, LAT_UNUSED const lat_hints *hints,
+                   lat_payload *p)
 {
-    (void)head;
-    (void)hints;
     p->order = (lat_order){.sites = DIRECTIONS_FIRST};
 }
 
-static int write_head(lat_output *out, const lat_header *head, const lat_payload *p)
+static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const lat_payload *p)
 {
     char b[LAT_NPY_HEAD + 1], shape[64];
     const int *d = head->geom.dims;
-    (void)p;
     snprintf(shape, sizeof shape, "4, %d, %d, %d, %d, %d, %d", d[3], d[2], d[1], d[0], head->nc,
              head->nc);
     lat_npy_print(b, head->real, shape);

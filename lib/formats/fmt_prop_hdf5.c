@@ -109,20 +109,6 @@ static bool order_of(const lat_hdf5_set *s, const lat_quark_hints *hints, char o
     return hints->order[0] || qlua || qdp || s->lattice[0];
 }
 
-/* PyQUDA's attribute states the extents x, y, z, t. */
-static int check_lattice(const lat_hdf5 *h, const lat_hdf5_set *s, const lat_geometry *geom)
-{
-    int d[4];
-    char dims[64];
-    return !s->lattice[0]
-                   || (sscanf(s->lattice, "%d %d %d %d", d, d + 1, d + 2, d + 3) == 4
-                       && memcmp(d, geom->dims, sizeof d) == 0)
-               ? 0
-               : lat_fail("%s: expected the extents %s, which the shape of dataset %s has, as the "
-                          "attribute Lattice, found '%s'",
-                          h->name, lat_dims_text(geom, dims), s->name, s->lattice);
-}
-
 static int read_set(lat_hdf5 *h, lat_field *f, lat_quark_hints *hints, const lat_hdf5_set *s)
 {
     const int kind = kind_of(s);
@@ -137,7 +123,7 @@ static int read_set(lat_hdf5 *h, lat_field *f, lat_quark_hints *hints, const lat
     f->head.real = s->real;
     lat_quark_take_order(&f->head.geom, axes, order, (lat_kind)kind, s->extent);
     lat_hdf5_filler w;
-    if (lat_geometry_check(&f->head.geom, h->name) < 0 || check_lattice(h, s, &f->head.geom) < 0
+    if (lat_geometry_check(&f->head.geom, h->name) < 0 || lat_hdf5_same_lattice(h, s, &f->head.geom)
         || lat_hdf5_complete(h, s) < 0 || lat_quark_alloc(h->in, f, (lat_kind)kind, 0) < 0)
         return -1;
     plan(&w, s, f, axes);
@@ -171,10 +157,9 @@ static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Where things are in the file. */
-enum { ROOT = 0x60, TREE = 0x88, HEAP = 0x2a8, SET = 0x320, DATA = 0x800, MOST = 0x1800 };
+enum { TREE = 0x88, HEAP = 0x2a8, SET = 0x320, DATA = 0x800, MOST = 0x1800 };
 
 #define put lat_hdf5_put_number
-#define put_text lat_hdf5_put_text
 #define put_message lat_hdf5_put_message
 
 typedef lat_hdf5_writer writer;
@@ -196,26 +181,14 @@ static void put_type(writer *w, size_t rank, lat_real real)
     lat_hdf5_put_complex(w, real);
 }
 
-/* The superblock, and the group with one name. */
-static void put_group(writer *w, uint64_t end, size_t symbols)
-{
-    static const char *const name = "propagator";
-    static const uint64_t set = SET;
-    lat_hdf5_put_superblock(w, end, ROOT, TREE, HEAP);
-    put(w, 8, 0x0000000100010001); /* an object of one message */
-    put(w, 8, 24);
-    put_message(w, 17, 16, 0);
-    put(w, 8, TREE);
-    put(w, 8, HEAP);
-    lat_hdf5_put_group(w, 1, &name, &set, symbols);
-}
-
 static int write_hdf5(lat_output *out, const lat_field *f)
 {
     const lat_header *head = &f->head;
     const lat_quark_array a = {.axes = head->kind == LAT_PROPAGATOR ? "tzyxsScCi" : "tzyxsci"};
     const size_t rank = head->kind == LAT_PROPAGATOR ? 2 : 1, type = 152 + 16 * rank,
                  plain = type + 136;
+    static const char *const name = "propagator";
+    static const uint64_t set = SET;
     const uint64_t bytes = lat_quark_array_bytes(head, &a);
     char *xml = lat_fermion_bounded(&head->quark.fermion) ? lat_chroma_record(head) : NULL;
     const size_t messages = plain + (xml ? lat_hdf5_text_bytes("record_xml", xml) : 0);
@@ -224,7 +197,8 @@ static int write_hdf5(lat_output *out, const lat_field *f)
     writer w = {.b = b};
     if (lat_fermion_bounded(&head->quark.fermion) && !xml)
         return -1;
-    put_group(&w, data + bytes, SET + 16 + messages);
+    lat_hdf5_put_superblock(&w, data + bytes, TREE, HEAP);
+    lat_hdf5_put_group(&w, 1, &name, &set, SET + 16 + messages);
     w.at = SET;
     put(&w, 8, xml ? 0x0000000100050001 : 0x0000000100040001); /* an object of so many messages */
     put(&w, 8, messages);
@@ -234,15 +208,7 @@ static int write_hdf5(lat_output *out, const lat_field *f)
         put(&w, 8, (uint64_t)head->geom.dims[3 - i % 4]);
     put_message(&w, 3, type, 1);
     put_type(&w, rank, head->real);
-    put_message(&w, 5, 8, 1);
-    put(&w, 8, 0x01020202); /* no value before it is written */
-    put_message(&w, 8, 24, 0);
-    put(&w, 2, 0x0103); /* version 3, in one piece */
-    put(&w, 8, data);
-    put(&w, 8, bytes);
-    w.at += 6;
-    if (xml)
-        lat_hdf5_put_attribute(&w, "record_xml", xml);
+    lat_hdf5_put_place(&w, data, bytes, xml);
     free(xml);
     return lat_output_write(out, w.b, data) < 0 ? -1 : lat_quark_array_write(out, f, &a);
 }

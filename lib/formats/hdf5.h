@@ -79,6 +79,9 @@ int lat_hdf5_search(lat_hdf5 *h, lat_hdf5_each *each, void *context);
 #define LAT_HDF5_TEXT 256
 const char *lat_hdf5_set_text(const lat_hdf5_set *set, char text[LAT_HDF5_TEXT]);
 
+/* Are these the extents x, y, z, t that an attribute Lattice states, if there is one? 0 or -1. */
+int lat_hdf5_same_lattice(const lat_hdf5 *h, const lat_hdf5_set *set, const lat_geometry *geom);
+
 /* Are all its numbers in the file? No memory is taken. 0 or -1. */
 int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *set);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5_data.c: the numbers of a set in an HDF5 file, in one piece or in chunks. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -91,6 +92,19 @@ static int check_chunks(lat_hdf5 *h, const lat_hdf5_set *s)
                           "written",
                           h->name, s->name, (unsigned long long)(wanted - (uint64_t)count),
                           (unsigned long long)wanted);
+}
+
+int lat_hdf5_same_lattice(const lat_hdf5 *h, const lat_hdf5_set *s, const lat_geometry *geom)
+{
+    int d[4];
+    char dims[64];
+    if (!s->lattice[0]
+        || (sscanf(s->lattice, "%d %d %d %d", d, d + 1, d + 2, d + 3) == 4
+            && memcmp(d, geom->dims, sizeof d) == 0))
+        return 0;
+    return lat_fail("%s: expected the extents %s, which the shape of dataset %s has, as the "
+                    "attribute Lattice, found '%s'",
+                    h->name, lat_dims_text(geom, dims), s->name, s->lattice);
 }
 
 int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *s)

@@ -69,8 +69,20 @@ void lat_hdf5_put_attribute(lat_hdf5_writer *w, const char *name, const char *te
     put_text(w, to8(strlen(text)), text);
 }
 
-void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t root, uint64_t tree,
-                             uint64_t heap)
+void lat_hdf5_put_place(lat_hdf5_writer *w, uint64_t address, uint64_t bytes, const char *xml)
+{
+    put_message(w, 5, 8, 1);
+    put(w, 8, 0x01020202); /* no value before it is written */
+    put_message(w, 8, 24, 0);
+    put(w, 2, 0x0103); /* version 3, in one piece */
+    put(w, 8, address);
+    put(w, 8, bytes);
+    w->at += 6;
+    if (xml)
+        lat_hdf5_put_attribute(w, "record_xml", xml);
+}
+
+void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t tree, uint64_t heap)
 {
     put_text(w, 8, LAT_HDF5_MAGIC);
     put(w, 8, 0x0008080000000000); /* version 0, addresses of 8 bytes */
@@ -80,8 +92,13 @@ void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t root, ui
     put(w, 8, end);
     put(w, 8, UINT64_MAX);
     put(w, 8, 0);
-    put(w, 8, root);
+    put(w, 8, LAT_HDF5_ROOT);
     put(w, 8, 1);
+    put(w, 8, tree);
+    put(w, 8, heap);
+    put(w, 8, 0x0000000100010001); /* an object of one message */
+    put(w, 8, 24);
+    put_message(w, 17, 16, 0);
     put(w, 8, tree);
     put(w, 8, heap);
 }

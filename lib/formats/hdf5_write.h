@@ -27,10 +27,15 @@ void lat_hdf5_put_complex(lat_hdf5_writer *w, lat_real real);
 size_t lat_hdf5_text_bytes(const char *name, const char *text);
 void lat_hdf5_put_attribute(lat_hdf5_writer *w, const char *name, const char *text);
 
-/* The superblock of a file whose end and root group are known: 96 bytes. Tree and heap are those of
- * the root. */
-void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t root, uint64_t tree,
-                             uint64_t heap);
+/* Where the numbers of a dataset are, and its attribute record_xml (NULL: none): its last messages,
+ * of LAT_HDF5_PLACE bytes before the attribute. */
+#define LAT_HDF5_PLACE (16 + 32)
+void lat_hdf5_put_place(lat_hdf5_writer *w, uint64_t address, uint64_t bytes, const char *xml);
+
+/* The superblock of a file whose end is known, and the header of its root group: LAT_HDF5_ROOT + 40
+ * bytes. Tree and heap are those of the root. */
+#define LAT_HDF5_ROOT 96
+void lat_hdf5_put_superblock(lat_hdf5_writer *w, uint64_t end, uint64_t tree, uint64_t heap);
 
 /* A group of at most 4 names, in their order: its tree (LAT_HDF5_TREE bytes) and its heap
  * (LAT_HDF5_HEAP), one after the other from w->at on, and its symbols (LAT_HDF5_SYMBOLS) at
