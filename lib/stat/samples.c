@@ -214,15 +214,21 @@ double lat_mean(const lat_means *m, long sample, long i)
            / (double)(s->configs - m->level->count[sample]);
 }
 
+double lat_samples_covariance(long samples, bool bootstrap, long stride, const double *a,
+                              const double *b)
+{
+    const double n = (double)samples;
+    double mean_a = 0, mean_b = 0, sum = 0;
+    for (long k = 0; k < samples; k++) {
+        mean_a += a[k * stride] / n;
+        mean_b += b[k * stride] / n;
+    }
+    for (long k = 0; k < samples; k++)
+        sum += (a[k * stride] - mean_a) * (b[k * stride] - mean_b);
+    return bootstrap ? sum / (n - 1) : sum * (n - 1) / n;
+}
+
 double lat_means_error(const lat_means *m, const double *value)
 {
-    const double n = (double)m->n;
-    double mean = 0, sum = 0;
-    if (m->n < 2)
-        return NAN;
-    for (long k = 0; k < m->n; k++)
-        mean += value[k] / n;
-    for (long k = 0; k < m->n; k++)
-        sum += (value[k] - mean) * (value[k] - mean);
-    return sqrt(m->boot ? sum / (n - 1) : sum * (n - 1) / n);
+    return m->n < 2 ? NAN : sqrt(lat_samples_covariance(m->n, m->boot, 1, value, value));
 }

@@ -68,5 +68,10 @@ int lat_bootstrap(const lat_samples *s, long n, uint64_t seed, lat_means *m);
 
 double lat_mean(const lat_means *m, long sample, long i);
 
+/* The covariance of two means from their values in each sample, a[k * stride] and b[k * stride]: of
+ * the bootstrap, or else of the jackknife. */
+double lat_samples_covariance(long samples, bool bootstrap, long stride, const double *a,
+                              const double *b);
+
 /* The standard error from the values of all samples. NaN where there is one sample or a NaN. */
 double lat_means_error(const lat_means *m, const double *value);

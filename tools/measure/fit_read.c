@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "stat/quark_time.h"
+#include "stat/samples.h"
 #include "stat/table.h"
 
 /* Columns of a table of samples. */
@@ -150,18 +151,6 @@ static int read_rows(fit_samples *s, lat_table *t, const char *column, const cha
     return lat_rc(rc);
 }
 
-/* Of one number, from its samples. */
-static double error_of(const fit_samples *s, const double *value)
-{
-    const double n = (double)s->samples;
-    double mean = 0, sum = 0;
-    for (long k = 1; k <= s->samples; k++)
-        mean += value[k] / n;
-    for (long k = 1; k <= s->samples; k++)
-        sum += pow(value[k] - mean, 2);
-    return sqrt(s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n);
-}
-
 /* Points in the order of t. */
 static int sort(fit_correlator *f, long n)
 {
@@ -193,8 +182,10 @@ int fit_samples_read(fit_samples *s, const char *path, const char *column, const
         if (sort(f, s->samples + 1)
             || !(f->error = lat_alloc((size_t)f->points, sizeof(double), "errors")))
             return -1;
-        for (long k = 0; k < f->points; k++)
-            f->error[k] = error_of(s, f->value + k * (s->samples + 1));
+        for (long k = 0; k < f->points; k++) {
+            const double *v = f->value + k * (s->samples + 1) + 1;
+            f->error[k] = sqrt(lat_samples_covariance(s->samples, s->bootstrap, 1, v, v));
+        }
     }
     return lat_rc(rc);
 }

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "stat/quark_time.h"
+#include "stat/samples.h"
 
 const char *const fit_form_names[] = {"auto", "plateau", "exp", "cosh", "sinh", "potential"};
 
@@ -174,27 +175,16 @@ static const double *samples_of(const fit_problem *p, long i)
     return NULL;
 }
 
-static double covariance(const fit_samples *s, const double *a, const double *b)
-{
-    const double n = (double)s->samples;
-    double ma = 0, mb = 0, sum = 0;
-    for (long k = 1; k <= s->samples; k++) {
-        ma += a[k] / n;
-        mb += b[k] / n;
-    }
-    for (long k = 1; k <= s->samples; k++)
-        sum += (a[k] - ma) * (b[k] - mb);
-    return s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n;
-}
-
 /* The Cholesky factor, of the correlations, which are of order 1. */
 static int factorise(window *w)
 {
+    const fit_samples *s = w->p->s;
     const long n = w->n;
     double *L = w->factor;
     for (long i = 0; i < n; i++)
         for (long j = 0; j <= i; j++)
-            L[i * n + j] = covariance(w->p->s, samples_of(w->p, i), samples_of(w->p, j));
+            L[i * n + j] = lat_samples_covariance(s->samples, s->bootstrap, 1,
+                                                  samples_of(w->p, i) + 1, samples_of(w->p, j) + 1);
     for (long i = 0; i < n; i++) {
         const double variance = L[i * n + i];
         for (long j = 0; j < i && !w->diagonal; j++) {
@@ -206,7 +196,7 @@ static int factorise(window *w)
         if (!(L[i * n + i] > 1e-12 * variance))
             return lat_fail("the covariance of %ld points from %ld samples is singular: fewer "
                             "points, or --covariance diagonal",
-                            n, w->p->s->samples);
+                            n, s->samples);
         L[i * n + i] = sqrt(L[i * n + i]);
     }
     return 0;
@@ -355,14 +345,11 @@ static void all_samples(window *w, gsl_vector *x, fit_result *r)
     }
     gsl_vector_free(start);
     for (int i = 0; i < r->values; i++) {
-        const double n = (double)s->samples;
-        double mean = 0, sum = 0;
-        for (long k = 1; k <= s->samples; k++)
-            mean += r->sample[k * r->values + i] / n;
-        for (long k = 1; k <= s->samples; k++)
-            sum += pow(r->sample[k * r->values + i] - mean, 2);
+        const double *v = r->sample + r->values + i;
         r->value[i] = r->sample[i];
-        r->error[i] = r->converged ? sqrt(s->bootstrap ? sum / (n - 1) : sum * (n - 1) / n) : NAN;
+        r->error[i] = !r->converged
+                          ? NAN
+                          : sqrt(lat_samples_covariance(s->samples, s->bootstrap, r->values, v, v));
     }
 }
 
