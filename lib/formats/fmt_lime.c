@@ -228,8 +228,7 @@ static int is_gauge(lime *l, const lat_lime_record *rec, int *nc, lat_real *real
         return 0;
     if (l->site_bytes && l->site_bytes != rec->length / volume)
         return ildg ? lat_fail("%s: typesize times datacount is %llu in scidac-private-record-xml, "
-                               "expected %llu as "
-                               "ildg-format says",
+                               "expected %llu as ildg-format says",
                                l->name, (unsigned long long)l->site_bytes,
                                (unsigned long long)(rec->length / volume))
                     : 0;
@@ -282,8 +281,7 @@ static int take_record(lime *l, const lat_lime_record *rec)
 {
     if (strcmp(rec->type, "scidac-sitelist") == 0)
         return lat_fail("%s: is one volume of a QIO file in several (it has a list of sites): put "
-                        "it together into "
-                        "a single file first, for instance with qio-convert-mesh",
+                        "it together into a single file first, for instance with qio-convert-mesh",
                         l->name);
     if (strcmp(rec->type, "ildg-binary-data") == 0 || strcmp(rec->type, "scidac-binary-data") == 0)
         return take_binary(l, rec);

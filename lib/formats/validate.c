@@ -165,9 +165,8 @@ static int refuse_links(const lat_file_reader *s, const findings *found, const c
         zero_text(h, &found->zero, zeros, sizeof zeros);
         return lat_mismatch(
             s->r.force,
-            "%s: %s; expected none, or all links of an open boundary, along one axis in "
-            "one slice of it: not a gauge field (damage, or a Schroedinger "
-            "functional?)",
+            "%s: %s; expected none, or all links of an open boundary, along one axis in one slice "
+            "of it: not a gauge field (damage, or a Schroedinger functional?)",
             s->name, zeros);
     }
     if (!(found->far.unitarity <= LAT_SUN_WITHIN))

@@ -63,8 +63,7 @@ static int same_lattice(const lat_field *u, const lat_field *g)
                         lat_kind_text(g->head.kind), lat_kind_text(u->head.kind));
     if (u->head.copies)
         return lat_fail("expected a gauge field alone, found one with %ld copies, whose "
-                        "transformations are of the "
-                        "links as they are",
+                        "transformations are of the links as they are",
                         u->head.copies);
     if (!lat_header_alike(&u->head, &g->head))
         return lat_fail("the transformation is SU(%d) on %s, the field SU(%d) on %s", g->head.nc,

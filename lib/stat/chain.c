@@ -274,8 +274,7 @@ static long raw_of(lat_chain *c, const lat_table *t, char *raw, const char *key,
         return known;
     if (c->blocks)
         return lat_fail(
-            "%s: row %ld: expected the rows that the first configuration has, found one "
-            "of '%s'",
+            "%s: row %ld: expected the rows that the first configuration has, found one of '%s'",
             t->name, t->line, spaced(raw));
     const long n = c->raw.count;
     if (lat_grow(&c->row_of, n, sizeof *c->row_of, "rows")

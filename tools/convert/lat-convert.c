@@ -56,8 +56,7 @@ static const lat_option options[] = {
     LAT_HEADING("Raw files"),
     {LAT_OPT_TEXT, "milc-info", 0, "FILE", &quarks.milc_info, 0, 0,
      "the .info that MILC wrote beside its file: its lines become info lines, if extents, time "
-     "stamp "
-     "and checksums are those of the file"},
+     "stamp and checksums are those of the file"},
     {LAT_OPT_TEXT, "order", 0, "SITES[/LINKS]", &order, 0, 0,
      "order of the sites (" LAT_ORDERS
      ", or a list, slowest first) and of the directions, such as t,x,y,z/t,x,y,z; "

@@ -26,8 +26,7 @@ static const lat_option options[] = {
     LAT_HEADING("Correlators"),
     {LAT_OPT_TEXT, "channels", 0, "LIST", &lat_corr_opts.channels, 0, 0,
      "channels, with commas: pion, rho, a0, a1, b1, axial_t, pcac, nucleon, sigma, xi, lambda, "
-     "delta, "
-     "nucleon_nr, .., pairs SINK:SOURCE such as gtg5:g5; mesons, baryons, all"},
+     "delta, nucleon_nr, .., pairs SINK:SOURCE such as gtg5:g5; mesons, baryons, all"},
     {LAT_OPT_TEXT, "momenta", 0, "P", &lat_corr_opts.momenta, 0, 0,
      "momenta 2 pi n/L with n^2 up to a number, or a list 0,0,0/1,0,0/..; pcac has momentum 0 "
      "only"},

@@ -215,8 +215,7 @@ static int make_report(stat_report *r)
     const bool gluons = !strcmp(chain[0].kind.tool, "lat-gluon");
     if (chains < 2)
         return lat_fail(
-            "--alpha: expected tables of lat-gluon and of lat-ghost, found tables of %s "
-            "alone",
+            "--alpha: expected tables of lat-gluon and of lat-ghost, found tables of %s alone",
             chain[0].kind.tool);
     return stat_report_alpha(r, &chain[gluons ? 0 : 1], &chain[gluons ? 1 : 0]);
 }

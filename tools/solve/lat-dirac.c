@@ -50,8 +50,7 @@ static const lat_option options[] = {
      "needs"},
     {LAT_OPT_REAL, "residual-slices", 0, "R", &run.o.slices, 1e-16, 1e300,
      "let --check print |b - M x|/|x| of each time slice instead; exit 3 if one is above R "
-     "(default: "
-     "not asked for)"},
+     "(default: not asked for)"},
     {LAT_OPT_TEXT, "source", 0, "SOURCE", &run.o.source_text, 0, 0,
      "source for --check, by name (default: the source that the header names)"},
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &run.o.source_file, 0, 0,
@@ -60,8 +59,7 @@ static const lat_option options[] = {
      "find kappa, csw, boundary, spin basis, norm and source of the input"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save", 0, "FILE", &run.o.save, 0, 0,
      "let --identify write the input to FILE: in our basis, as M^-1, with operator, boundary, "
-     "links "
-     "and a point source in the header"},
+     "links and a point source in the header"},
     LAT_HEADING("Operator"),
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gauge-file", 'U', "FILE", &gauge_file, 0, 0,
      "read links from FILE"},

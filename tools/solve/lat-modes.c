@@ -57,8 +57,7 @@ static const lat_option options[] = {
      "Ritz functional, one mode after the other"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "subspace", 0, "FILE", &subspace_path, 0, 0,
      "search by the multigrid of FILE, from lat-subspace, of these links: for gamma5 M and gamma5 "
-     "S "
-     "of light quarks"},
+     "S of light quarks"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0,
      "precision of the search; single: several vectors at a time, refined in double (default: "
      "single if --residual is 1e-5 or larger)"},
@@ -389,8 +388,6 @@ int main(int argc, char **argv)
     lat_modes_tool_run *r = &run;
     lat_options_parse(&tool, argc, argv);
     check_usage(r);
-    lat_header_init(&r->v.head);
-    lat_header_init(&r->smeared.head);
     lat_header_init(&r->inverse.sub.vectors.head);
     int code = open_all(r) ? LAT_FAILED : all(r);
     lat_progress_end();

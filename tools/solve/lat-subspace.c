@@ -293,8 +293,6 @@ int main(int argc, char **argv)
     lat_options_parse(&tool, argc, argv);
     check_usage(&r);
     lat_header_init(&r.vectors.head);
-    lat_header_init(&r.smeared.head);
-    lat_header_init(&r.start.vectors.head);
     int code = open_all(&r) ? LAT_FAILED : all(&r);
     lat_progress_end();
     lat_sections_stopped(&r.kept, code);

@@ -231,7 +231,6 @@ static int open_wilson(lat_inverter *v, lat_device *on, lat_wilson_options *o, l
     const lat_field *links = lat_inverter_links(v);
     lat_field modes = {.data = NULL};
     lat_modes_matrix matrix = LAT_MODES_OF_G5M;
-    lat_header_init(&modes.head);
     int rc = v->modes ? read_modes(v, &modes, &matrix) : 0;
     if (v->modes)
         o->form = matrix == LAT_MODES_OF_G5S ? LAT_ASYMMETRIC : LAT_FULL;
@@ -281,7 +280,6 @@ static int open_overlap(lat_inverter *v, lat_device *on, int columns)
     lat_field modes = {.data = NULL};
     lat_modes_matrix matrix;
     massless.mass = 0;
-    lat_header_init(&modes.head);
     int rc = lat_rc(lat_overlap_known_find(&v->known, lat_inverter_config(v), &v->links.u,
                                            &v->fermion, v->o->smearing)
                     || (v->modes && find_modes(v, &massless, &modes, &matrix))

@@ -104,7 +104,6 @@ void lat_overlap_of_options(lat_overlap_options *o, int columns, double residual
 int lat_overlap_known_open(lat_overlap_known *k, const lat_comm *comm)
 {
     *k = (lat_overlap_known){.of = -1};
-    lat_header_init(&k->modes.head);
     return lat_rc(lat_overlap_opts.modes
                   && !(k->in = lat_input_open(lat_overlap_opts.modes, comm)));
 }
