@@ -17,7 +17,6 @@
 #include <string.h>
 #include "dirac/dirac.h"
 #include "vector/temporal.h"
-#include "grid/bandwidth.h"
 #include "bench.h"
 #include "base/error.h"
 #include "base/threads.h"

@@ -18,7 +18,6 @@
 #include "bench.h"
 #include "flow/flow.h"
 #include "generate/generate.h"
-#include "grid/bandwidth.h"
 #include "measure/measure.h"
 
 static lat_device *on;

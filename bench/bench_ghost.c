@@ -17,7 +17,6 @@
 #include "base/isa.h"
 #include "bench.h"
 #include "ghost/ghost_internal.h"
-#include "grid/bandwidth.h"
 
 enum { SAMPLES = 9 };
 

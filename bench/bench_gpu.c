@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fix/fix.h"
-#include "grid/bandwidth.h"
 #include "bench.h"
 #include "base/error.h"
 #include "base/threads.h"

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "grid/bandwidth.h"
 #include "generate/generate.h"
 #include "fix/fix_lanes.h"
 #include "bench.h"

@@ -14,7 +14,6 @@
 #include "base/threads.h"
 #include "certify/plain.h"
 #include "common/io.h"
-#include "grid/memory.h"
 #include "multigrid/multigrid_internal.h"
 #include "stream/stream.h"
 #include "wilson/wilson.h"

@@ -24,7 +24,6 @@
 #include "../tests/check/fields.h"
 #include "base/isa.h"
 #include "bench.h"
-#include "grid/bandwidth.h"
 #include "overlap/overlap.h"
 
 enum { SAMPLES = 7, LOW_MODES = 32, COLUMNS = 12, DEGREE = 40, SMALL = 4 };

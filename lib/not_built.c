@@ -13,9 +13,7 @@
 #include "fourier/laplace_single.h"
 #include "generate/generate_internal.h"
 #include "loops/loops_device.h"
-#include "grid/bandwidth.h"
 #include "grid/grid_internal.h"
-#include "grid/memory.h"
 #include "multigrid/ops.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

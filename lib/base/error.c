@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* error.c: the kept sentence, and all that is printed on stderr. */
 #include "error.h"
-#include "plain.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -50,6 +50,12 @@ int lat_fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* The same for data above a tolerance that was asked for: lat_report returns LAT_UNCONVERGED. */
 int lat_fail_tolerance(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Number of bytes of the character (UTF-8; bytes that are none count one by one) at s, in a text
+ * that is not trusted, such as a file name; not at its end. Negative if it is a control character,
+ * of ASCII or of Latin 1 (U+0080 to U+009F), or one that changes the direction of text: it is not
+ * to reach a terminal. */
+int lat_plain_length(const char *s);
+
 /* Replaces control characters by "?", in a text that becomes a line or a column. */
 void lat_make_plain(char *text);
 

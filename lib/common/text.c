@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include "base/error.h"
-#include "base/plain.h"
 
 static ssize_t write_some(void *out, const char *buf, size_t n)
 {

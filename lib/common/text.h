@@ -16,7 +16,7 @@ int lat_text_close(FILE *text, lat_output *out);
 /* Text of a header or a name, with "?" for control characters. */
 void lat_plain_text(FILE *to, const char *s);
 
-/* "...", with escapes for what JSON does not allow and for control characters (base/plain.h). Other
+/* "...", with escapes for what JSON does not allow and for control characters (base/error.h). Other
  * bytes above 127 stay: headers are UTF-8. */
 void lat_json_string(FILE *to, const char *s);
 

@@ -15,7 +15,6 @@
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "fix_internal.h"
-#include "grid/memory.h"
 }
 
 LAT_CUDA_TABLE(lat_cuda_ops, LAT_GPU_FIX_MOST);

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "flow_internal.h"
-#include "grid/memory.h"
 #include "grid/tree.h"
 #include "lattice/boundary.h"
 #include "lattice/unitary.h"

@@ -17,7 +17,6 @@
 #include "base/memory.h"
 #include "format.h"
 #include "hdf5.h"
-#include "hdf5_fill.h"
 #include "hdf5_write.h"
 #include "lime_record.h"
 

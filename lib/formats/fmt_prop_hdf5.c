@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "chroma_xml.h"
 #include "hdf5.h"
-#include "hdf5_fill.h"
 #include "hdf5_write.h"
 #include "quarks.h"
 

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "generate_internal.h"
-#include "grid/memory.h"
 #include "site/groups.h"
 
 static const lat_generate_device *device_of(bool gpu)

@@ -3,8 +3,7 @@
 #include <math.h>
 #include "cuda_device.cuh"
 extern "C" {
-#include "bandwidth.h"
-#include "memory.h"
+#include "device.h"
 }
 
 int lat_cuda_failed(cudaError_t e, const char *what)

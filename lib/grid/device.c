@@ -2,6 +2,7 @@
 /* device.c: the choice of a device. */
 #include "device.h"
 
+#include <math.h>
 #include "base/error.h"
 #include "grid_internal.h"
 
@@ -72,6 +73,19 @@ int lat_device_check_group(bool gpu, int nc, int groups)
         "SU(%d): this program was built for SU(2) to SU(%d), as 'make quickstart' does; "
         "'make' builds it for all groups",
         nc, groups);
+}
+
+double lat_device_free_bytes(const lat_device *dev)
+{
+    double less = dev->gpu ? -lat_gpu_free_bytes() : -INFINITY;
+    if (dev->comm->max(dev->comm, &less, 1))
+        return -1;
+    return -less;
+}
+
+int lat_device_check_memory(const lat_device *dev, double bytes, const char *what)
+{
+    return dev->gpu ? lat_gpu_check_memory(bytes, what) : 0;
 }
 
 void lat_device_close(lat_device *dev)

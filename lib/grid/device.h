@@ -56,6 +56,22 @@ lat_device *lat_device_open_for(const lat_device_options *options, const lat_com
  * the sentence says how to build more. */
 int lat_device_check_group(bool gpu, int nc, int groups);
 
+/* Bytes that are free on the device, the fewest of any rank; INFINITY on the CPU, which is not
+ * asked. Below zero with lat_error set. All ranks call it. */
+double lat_device_free_bytes(const lat_device *dev);
+
+/* Will that many bytes fit? On the CPU they always do. `what` begins the sentence otherwise:
+ * "lattice 4 4 4 4 in single". Without asking other ranks. 0, or -1 with lat_error set. */
+int lat_device_check_memory(const lat_device *dev, double bytes, const char *what);
+
+/* The same for this rank's GPU. */
+double lat_gpu_free_bytes(void);
+int lat_gpu_check_memory(double bytes, const char *what);
+
+/* For benchmarks: bytes read and written by copies on the GPU, GB a second; below zero on failure.
+ */
+double lat_gpu_copy_bandwidth(size_t bytes);
+
 /* Ends it. All grids of it are freed before. What takes long to be given back goes on in a thread;
  * nothing can be opened afterwards. */
 void lat_device_close(lat_device *dev); /* NULL is allowed */

@@ -11,7 +11,7 @@
 #include "grid/cuda_tuning.h"
 extern "C" {
 #include "base/threads.h"
-#include "grid/memory.h"
+#include "grid/device.h"
 }
 
 LAT_CUDA_DOUBLES(lat_cuda_loops_ops, LAT_GPU_LOOPS_MOST);

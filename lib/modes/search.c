@@ -7,7 +7,6 @@
 #include "base/dense.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "grid/memory.h"
 
 lat_dfield *lat_search_vector(lat_search *w, const char *what)
 {

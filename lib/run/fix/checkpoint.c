@@ -198,11 +198,6 @@ void lat_checkpoint_save(lat_checkpoint *k, lat_fixing *f)
     k->last = lat_seconds();
 }
 
-int lat_checkpoint_asked(const lat_fixing *f)
-{
-    return lat_resume_asked(lat_fixing_opts.checkpoint, f->comm);
-}
-
 int lat_checkpoint_tick(lat_checkpoint *k, lat_fixing *f)
 {
     const bool root = f->comm->rank == 0; /* has the clock */
@@ -394,9 +389,4 @@ int lat_checkpoint_restore(lat_checkpoint *k, lat_fixing *f)
             return -1;
     }
     return 0;
-}
-
-void lat_checkpoint_remove(const lat_comm *comm)
-{
-    lat_resume_remove(lat_fixing_opts.checkpoint, comm);
 }

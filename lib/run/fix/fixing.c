@@ -12,7 +12,6 @@
 #include "common/stop.h"
 #include "formats/fields.h"
 #include "stream/stream.h"
-#include "fixing_write.h"
 #include "run/common/resume.h"
 #include "lattice/transform.h"
 
@@ -344,7 +343,7 @@ static int prepare(run *r)
 static int rescue(run *r)
 {
     lat_fixing *f = &r->fixing;
-    if ((f->stopped = lat_checkpoint_asked(f)) > 0)
+    if ((f->stopped = lat_resume_asked(lat_fixing_opts.checkpoint, f->comm)) > 0)
         lat_checkpoint_save(r->checkpoint, f);
     return LAT_FAILED;
 }
@@ -471,7 +470,7 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own)
     if (lat_log_close(r.copies_log, lat_fixing_opts.copies_log) && rc == LAT_DONE)
         rc = LAT_FAILED;
     if (rc == LAT_DONE)
-        lat_checkpoint_remove(r.fixing.comm);
+        lat_resume_remove(lat_fixing_opts.checkpoint, r.fixing.comm);
     if (r.fixing.stopped > 0)
         lat_error_clear(); /* it was only to save what there is */
     lat_checkpoint_free(r.checkpoint);

@@ -173,6 +173,11 @@ int lat_copy_measure(lat_fixing *f, lat_copy *c);
 #define LAT_COPIES_COLUMNS "config\tcopy\tseed\tfunctional\ttheta\tsweeps\tconverged\tselected"
 void lat_copies_print(const lat_fixing *f, FILE *log);
 
+/* Writes the links of the best copy, and its transformation to g_out, if that is not NULL; of all
+ * copies (f->all) the links as they were read, with the transformation of each behind them. 0 or
+ * -1. */
+int lat_fixing_write(lat_fixing *f, lat_output *out, lat_output *g_out);
+
 /* A checkpoint: of each configuration so far the state of its copies, and their g as long as they
  * are needed. The file is a stream of transformations, replaced as a whole. */
 typedef struct lat_checkpoint lat_checkpoint;
@@ -195,12 +200,5 @@ void lat_checkpoint_save(lat_checkpoint *k, lat_fixing *f);
 /* Keeps the copy as it is, a limit having ended it, with the g of the device. */
 int lat_checkpoint_limit(const lat_fixing *f, lat_copy *c);
 
-/* The signal by which any rank was asked to stop, or 0, on all ranks; -1 on failure. Never without
- * --checkpoint. */
-int lat_checkpoint_asked(const lat_fixing *f);
-
 /* The configuration is done: the checkpoint takes over its copies. */
 int lat_checkpoint_keep(lat_checkpoint *k, lat_fixing *f);
-
-/* The run is done: removes the file. */
-void lat_checkpoint_remove(const lat_comm *comm);

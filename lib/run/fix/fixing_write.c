@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fixing_write.c: links and transformations of a run of gauge fixing. */
-#include "fixing_write.h"
+#include "fixing.h"
 
 #include <inttypes.h>
 #include <math.h>

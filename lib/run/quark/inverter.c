@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include "base/error.h"
 #include "common/options.h"
-#include "grid/memory.h"
 #include "subspace.h"
 #include "wilson/memory.h"
 
