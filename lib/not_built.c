@@ -10,7 +10,6 @@
 #include "flow/flow_internal.h"
 #include "fourier/fourier.h"
 #include "fourier/laplace.h"
-#include "fourier/laplace_single.h"
 #include "generate/generate_internal.h"
 #include "loops/loops_device.h"
 #include "grid/grid_internal.h"

@@ -24,5 +24,13 @@ void lat_laplace_free(lat_laplace *l);
  * lat_error set. */
 int lat_laplace_invert(const lat_laplace *l, double *v);
 
-/* Was this program built with FFTW? */
-extern const int lat_laplace_built;
+/* The same in single precision, on one process (comm: NULL): a preconditioner. Calls for different
+ * v may run at a time. */
+typedef struct lat_single_laplace lat_single_laplace;
+lat_single_laplace *lat_single_laplace_new(const lat_geometry *geom, const double *weight,
+                                           int reals, const lat_comm *comm);
+void lat_single_laplace_free(lat_single_laplace *l);
+int lat_single_laplace_invert(const lat_single_laplace *l, float *v);
+
+/* Was this program built with FFTW, in double and in single precision? */
+extern const int lat_laplace_built, lat_laplace_single_built;

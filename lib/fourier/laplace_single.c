@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* laplace_single.c: the inverse of the lattice Laplacian in single precision. */
-#include "laplace_single.h"
+#include "laplace.h"
 
 const int lat_laplace_single_built = 1;
 

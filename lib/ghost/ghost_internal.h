@@ -3,7 +3,6 @@
 #pragma once
 
 #include "fourier/laplace.h"
-#include "fourier/laplace_single.h"
 #include "ghost.h"
 #include "ghost_gpu.h"
 #include "lattice/iterate.h"

@@ -13,7 +13,7 @@
 #include "devices.h"
 #include "fields.h"
 #include "base/isa.h"
-#include "fourier/laplace_single.h"
+#include "fourier/laplace.h"
 #include "ghost/ghost.h"
 #include "lattice/transform.h"
 #include "measure/measure.h"

@@ -14,10 +14,8 @@
 #include "common/stop.h"
 #include "lattice/boundary.h"
 #include "smear/smear.h"
-#include "run/quark/result.h"
 #include "run/common/resume.h"
 #include "run/quark/sources.h"
-#include "run/quark/twists.h"
 #include "stream/stream.h"
 
 enum { MOST_MASSES = LAT_WILSON_TWISTS };

@@ -3,6 +3,7 @@
  * a device, and the plain one that certifies; with modes of files. */
 #pragma once
 
+#include <stdio.h>
 #include <string.h>
 #include "run/common/device_options.h"
 #include "links.h"
@@ -94,3 +95,21 @@ void lat_inverter_name(lat_inverter *v);
 
 /* 1: the output has all solutions for the source v->s.b, which is counted; 0: it has not; or -1. */
 int lat_inverter_written(lat_inverter *v);
+
+/* twists.c, a source for several twisted masses: v->of_twist[j], fields like v->s.x, get the
+ * columns for v->twist[j]: what the checkpoint has, the rest batch by batch in one Krylov space.
+ * Reports and costs, which twists share, are those of v->s; v->s.x is one of these fields then.
+ * Residuals are for the caller to certify; v->s has no operator then. 0, or -1 with lat_error set.
+ * lat_twists_free, in either case, frees the fields. */
+int lat_twists_solve(lat_inverter *v);
+void lat_twists_free(lat_inverter *v);
+
+/* result.c: the names of the log's columns; a line for each of these columns of v->s; log NULL:
+ * nothing. */
+extern const char lat_result_log_head[];
+void lat_result_log(const lat_inverter *v, FILE *log, int columns, const int *column);
+
+/* Writes v->s.x, or these columns of it where some are wanted (v->columns); of an overlap operator
+ * in the form `form` of lat_propagator. `soon` as in lat_writer_put. x and its header are as before
+ * then, for the next mass to begin with. 0, or -1 with lat_error set. */
+int lat_result_write(lat_inverter *v, int form, int columns, const int *column, bool soon);

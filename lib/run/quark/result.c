@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* result.c: solutions as fields of the output. */
-#include "result.h"
+#include "inverter.h"
 
 #include <math.h>
 #include <stdio.h>

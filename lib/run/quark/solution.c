@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "solution_slices.h"
 
 enum { ROUNDS = 4, NUMBERS = 9 };
 

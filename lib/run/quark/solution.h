@@ -20,7 +20,7 @@
 typedef struct lat_solution_options {
     int solver;      /* lat_solver */
     double residual; /* |b - M x|/|b| that is wanted, */
-    double slices;   /* and |b - M x|/|x| of each slice of time (solution_slices.h); 0: any */
+    double slices;   /* and |b - M x|/|x| of each slice of time (below); 0: any */
     double delta;    /* of reliable updates; 0: the solver's */
     long max_iterations, batch /* columns side by side */;
 } lat_solution_options;
@@ -92,3 +92,11 @@ int lat_solution_side_by_side(const lat_solution *s);
 int lat_solution_progress(void *solution, long iterations, int active, double ratio);
 int lat_solution_save(lat_solution *s, int c);
 int lat_solution_saved(lat_solution *s, int c);
+
+/* solution_slices.c: brings these columns of x, which are solutions on the host, to s->how->slices.
+ * LAT_DONE, LAT_UNCONVERGED or LAT_FAILED, with lat_error set. s->residual becomes unknown of
+ * columns that change. */
+int lat_solution_slices(lat_solution *s, int columns, const int *column);
+
+/* A warning where x, on the host, has slices below 100 times its residual. 0, or -1. */
+int lat_solution_look_far(const lat_solution *s, int columns, const int *column);

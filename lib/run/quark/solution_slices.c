@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* solution_slices.c: the residuals of slices. */
-#include "solution_slices.h"
+/* solution_slices.c: solutions whose residual is small on each slice of time, relative to the
+ * solution there (certify/slices.h says what that certifies).
+ *
+ * Solvers look at |b - M x| of the whole lattice, where rounding leaves 1e-16 |b|. So the part of
+ * b - M x on slices that are not good yet is solved for by itself, and the solution is added to
+ * x: each time the part is smaller by as much as a solver does, and good slices stay good. */
+#include "solution.h"
 
 #include <math.h>
 #include <stdlib.h>

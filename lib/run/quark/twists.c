@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* twists.c: several twisted masses from one Krylov space. */
-#include "twists.h"
+#include "inverter.h"
 
 #include <math.h>
 #include <stdlib.h>
