@@ -72,7 +72,6 @@ static int begin_kyu(lat_input *in, lat_header *head, lat_payload *p, lat_read_c
 
 const lat_format lat_format_bmw = {
     .name = "bmw",
-    .extension = ".bmw",
     .about = "BMW, with and without last rows; its checksum is not verified",
     .nc = 3,
     .begins = {"#BMW ", "#18BMW "},
@@ -82,7 +81,6 @@ const lat_format lat_format_bmw = {
 const lat_format lat_format_kyu = {
     .name = "kyu",
     .unvouched = true,
-    .extension = ".kyu",
     .about = "KYU: real by real; --dims",
     .source = "KYU",
     .nc = 3,

@@ -98,7 +98,6 @@ static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const 
 
 const lat_format lat_format_hirep = {
     .name = "hirep",
-    .extension = ".hirep",
     .about = "HiRep, SU(N); SU(2) with --rows 1 as quaternions",
     .fewer_rows = 2,
     .only = LAT_F64,

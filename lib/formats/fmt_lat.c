@@ -14,7 +14,6 @@ static bool probe(const unsigned char *bytes, size_t n, LAT_UNUSED int64_t size)
 
 const lat_format lat_format_lat = {
     .name = "lat",
-    .extension = ".lat",
     .about = "the stream of the lat tools: any number of configurations",
     .stream = true,
     .fewer_rows = 3,

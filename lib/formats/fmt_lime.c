@@ -421,7 +421,6 @@ static int write_tail(lat_output *out, const lat_header *head, const lat_payload
 
 const lat_format lat_format_ildg = {
     .name = "ildg",
-    .extension = ".ildg",
     .also = ".lime",
     .about = "ILDG in a LIME container, as QIO writes it; reads SciDAC too",
     .begins = {LAT_LIME_BEGIN},
@@ -434,7 +433,6 @@ const lat_format lat_format_ildg = {
 
 const lat_format lat_format_scidac = {
     .name = "scidac",
-    .extension = ".scidac",
     .also = ".lime",
     .about = "SciDAC (QIO) in a LIME container, one volume; reads ILDG too",
     .begins = {LAT_LIME_BEGIN},

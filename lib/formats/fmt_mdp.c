@@ -88,7 +88,6 @@ static int admit(const char *name, const lat_header *h)
 
 const lat_format lat_format_mdp = {
     .name = "mdp",
-    .extension = ".mdp",
     .about = "MDP (FermiQCD), SU(N); written little endian",
     .begins = {TYPE},
     .begin = begin,

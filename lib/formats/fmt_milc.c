@@ -237,7 +237,6 @@ const lat_format lat_format_milcold = {
 
 const lat_format lat_format_fnal = {
     .name = "fnal",
-    .extension = ".fnal",
     .about = "Fermilab, SU(3) in single precision",
     .nc = 3,
     .magic = {FNAL},
@@ -246,7 +245,6 @@ const lat_format lat_format_fnal = {
 
 const lat_format lat_format_milc = {
     .name = "milc",
-    .extension = ".milc",
     .about = "MILC 5 and LargeN-YM, single precision; reads GLU's double, too",
     .only = LAT_F32,
     .takes = LAT_TAKES_GROUP,

@@ -480,7 +480,6 @@ static int write_head(lat_output *out, const lat_header *h, const lat_payload *p
 
 const lat_format lat_format_nersc = {
     .name = "nersc",
-    .extension = ".nersc",
     .about = "NERSC archive, with and without last rows; written big endian",
     .fewer_rows = 3,
     .takes = LAT_TAKES_GROUP,

@@ -96,7 +96,6 @@ static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const 
 const lat_format lat_format_npy = {
     .name = "npy",
     .unvouched = true,
-    .extension = ".npy",
     .about = "NumPy array of links, as PyQUDA writes it; --order",
     .source = "NumPy array",
     .takes = LAT_TAKES_ORDER,

@@ -151,16 +151,23 @@ static int allocate(reader *r, lat_kind kind, lat_real real)
     return lat_quark_alloc(r->in, f, kind, 0);
 }
 
+/* The numbers of a binary record, and their sum, which begins with 0. */
+static lat_quark_array data_array(const lat_field *f, const char *axes, size_t column, size_t reals,
+                                  lat_scidac_sum *sum)
+{
+    *sum = (lat_scidac_sum){0};
+    return (lat_quark_array){.axes = axes,
+                             .big = true,
+                             .column = column,
+                             .digest = lat_scidac_digest,
+                             .sum = sum,
+                             .unit = reals * (size_t)f->head.real};
+}
+
 static int read_data(reader *r, const char *axes, size_t column, size_t reals)
 {
-    r->sum = (lat_scidac_sum){0};
     r->kept = true;
-    const lat_quark_array a = {.axes = axes,
-                               .big = true,
-                               .column = column,
-                               .digest = lat_scidac_digest,
-                               .sum = &r->sum,
-                               .unit = reals * (size_t)r->f->head.real};
+    const lat_quark_array a = data_array(r->f, axes, column, reals, &r->sum);
     return lat_quark_array_read(r->in, r->f, &a);
 }
 
@@ -284,13 +291,8 @@ static int read_lime(lat_input *in, lat_field *f, lat_quark_hints *h)
 static int write_data(lat_output *out, const lat_field *f, const char *axes, size_t column,
                       size_t reals)
 {
-    lat_scidac_sum sum = {0};
-    const lat_quark_array a = {.axes = axes,
-                               .big = true,
-                               .column = column,
-                               .digest = lat_scidac_digest,
-                               .sum = &sum,
-                               .unit = reals * (size_t)f->head.real};
+    lat_scidac_sum sum;
+    const lat_quark_array a = data_array(f, axes, column, reals, &sum);
     const uint64_t bytes = lat_quark_array_bytes(&f->head, &a);
     if (lat_lime_write_head(out, 0, "scidac-binary-data", bytes) < 0
         || lat_quark_array_write(out, f, &a) < 0 || lat_lime_write_padding(out, bytes) < 0)

@@ -134,7 +134,6 @@ static void layout(LAT_UNUSED const lat_header *head, const lat_hints *hints, la
 const lat_format lat_format_raw = {
     .name = "raw",
     .unvouched = true,
-    .extension = ".raw",
     .about = "only links: --dims, --order, --group, --type, --endian",
     .takes = LAT_TAKES_ALL,
     .known = {.big = -1},

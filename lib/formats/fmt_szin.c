@@ -112,7 +112,6 @@ static int begin_cppacs(lat_input *in, lat_header *head, lat_payload *p, lat_rea
 
 const lat_format lat_format_szin = {
     .name = "szin",
-    .extension = ".szin",
     .about = "SZIN, versions 1 to 7, in a file (not on a pipe)",
     .source = "SZIN",
     .probe = probe_szin,
@@ -121,7 +120,6 @@ const lat_format lat_format_szin = {
 
 const lat_format lat_format_cppacs = {
     .name = "cppacs",
-    .extension = ".cppacs",
     .about = "CP-PACS; --dims where its header does not say the extents",
     .nc = 3,
     .magic = {MAGIC},

@@ -92,7 +92,6 @@ static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const 
 
 const lat_format lat_format_vogt = {
     .name = "vogt",
-    .extension = ".vogt",
     .about = "cuLGT VOGT, SU(N); written little endian",
     .probe = probe,
     .begin = begin,

@@ -82,7 +82,8 @@ typedef bool lat_probe(const unsigned char *b, size_t n, int64_t size);
  * and those of spinors SU(3). */
 typedef struct lat_format {
     const char *name;      /* for --from and --to */
-    const char *extension; /* usual ending of the name of a file; "." and `name` is one, too */
+    const char *extension; /* usual ending of the name of a file; NULL: "." and `name`, which is one
+                            * in any case */
     const char *also;      /* another ending, or NULL */
     const char *about;     /* one line for --list */
     const char *source;    /* info line of what is read, where the reader does not set it */

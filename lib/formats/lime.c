@@ -17,14 +17,9 @@
 #define MAGIC 0x456789abu
 #define HEAD 144
 
-bool lat_lime_begins(const unsigned char *bytes, size_t n)
-{
-    return lat_begins(bytes, n, LAT_LIME_BEGIN);
-}
-
 bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text)
 {
-    return lat_lime_begins(bytes, n) && memmem(bytes, n, text, strlen(text));
+    return lat_begins(bytes, n, LAT_LIME_BEGIN) && memmem(bytes, n, text, strlen(text));
 }
 
 static void printable(char *s)
@@ -41,11 +36,12 @@ int lat_lime_next(lat_input *in, lat_lime_record *rec)
     const ssize_t n = lat_input_peek(in, b, sizeof b);
     if (n <= 0)
         return (int)n;
-    if (!lat_lime_begins(b, (size_t)n) && lat_input_offset(in) == 0)
+    const bool begins = lat_begins(b, (size_t)n, LAT_LIME_BEGIN);
+    if (!begins && lat_input_offset(in) == 0)
         return lat_fail("%s: expected a LIME file, which begins with 45 67 89 ab, found %02x %02x "
                         "%02x %02x",
                         name, b[0], n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
-    if (!lat_lime_begins(b, (size_t)n))
+    if (!begins)
         return 0; /* blanks at the end, or something else: lat_expect_end tells */
     if (lat_input_read(in, b, sizeof b) < 0)
         return -1;

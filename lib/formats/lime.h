@@ -23,8 +23,7 @@ typedef struct lat_lime_record {
     uint64_t length;
 } lat_lime_record;
 
-/* Do these bytes begin a LIME file; one whose first bytes have this text? */
-bool lat_lime_begins(const unsigned char *bytes, size_t n);
+/* Do these bytes begin a LIME file whose first bytes have this text? */
 bool lat_lime_has(const unsigned char *bytes, size_t n, const char *text);
 
 /* The next record: 1, 0 at the end of the file, -1. Its data are read by the caller, then the

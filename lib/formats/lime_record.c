@@ -22,11 +22,10 @@ typedef struct taker {
 
 int lat_lime_next_is_ours(lat_input *in, bool *ours)
 {
-    static const char begin[] = LAT_LIME_XML ROOT;
-    char found[sizeof begin - 1];
-    const ssize_t n = lat_input_peek(in, found, sizeof found);
-    *ours = n == (ssize_t)sizeof found && memcmp(found, begin, sizeof found) == 0;
-    return n < 0 ? -1 : 0;
+    char found[sizeof LAT_LIME_XML ROOT] = "";
+    const ssize_t n = lat_input_peek(in, found, sizeof found - 1);
+    *ours = n > 0 && lat_lime_is_ours(found);
+    return lat_rc(n < 0);
 }
 
 /* A plaquette or link trace of 17 digits, that of these links in another order of summation; their
@@ -84,8 +83,7 @@ int lat_lime_take_ours(const lat_lime_xml *x, lat_header *head, lat_read_context
 
 bool lat_lime_is_ours(const char *text)
 {
-    static const char begin[] = LAT_LIME_XML ROOT;
-    return strncmp(text, begin, sizeof begin - 1) == 0;
+    return strncmp(text, LAT_LIME_XML ROOT, strlen(LAT_LIME_XML ROOT)) == 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -321,8 +321,9 @@ static int start(lat_run *w)
     return judge(w);
 }
 
-int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long window, int columns,
-                  const int *column, lat_solve_report *report)
+/* Begins: r = b - A x. Columns that are below their target leave at once. */
+static int begin_run(lat_run *w, const lat_equation *p, lat_solver solver, long window, int columns,
+                     const int *column, lat_solve_report *report)
 {
     memset(w, 0, sizeof *w);
     w->p = p;
@@ -350,7 +351,7 @@ int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long win
     return start(w);
 }
 
-void lat_run_end(lat_run *w)
+static void end_run(lat_run *w)
 {
     if (mixed(w)) {
         w->s->release(w->s->with, w->x);
@@ -379,9 +380,9 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
         const lat_method *k = own.preconditioner;
         own.inner = k && k->precondition && k->system ? k->system : p->outer;
     }
-    int rc = lat_run_begin(&w, &own, solver,
-                           solver == LAT_SOLVER_CG && !is_coarse(own.inner) ? 0 : WINDOW, columns,
-                           column, report);
+    int rc = begin_run(&w, &own, solver,
+                       solver == LAT_SOLVER_CG && !is_coarse(own.inner) ? 0 : WINDOW, columns,
+                       column, report);
     if (rc == 0 && w.active.columns > 0)
         switch (solver) {
         case LAT_SOLVER_AUTO: break;
@@ -392,7 +393,7 @@ static int solve_by(const lat_equation *p, lat_solver solver, int columns, const
         case LAT_SOLVER_MG: rc = lat_gcr(&w); break;
         case LAT_SOLVER_MR: rc = lat_mr(&w); break;
         }
-    lat_run_end(&w);
+    end_run(&w);
     return rc ? -1 : 0;
 }
 

@@ -49,11 +49,6 @@ typedef struct lat_run {
     int before[LAT_VECTOR_COLUMNS], now[LAT_VECTOR_COLUMNS];
 } lat_run;
 
-/* Begins: r = b - A x. Columns that are below their target leave at once. */
-int lat_run_begin(lat_run *w, const lat_equation *p, lat_solver solver, long window, int columns,
-                  const int *column, lat_solve_report *report);
-void lat_run_end(lat_run *w);
-
 /* After so many iterations. norm[column] = |r|^2. These functions return 0; else the run fails. */
 int lat_run_check(lat_run *w, int iterations, const double *norm);
 

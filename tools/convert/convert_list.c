@@ -17,11 +17,15 @@ void lat_convert_names(char *names)
 
 static void print_formats(int width, bool of_quarks)
 {
-    for (const lat_format *const *f = lat_formats; *f; f++)
+    char name[32];
+    for (const lat_format *const *f = lat_formats; *f; f++) {
+        snprintf(name, sizeof name, ".%s", (*f)->name);
         if (!(*f)->quarks == !of_quarks)
-            printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name, (*f)->extension, "yes",
+            printf("%-*s %-10s %-5s %-6s %s%s\n", width, (*f)->name,
+                   (*f)->extension ? (*f)->extension : name, "yes",
                    lat_format_writes(*f) ? "yes" : "no", (*f)->about,
                    of_quarks && !(*f)->proven ? " (unproven)" : "");
+    }
 }
 
 int lat_convert_print_list(void)
@@ -36,14 +40,15 @@ int lat_convert_print_list(void)
     printf("\nrecognised, and refused by name:\n");
     for (size_t i = 0; lat_format_refused(i); i++)
         printf("  %s\n", lat_format_refused(i));
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? LAT_DONE
-               : lat_report((lat_fail("<stdout>: cannot be written"), LAT_FAILED));
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return LAT_DONE;
+    lat_fail("<stdout>: cannot be written");
+    return lat_report(LAT_FAILED);
 }
 
 bool lat_convert_extends(const lat_format *f, const char *dot)
 {
-    return !strcmp(dot, f->extension) || !strcmp(dot + 1, f->name)
+    return !strcmp(dot + 1, f->name) || (f->extension && !strcmp(dot, f->extension))
            || (f->also && !strcmp(dot, f->also));
 }
 
