@@ -174,8 +174,8 @@ static __global__ void round_p(const float2 *p, int64_t count, __half2 *to)
         to[i] = __floats2half2_rn(p[i].x, p[i].y);
 }
 
-/* The sum of all matrices of all ranks, in the order of slices, for which there is `room`, to g. */
-static int sum_slices(const lat_transfer *t, const double2 *grams, double2 *room, double *g)
+/* The sum of all matrices of all ranks, in the order of slices, by way of `slice`, to g. */
+static int sum_slices(const lat_transfer *t, const double2 *grams, double2 *slice, double *g)
 {
     const int n = t->n, slices = t->blocks.coarse.dims[3], ranks = t->ranks ? t->comm->size : 1;
     const size_t numbers = (size_t)n * (size_t)n, mine = (size_t)slices * numbers,
@@ -186,8 +186,8 @@ static int sum_slices(const lat_transfer *t, const double2 *grams, double2 *room
     if (!all)
         return -1;
     lat_mg_start(lat_mg_stream(t->dev), 0, sum_grams, dim3((unsigned)numbers, (unsigned)slices),
-                 THREADS, grams, 2 * t->blocks.count / slices, (int)numbers, room);
-    int rc = lat_mg_launched() || lat_mg_gpu_fetch(t->dev, own, room, mine * sizeof *own);
+                 THREADS, grams, 2 * t->blocks.count / slices, (int)numbers, slice);
+    int rc = lat_mg_launched() || lat_mg_gpu_fetch(t->dev, own, slice, mine * sizeof *own);
     if (rc == 0 && ranks > 1)
         rc = t->comm->gather(t->comm, own, mine * sizeof *own, all);
     else if (rc == 0)
