@@ -6,7 +6,8 @@
 #
 # PROGRAM is bench_multigrid, which says what its lines are. With DIMS, such as 16,16,16,32, thermal links of beta = 6.0 are made in a
 # temporary folder, in single precision, on a GPU in double. 1 and 12 columns at each kappa. cg comes first: the others stop after three
-# times its iterations. On a GPU mg follows on 2 and 4 GPUs, as far as there are: GPUS; LAT_MPIRUN is the launcher.
+# times its iterations. On a CPU a table of deflation.sh follows. On a GPU mg follows on 2 and 4 GPUs, as far as there are: GPUS;
+# LAT_MPIRUN is the launcher.
 set -eu -o pipefail
 export LC_ALL=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 : "${LAT_MPIRUN:=mpirun}" "${GPUS:=$(nvidia-smi -L 2>/dev/null | wc -l)}"
@@ -34,4 +35,6 @@ for quark; do
             "$LAT_MPIRUN" --oversubscribe --bind-to none -np "$n" "${what[@]}" mg </dev/null
         done
     done
+    # Of the same links, what deflation costs: modes of gamma5 S, and 12 columns.
+    [ "$device" = gpu ] || CSW=${quark%:*} MODES=64 "$(dirname "$0")/deflation.sh" "$links" "${quark#*:}"
 done
