@@ -109,9 +109,9 @@ static void transfer_times(lat_multigrid *m, int columns, double ms[2])
 static void print_levels(lat_multigrid *m, int columns, double seconds)
 {
     const lat_multigrid_report *r = lat_multigrid_told(m);
-    double both[2] = {0, 0};
-    if (columns <= LAT_EIGHT * m->coarse->coarse.batches)
-        transfer_times(m, columns, both);
+    const int at_once = LAT_EIGHT * m->coarse->coarse.batches;
+    double both[2];
+    transfer_times(m, columns < at_once ? columns : at_once, both);
     if (comm->rank == 0)
         printf("setup %.2f s: %d levels, %d vectors, %d rounds, %.1f S a vector, rate %.3f\n"
                "  restriction %.3f ms, prolongation %.3f\n",
