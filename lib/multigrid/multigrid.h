@@ -17,7 +17,7 @@
  *
  * A wrong multigrid makes a solve slow, never wrong: what is a solution is decided by GCR's
  * residual in double, and by lib/certify. Functions return 0 or a pointer, or -1 or NULL with
- * lat_error set; all ranks call them. On the CPU or one GPU. */
+ * lat_error set; all ranks call them. On CPUs and GPUs. */
 #pragma once
 
 #include "dirac/dirac.h"

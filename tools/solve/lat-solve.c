@@ -60,7 +60,7 @@ static const lat_option options[] = {
     {LAT_OPT_INT | LAT_OPT_LIMIT, "max-iterations", 0, "N", &solving.how.max_iterations, 1, 1e9,
      "give up a column after N iterations"},
     {LAT_OPT_CHOICE, "solver", 0, LAT_SOLVERS, &solving.how.solver, 0, 0,
-     "solver; mg: adaptive multigrid for light quarks, on the CPU or one GPU; auto: bicgstab, then "
+     "solver; mg: adaptive multigrid for light quarks, on CPUs and GPUs; auto: bicgstab, then "
      "bicgstabl, then cg for columns where it fails, or mg where that pays"},
     {LAT_OPT_CHOICE, "even-odd", 0, "sym|asym|none", &solving.even_odd, 0, 0,
      "Schur complement that is solved; none: M itself"},
