@@ -89,6 +89,25 @@ nothing_left() {
     [ -z "$left" ] || { echo "left behind: $left"; return 1; }
 }
 
+# kill_a_rank N TOOL ARGUMENT...: N ranks with --checkpoint ck, for cut.lat. One of them is killed when the checkpoint is there: a
+# sentence says which one and how to go on, and there is no output.
+kill_a_rank() {
+    local n=$1 tool=$2 pid i got=0
+    shift
+    "$@" -n "$n" -@ 1 --checkpoint ck -o "$PWD/cut.lat" 2>err 3>&- &
+    pid=$!
+    for ((i = 0; i < 6000; i++)); do [ ! -e ck ] || break; sleep .01; done
+    kill -KILL "$(pgrep -f "^[^ ]*/$tool .*$PWD/cut.lat" | shuf -n 1)"
+    wait $pid || got=$?
+    cat err
+    [ "$got" -eq 1 ]
+    # On a busy machine rank 0 says it before mpirun, which knows the signal.
+    grep -Eqx "$tool: rank [0-9] of $n \\(host $(hostname)\\) (was ended by signal 9 \\(Killed\\)|has died); the same command with --resume ck goes on" err
+    [ "$(wc -l <err)" -eq 1 ]
+    [ ! -e cut.lat ]
+    nothing_left
+}
+
 # refuses CODE SENTENCE COMMAND...: it ends with this exit code and, but for wrong usage, one line that holds the sentence; prints
 # nothing else, and leaves nothing behind.
 refuses() {

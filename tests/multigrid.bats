@@ -170,6 +170,10 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     need_mpi
     subspace ranks.lat -@ 1 -n 2
     cmp whole.lat ranks.lat
+    rm cut.lat
+    kill_a_rank 2 lat-subspace --kappa .156 u.lat
+    subspace cut.lat --checkpoint ck --resume ck
+    cmp whole.lat cut.lat
 }
 
 # killed COMMAND...: it runs on two ranks until there is a checkpoint; then one of them is killed.

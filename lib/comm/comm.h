@@ -6,7 +6,8 @@
  * does. They return 0, or -1 with lat_error set. A rank that waits sleeps.
  *
  * Failures: a rank that exits with a sentence (base/error.h) ends all ranks. The sentence appears
- * once, whichever rank had it, and no rank waits for one that has gone. If only rank 0 does
+ * once, whichever rank had it. A rank that dies ends all ranks, too, and a sentence names it, its
+ * host and its GPU (watch.h). So no rank waits for one that has gone. If only rank 0 does
  * something, such as reading and writing, and all ranks are to go on after a failure, lat_agree
  * must follow. Only rank 0 prints on stderr and has files (common/io.h). */
 #pragma once
@@ -74,6 +75,15 @@ const lat_comm *lat_comm_start(int ranks, char **argv);
 /* True if the user's launcher, not lat_comm_start, has started the ranks: then stdin and stdout are
  * pipes of the launcher. */
 extern bool lat_comm_external;
+
+/* Names the device of this rank ("GPU 1 at 0000:3b:00"), for the sentence about a rank that has
+ * died. All ranks call it; on a single rank it does nothing. 0 or -1. */
+enum { LAT_DEVICE_PLACE = 40 };
+int lat_comm_name_device(const lat_comm *comm, const char *place);
+
+/* Removes the temporary files of this process; NULL: there are none. For a rank that ends the run
+ * while its main thread waits. */
+extern void (*lat_comm_remove_temporaries)(void);
 
 /* Reports a temporary file, which the launcher removes if this process is killed. NULL where there
  * is no launcher. */

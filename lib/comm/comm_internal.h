@@ -18,6 +18,15 @@ extern const char *const lat_comm_mpi_options[];
 /* Starts argv `ranks` times under mpirun, passes signals on, and exits as the ranks do. */
 void lat_launch(int ranks, char **argv) __attribute__((noreturn));
 
+/* ---- launch_output.c ------------------------------------------------------------------------- */
+
+/* Of what mpirun has printed, which the functions may cut: the rank that a signal has ended, -1 if
+ * it does not say; what a rank has printed itself, because rank 0 could not, NULL: nothing; and the
+ * first line that has letters. */
+int lat_launch_killed(const char *output);
+const char *lat_launch_said(char *output);
+const char *lat_launch_first_line(char *output);
+
 /* ---- launch_rank0.c -------------------------------------------------------------------------- */
 
 #define LAT_LAUNCH_SOCKET "LAT_RANKS_SOCKET" /* its path, in the environment of the ranks */
@@ -37,6 +46,9 @@ void lat_launch_reserve(char **argv);
 
 /* In rank 0, after that: receives stdin, stdout, stderr and the descriptors that arguments name. */
 int lat_launch_join(void);
+
+/* In rank 0: tells the launcher how a sentence names a rank. */
+void lat_launch_name(int rank, const char *who);
 
 /* In rank 0, at exit: tells the launcher the exit code. */
 void lat_launch_exit_code(int code);

@@ -3,8 +3,8 @@
  *
  * Every operation is a nonblocking one of MPI, and finish_all waits for it: it polls a short time
  * and then sleeps between polls. A blocking call of MPI keeps a processor busy, and with more ranks
- * than processors it takes one from ranks that work. While rank 0 waits, it also polls for a rank
- * that has failed. */
+ * than processors it takes one from ranks that work. While rank 0 waits, it also asks whether
+ * another rank has failed (watch.h). */
 #include "comm_internal.h"
 
 #include <fcntl.h>
@@ -20,37 +20,32 @@
 #include <unistd.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "watch.h"
 
 #define MAX_MESSAGE ((size_t)1 << 30) /* bytes; MPI counts them in an int */
 #define POLLS 500                     /* before the first sleep, some 50 us */
 #define MIN_SLEEP 20000               /* ns */
 #define MAX_SLEEP 300000              /* ns */
 #define LONG_MESSAGE 65536            /* bytes */
+#define END_TIMEOUT 10                /* s for rank 0 to end the run */
 #define YIELD_TIME 0.02               /* s, in which a long message is polled for without sleep */
-#define SENTENCE 4096
 
 /* TAG_FACE + LAT_SIDES axis + side: the sender's face there. */
-enum { TAG_BYTES, TAG_FAILED, TAG_FACE };
+enum { TAG_BYTES, TAG_FACE };
 
 #ifdef OPEN_MPI
-const char *const lat_comm_mpi_options[] = {"--quiet", "--oversubscribe", "--bind-to", "none",
-                                            NULL};
+const char *const lat_comm_mpi_options[] = {"--oversubscribe", "--bind-to", "none", NULL};
 #else
 const char *const lat_comm_mpi_options[] = {NULL};
 #endif
 
 static lat_comm mpi;
-static MPI_Comm world, failures; /* each apart from MPI_COMM_WORLD */
+static MPI_Comm world; /* apart from MPI_COMM_WORLD */
 static pthread_t main_thread;
 #define MOST_MESSAGES 8
 static MPI_Request exchange[2 * MOST_MESSAGES];
 static int exchanged;
 static size_t exchange_bytes; /* of the longest one */
-
-typedef struct failure {
-    int code, rank;
-    char sentence[SENTENCE];
-} failure;
 
 static int check(int rc)
 {
@@ -70,20 +65,15 @@ static void sleep_ns(long ns)
     nanosleep(&t, NULL);
 }
 
-/* On rank 0: has another rank failed? Then the main thread exits with that rank's sentence; another
- * thread gets -1. */
-static int poll_failures(void)
+/* The main thread of rank 0: has another rank failed? Then it exits with that rank's sentence. */
+static void poll_failures(void)
 {
-    static failure f;
-    MPI_Status status;
-    int found = 0;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, failures, &found, &status) != MPI_SUCCESS || !found)
-        return 0;
-    MPI_Recv(&f, sizeof f, MPI_BYTE, status.MPI_SOURCE, TAG_FAILED, failures, MPI_STATUS_IGNORE);
-    lat_fail("%s", f.sentence); /* a sentence that rank 0 has already stays */
-    if (!pthread_equal(pthread_self(), main_thread))
-        return -1;
-    exit(lat_report(f.code));
+    const lat_watch_failure *f = pthread_equal(pthread_self(), main_thread) ? lat_watch_failed()
+                                                                            : NULL;
+    if (!f)
+        return;
+    lat_fail("%s", f->sentence); /* a sentence that rank 0 has already stays */
+    exit(lat_report(f->code));
 }
 
 /* Waits for n requests, the longest of `bytes` bytes.
@@ -104,8 +94,8 @@ static int finish_all(MPI_Request *r, int n, size_t bytes)
             return 0;
         if (polls < POLLS)
             continue;
-        if (mpi.rank == 0 && poll_failures())
-            return -1;
+        if (mpi.rank == 0)
+            poll_failures();
         if (is_long && MPI_Wtime() - begin < YIELD_TIME)
             sched_yield();
         else
@@ -237,32 +227,29 @@ static lat_comm mpi = {
     "mpi",         0,          1,        0,           1,         mpi_sum,    mpi_max,
     mpi_broadcast, mpi_gather, mpi_send, mpi_receive, mpi_begin, mpi_finish, mpi_barrier};
 
-/* Sends rank 0 the sentence, and waits until rank 0 ends all ranks. */
-static void __attribute__((noreturn)) report_failure(int code)
-{
-    static failure f;
-    MPI_Request r;
-    int done;
-    f.code = code;
-    f.rank = mpi.rank;
-    snprintf(f.sentence, sizeof f.sentence, "%s", lat_error());
-    if (!strcmp(f.sentence, LAT_ANOTHER_FAILED))
-        sleep(1); /* that rank has the cause, and its message is to be the first */
-    MPI_Isend(&f, sizeof f, MPI_BYTE, 0, TAG_FAILED, failures, &r);
-    for (;;) {
-        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
-        sleep_ns(MAX_SLEEP);
-    }
-}
-
 /* The sentence has been printed. MPICH would print a line of its own after it. */
-static void __attribute__((noreturn)) abort_all_ranks(int code)
+static void abort_all_ranks(int code)
 {
     const int null = open("/dev/null", O_WRONLY);
     if (null >= 0)
         dup2(null, STDERR_FILENO);
     MPI_Abort(MPI_COMM_WORLD, code);
     _exit(code);
+}
+
+/* Sends rank 0 the sentence, and waits until rank 0 ends all ranks; or does both itself. */
+static void report_failure(int code)
+{
+    static lat_watch_failure f;
+    f.code = code;
+    snprintf(f.sentence, sizeof f.sentence, "%s", lat_error());
+    if (!strcmp(f.sentence, LAT_ANOTHER_FAILED))
+        sleep(1); /* that rank has the cause, and its message is to be the first */
+    if (lat_watch_fail(&f))
+        sleep(END_TIMEOUT);
+    lat_mute = false;
+    lat_report(code);
+    abort_all_ranks(code);
 }
 
 /* At exit. A rank without a sentence ends normally, and so do all the others. */
@@ -272,17 +259,19 @@ static void finalize(int code, LAT_UNUSED void *unused)
         lat_launch_exit_code(code);
     if (code != 0 && *lat_error() && mpi.rank != 0)
         report_failure(code);
-    if (code != 0 && *lat_error())
+    if (code != 0 && *lat_error()) {
+        lat_watch_quit();
         abort_all_ranks(code);
+    }
     mpi_barrier(&mpi);
     MPI_Finalize();
+    lat_watch_end();
 }
 
 static int set_up_communicators(void)
 {
     MPI_Comm host;
     int level, bad = check(MPI_Comm_dup(MPI_COMM_WORLD, &world))
-                     || check(MPI_Comm_dup(MPI_COMM_WORLD, &failures))
                      || check(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN))
                      || check(MPI_Query_thread(&level)) || check(MPI_Comm_rank(world, &mpi.rank))
                      || check(MPI_Comm_size(world, &mpi.size))
@@ -321,5 +310,5 @@ const lat_comm *lat_comm_mpi(void)
     /* What another rank prints must not get into the data that rank 0 writes. */
     if (mpi.rank != 0 ? dup2(STDERR_FILENO, STDOUT_FILENO) < 0 : lat_launch_join())
         return lat_fail_null("the descriptors of rank %d cannot be set up", mpi.rank);
-    return &mpi;
+    return lat_watch_start(&mpi, abort_all_ranks) ? NULL : &mpi;
 }

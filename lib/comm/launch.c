@@ -37,6 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/program.h"
 #include "run_folder.h"
 
@@ -63,6 +64,7 @@ typedef struct launch {
     char *temporary[MAX_TEMPORARIES]; /* of rank 0; a ring, the oldest are overwritten */
     unsigned ntemporaries;
     char *checkpoint; /* from which a run that is killed goes on, or NULL */
+    char **name;      /* how a sentence names each rank; NULL until rank 0 has told */
     char output[MAX_OUTPUT];
     size_t noutput;
 } launch;
@@ -334,9 +336,20 @@ static void record_checkpoint(launch *l, const char *path)
     l->checkpoint = *path ? strdup(path) : NULL;
 }
 
+/* "2 rank 2 of 4 (host n17, GPU 1 at 0000:3b:00)" */
+static void record_name(launch *l, const char *text)
+{
+    char *end;
+    const long rank = strtol(text, &end, 10);
+    if (*end != ' ' || rank < 0 || rank >= l->ranks)
+        return;
+    free(l->name[rank]);
+    l->name[rank] = strdup(end + 1);
+}
+
 /* From rank 0: "C" and its exit code, "F" and the name of a temporary, "K" and that of a
- * checkpoint, or "W": from now on it watches for signals that ask it to stop. False when rank 0 has
- * closed the socket. */
+ * checkpoint, "N" and the name of a rank, or "W": from now on it watches for signals that ask it to
+ * stop. False when rank 0 has closed the socket. */
 static bool receive_message(launch *l)
 {
     char m[PATH_MAX + 2];
@@ -350,6 +363,9 @@ static bool receive_message(launch *l)
     } else if (n > 0 && *m == 'K') {
         m[n] = '\0';
         record_checkpoint(l, m + 1);
+    } else if (n > 1 && *m == 'N') {
+        m[n] = '\0';
+        record_name(l, m + 1);
     } else if (n > 0 && *m == 'W') {
         l->watched = true;
     }
@@ -405,17 +421,6 @@ static void __attribute__((noreturn)) die_by_signal(int sig)
     _exit(128 + sig);
 }
 
-/* Of the output of mpirun, the first line that has letters. */
-static const char *first_line(launch *l)
-{
-    char *at = NULL;
-    l->output[l->noutput] = '\0';
-    for (char *line = strtok_r(l->output, "\n", &at); line; line = strtok_r(NULL, "\n", &at))
-        if (line[strspn(line, "- \t*=")])
-            return line + strspn(line, " \t");
-    return "no output";
-}
-
 /* The status as a shell reports it: 128 plus the signal that has ended a rank, or mpirun. MPICH's
  * mpiexec exits with the number of the signal, and prints "(signal 9)". */
 static int shell_status(launch *l)
@@ -429,25 +434,36 @@ static int shell_status(launch *l)
     return strstr(l->output, text) ? 128 + status : status;
 }
 
-/* Ranks did not say why they ended. */
+/* Rank 0 did not say why the ranks ended. */
 static void describe_end(launch *l, int status)
 {
-    char left[PATH_MAX + 64] = "nothing was written";
+    char left[PATH_MAX + 64] = "nothing was written", killed[256];
+    const int rank = lat_launch_killed(l->output);
+    const char *said = lat_launch_said(l->output);
+    if (rank >= 0 && rank < l->ranks && l->name[rank])
+        snprintf(killed, sizeof killed, "%s", l->name[rank]);
+    else if (rank >= 0)
+        snprintf(killed, sizeof killed, "rank %d of %d", rank, l->ranks);
+    else
+        snprintf(killed, sizeof killed, "one of %d ranks", l->ranks);
     if (l->checkpoint)
         snprintf(left, sizeof left, "the same command with --resume %s goes on", l->checkpoint);
-    if (WIFSIGNALED(l->status))
+    if (said)
+        lat_fail("%s", said);
+    else if (WIFSIGNALED(l->status))
         lat_fail("mpirun, which runs %d ranks, was ended by signal %d (%s); %s", l->ranks,
                  WTERMSIG(l->status), strsignal(WTERMSIG(l->status)), left);
     else if (status > 128 && status < 128 + NSIG)
-        lat_fail("one of %d ranks was ended by signal %d (%s); %s", l->ranks, status - 128,
+        lat_fail("%s was ended by signal %d (%s); %s", killed, status - 128,
                  strsignal(status - 128), left);
     else if (l->listen_fd < 0) /* rank 0 was there */
         lat_fail("mpirun has ended %d ranks before they were done, with status %d (was it asked "
                  "to, by SIGTERM?); %s%s%.400s",
-                 l->ranks, status, left, l->noutput ? ": " : "", l->noutput ? first_line(l) : "");
+                 l->ranks, status, left, l->noutput ? ": " : "",
+                 l->noutput ? lat_launch_first_line(l->output) : "");
     else
         lat_fail("%d ranks ended with status %d before they had done anything: %.400s", l->ranks,
-                 status, first_line(l));
+                 status, lat_launch_first_line(l->output));
 }
 
 static void __attribute__((noreturn)) exit_as_ranks(launch *l)
@@ -470,7 +486,8 @@ static void __attribute__((noreturn)) exit_as_ranks(launch *l)
 void lat_launch(int ranks, char **argv)
 {
     launch l = {.ranks = ranks, .listen_fd = -1, .rank0_fd = -1, .output_fd = -1};
-    if (start(&l, argv)) {
+    l.name = lat_alloc_zero((size_t)ranks, sizeof *l.name, "names of ranks");
+    if (!l.name || start(&l, argv)) {
         clean_up(&l);
         exit(lat_report(LAT_FAILED));
     }

@@ -162,6 +162,13 @@ int lat_launch_join(void)
     return 0;
 }
 
+void lat_launch_name(int rank, const char *who)
+{
+    char text[PATH_MAX];
+    snprintf(text, sizeof text, "%d %s", rank, who);
+    report_name('N', text);
+}
+
 void lat_launch_exit_code(int code)
 {
     const char m[2] = {'C', (char)code};

@@ -59,6 +59,7 @@ static void install_handlers(void)
             && was.sa_handler == SIG_DFL)
             sigaction(deadly[i], &ours, NULL);
     atexit(remove_temporaries);
+    lat_comm_remove_temporaries = remove_temporaries;
 }
 
 lat_temporary *lat_temporary_take(void)

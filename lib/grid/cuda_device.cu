@@ -188,6 +188,8 @@ static int open_device(lat_cuda_device *c)
         || lat_cuda_failed(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking),
                            "making a stream"))
         return -1;
+    snprintf(c->dev.place, sizeof c->dev.place, "GPU %d at %04x:%02x:%02x", start.number,
+             p.pciDomainID, p.pciBusID, p.pciDeviceID);
     c->processors = p.multiProcessorCount;
     c->overlap = p.major >= 9;
     if (start.ranks > 1)

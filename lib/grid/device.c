@@ -43,6 +43,10 @@ lat_device *lat_device_open(const lat_device_options *o, const lat_comm *comm)
     lat_device *dev = open_wanted(o, comm);
     if (dev && o->tune)
         lat_warn("--tune does nothing any more: the lattice alone decides the order of sites");
+    if (dev && lat_comm_name_device(comm, dev->place)) {
+        lat_device_close(dev);
+        return NULL;
+    }
     if (dev && !dev->gpu && o->transport != LAT_TRANSPORT_AUTO)
         lat_warn("--transport is for GPUs; it runs on the CPU");
     return dev;

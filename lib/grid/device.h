@@ -35,8 +35,9 @@ typedef struct lat_device {
     const lat_comm *comm;
     lat_device_options options;
     bool gpu;
-    char name[64];          /* for provenance: "cpu avx512", "gpu NVIDIA H200" */
-    struct lat_device *cpu; /* what works in its place, and is closed with it; or NULL */
+    char name[64];                /* for provenance: "cpu avx512", "gpu NVIDIA H200" */
+    char place[LAT_DEVICE_PLACE]; /* "GPU 1 at 0000:3b:00"; "": the CPU */
+    struct lat_device *cpu;       /* what works in its place, and is closed with it; or NULL */
 } lat_device;
 
 /* Starts what takes long before the device can be opened (the driver of a GPU) in a thread, so that

@@ -48,6 +48,6 @@ options=(--gauge "$GAUGE" --theta "$THETA" --precision "$PRECISION" --log "${out
 
 # srun starts SLURM_NTASKS ranks, of which the first alone reads -i, writes -o and speaks. On one machine without Slurm
 # the same is: lat-orelax -n 4 ... < raw.lat > out.lat
-srun --input=none lat-orelax "${options[@]}" -i "$raw" -o "$out"
+srun --input=none --kill-on-bad-exit=1 lat-orelax "${options[@]}" -i "$raw" -o "$out"
 lat-theta --gauge "$GAUGE" --require-theta "$THETA" "$out"
 rm -f "$raw"

@@ -50,9 +50,9 @@ END
     chmod +x agent there
 }
 
-# ranks COMMAND...: two of them on each host.
+# ranks COMMAND...: two of them on each host. LAUNCHER=--enable-recovery: mpirun does not end the others when a rank dies.
 ranks() {
-    ip netns exec "$a" unshare --uts --mount ./there timeout 120 mpirun --quiet --bind-to none --host "$a:2,$b:2" -n 4 --mca plm_rsh_agent "$PWD/agent" \
+    ip netns exec "$a" unshare --uts --mount ./there timeout 120 mpirun "${LAUNCHER:---quiet}" --bind-to none --host "$a:2,$b:2" -n 4 --mca plm_rsh_agent "$PWD/agent" \
         --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 "$@" 3>&-
 }
 
@@ -87,21 +87,30 @@ sent() {
     head -c 50000 a.lat >cut.lat
     run -1 --separate-stderr ranks lat-gauge --random -i cut.lat -o never.lat
     [[ $stderr == "lat-gauge: cut.lat: truncated"* && $stderr != *$'\n'* ]]
-    ranks lat-anneal --device cpu -@ 4 --steps 100000000 -i a.lat -o never.lat 2>err &
-    local pid=$! there
-    while ! [ "$(pgrep -c -f "^lat-anneal .*-i a.lat -o never.lat")" -ge 4 ]; do sleep 0.1; done
-    sleep 1
-    for there in $(pgrep -f "^lat-anneal .*-i a.lat -o never.lat"); do
-        [ "$(ip netns identify "$there")" != "$b" ] || break
+    local pid there
+    for LAUNCHER in --quiet --enable-recovery; do
+        ranks lat-anneal --device cpu -@ 4 --steps 100000000 -i a.lat -o never.lat 2>err &
+        pid=$!
+        while ! [ "$(pgrep -c -f "^lat-anneal .*-i a.lat -o never.lat")" -ge 4 ]; do sleep 0.1; done
+        sleep 1
+        for there in $(pgrep -f "^lat-anneal .*-i a.lat -o never.lat"); do
+            [ "$(ip netns identify "$there")" != "$b" ] || break
+        done
+        kill -9 "$there"
+        status=0
+        wait $pid || status=$?
+        if [ $LAUNCHER = --quiet ]; then
+            [ "$status" -ne 0 ]
+        else
+            cat err
+            [ "$(grep -c "^lat-anneal: " err)" -eq 1 ]
+            grep -Eqx "lat-anneal: rank [0-3] of 4 \\(host $b\\) has died; nothing was written" err
+        fi
+        for _ in $(seq 50); do [ "$(pgrep -c -f "^lat-anneal .*-i a.lat -o never.lat")" -ne 0 ] || break; sleep 0.1; done
+        [ "$(pgrep -c -f "^lat-anneal .*-i a.lat -o never.lat")" -eq 0 ]
+        [ ! -e never.lat ]
+        nothing_left
     done
-    kill -9 "$there"
-    status=0
-    wait $pid || status=$?
-    [ "$status" -ne 0 ]
-    for _ in $(seq 50); do [ "$(pgrep -c -f "^lat-anneal .*-i a.lat -o never.lat")" -ne 0 ] || break; sleep 0.1; done
-    [ "$(pgrep -c -f "^lat-anneal .*-i a.lat -o never.lat")" -eq 0 ]
-    [ ! -e never.lat ]
-    nothing_left
 }
 
 @test "four ranks under srun: the same bytes as one, exit codes, a pipeline in one task" {
