@@ -204,12 +204,6 @@ static void into_orbits(const work *w, lat_gluon_momenta *m, int colours, lat_gl
     }
 }
 
-static void clear(lat_gluon_momenta *m)
-{
-    for (size_t i = 0; i < m->orbits; i++)
-        m->orbit[i].d = m->orbit[i].d2 = m->orbit[i].l = 0;
-}
-
 int lat_gluon_measure(const lat_field *f, lat_gluon_momenta *m, lat_gluon_chosen *c,
                       lat_gluon_colours colours, lat_device_choice device, lat_gluon_sums *s)
 {
@@ -219,7 +213,8 @@ int lat_gluon_measure(const lat_field *f, lat_gluon_momenta *m, lat_gluon_chosen
     *s = (lat_gluon_sums){0, 0, 0};
     if (lat_measure_plaquette(f, &plaquette, &s->link_trace) || work_new(&w, m, device))
         return -1;
-    clear(m);
+    for (size_t i = 0; i < m->orbits; i++)
+        m->orbit[i].d = m->orbit[i].d2 = m->orbit[i].l = 0;
     if (c)
         memset(c->a, 0, (size_t)c->count * (size_t)(m->nd * nc * nc) * sizeof *c->a);
     int rc = 0;

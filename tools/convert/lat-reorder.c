@@ -105,13 +105,6 @@ typedef struct mapping {
     const symmetry *s;
 } mapping;
 
-/* x modulo `extent`, from 0. */
-static int wrap(long x, int extent)
-{
-    const long r = x % extent;
-    return (int)(r < 0 ? r + extent : r);
-}
-
 /* x: the old site of what is at site y of the result. */
 static void old_site(const mapping *m, size_t y, int x[LAT_MAX_DIMS])
 {
@@ -119,9 +112,9 @@ static void old_site(const mapping *m, size_t y, int x[LAT_MAX_DIMS])
     int to[LAT_MAX_DIMS];
     lat_coordinates(&m->to->head.geom, y, to);
     for (int i = 0; i < was->nd; i++) {
-        const int mu = m->s->axes[i];
-        const long z = m->s->reflect[mu] ? -to[i] : to[i];
-        x[mu] = wrap(z - m->s->shift[mu] % was->dims[mu], was->dims[mu]);
+        const int mu = m->s->axes[i], extent = was->dims[mu];
+        const long z = (m->s->reflect[mu] ? -to[i] : to[i]) - m->s->shift[mu] % extent;
+        x[mu] = (int)((z % extent + extent) % extent);
     }
 }
 
