@@ -32,7 +32,8 @@ ifneq ($(.SHELLSTATUS),0)
 $(error nothing done)
 endif
 export LAT_KNOWN := 1
-export $(variables)
+# (One that is not set would be exported as empty.)
+export $(foreach v,$(variables),$(if $(filter-out undefined,$(origin $(v))),$(v)))
 # (A make that runs this one hands on all of its own.)
 ifeq ($(MAKELEVEL),0)
 ifneq ($(filter-out OMP_NUM_THREADS $(variables),$(given)),)

@@ -1052,6 +1052,23 @@ pions_of() {
     held_links
 }
 
+@test "hadrons.mk draws its means by draw.sh, in the forms that PICTURES names" {
+    mkdir raw program
+    # What stands for gnuplot: the picture has the names of its tables.
+    # shellcheck disable=SC2016 # of that script
+    printf '#!/bin/bash\necho "${@:4}" >"$3"\n' >program/gnuplot
+    chmod +x program/gnuplot
+    for i in 1 2; do lat-heatbath --dims 4,4,4,4 --beta 5.7 --thermalise 5 --seed $i -o raw/cfg.$i; done
+    PATH=$PWD/program:$PATH MAKEFLAGS='' MAKELEVEL='' make -f "$P/hadrons.mk" KAPPA=.12 CHANNELS=pion >said 2>&1
+    [ "$(cat hadrons/masses.png)" = hadrons/masses.tsv ]
+    cmp hadrons/masses.png hadrons/masses.pdf
+    rm hadrons/masses.p*
+    PATH=$PWD/program:$PATH MAKEFLAGS='' MAKELEVEL='' PICTURES=pdf make -f "$P/hadrons.mk" KAPPA=.12 CHANNELS=pion >said 2>&1
+    [ -s hadrons/masses.pdf ] && [ ! -e hadrons/masses.png ]
+    PATH=$PWD/program:$PATH MAKEFLAGS='' MAKELEVEL='' make -f "$P/hadrons.mk" KAPPA=.12 CHANNELS=pion PICTURES=png >said 2>&1
+    [ -s hadrons/masses.png ]
+}
+
 @test "hadrons.mk: a configuration that is there twice is named; names of other tables are refused" {
     raw 2
     # A copy has the same links, so that it is no configuration of its own; that is said.

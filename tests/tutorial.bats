@@ -60,5 +60,10 @@ load formats
     [ "$(cut -f 1,4 t0.tsv | tail -n 2)" = "$(printf 't0\t3\nw0\t3')" ] # on so small a lattice t^2 E never reaches 0.3
     grep -qx '3 verified' out
     [ "$(field plaquette.tsv configurations)" = 4 ]
+    # All pictures that the page names.
+    if command -v gnuplot >/dev/null && [ -x "${LAT_BIN:-$ROOT/bin}/lat-gluon" ] && [ -x "${LAT_BIN:-$ROOT/bin}/lat-fit" ]; then
+        for i in hadrons/masses.png hadrons/masses.pdf pion.png potential/potential.png correlators/{gluon,ghost,alpha,vertex}.png flow.png \
+            history.png slices.png copies/copies.png modes.png overlap.png tau.png; do [ -s "$i" ] || { echo "no $i"; return 1; }; done
+    fi
     nothing_left
 }
