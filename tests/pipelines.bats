@@ -1064,7 +1064,8 @@ pions_of() {
     cmp hadrons/masses.png hadrons/masses.pdf
     rm hadrons/masses.p*
     PATH=$PWD/program:$PATH MAKEFLAGS='' MAKELEVEL='' PICTURES=pdf make -f "$P/hadrons.mk" KAPPA=.12 CHANNELS=pion >said 2>&1
-    [ -s hadrons/masses.pdf ] && [ ! -e hadrons/masses.png ]
+    [ -s hadrons/masses.pdf ]
+    [ ! -e hadrons/masses.png ]
     PATH=$PWD/program:$PATH MAKEFLAGS='' MAKELEVEL='' make -f "$P/hadrons.mk" KAPPA=.12 CHANNELS=pion PICTURES=png >said 2>&1
     [ -s hadrons/masses.png ]
 }
