@@ -527,7 +527,7 @@ await() {
     mkdir bin
     cat >bin/srun <<'END'
 #!/bin/bash
-[ "$1" = --input=none ] && shift || exit 9
+[ "$1 $2" = "--input=none --kill-on-bad-exit=1" ] && shift 2 || exit 9
 echo "$*" >>srun.said
 if lat-orelax --version | grep -q 'MPI: yes' && command -v mpirun >/dev/null; then
     exec mpirun --oversubscribe -n 2 "$@" </dev/null

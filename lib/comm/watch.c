@@ -3,6 +3,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
@@ -34,6 +35,7 @@
 #define ANSWER_TIMEOUT 2 /* s, for one address */
 #define START_TIMEOUT 10 /* s, for all addresses */
 #define MAX_ADDRESSES 32
+#define LOWEST 64 /* number of a connection: lower ones are what arguments name, /dev/fd/9 */
 
 enum { FAILED = 'F', ENDED = 'E', QUIT = 'Q' }; /* the first byte of a message */
 
@@ -239,11 +241,21 @@ static void limit_waits(int fd, int seconds)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t);
 }
 
+/* Out of the way of descriptors that arguments name. */
+static int moved(int fd)
+{
+    const int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, LOWEST);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
 /* What is no rank of this run, or one that is connected already, is hung up on. */
 static void accept_rank(void)
 {
     greeting g;
-    const int fd = accept4(w.fd[0].fd, NULL, NULL, SOCK_CLOEXEC);
+    const int fd = moved(accept4(w.fd[0].fd, NULL, NULL, SOCK_CLOEXEC));
     if (fd < 0) {
         close_fd(&w.fd[0]); /* shut down: all ranks are connected */
         return;
@@ -315,7 +327,7 @@ static void listen_for_ranks(void)
     struct sockaddr_in a = {.sin_family = AF_INET,
                             .sin_addr.s_addr = htonl(here ? INADDR_LOOPBACK : INADDR_ANY)};
     socklen_t n = sizeof a;
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int fd = moved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     w.fd[0].fd = fd;
     if (!here)
         list_addresses(&w.invitation);
@@ -335,7 +347,7 @@ static int connect_to(in_addr_t address)
         .sin_family = AF_INET, .sin_port = w.invitation.port, .sin_addr.s_addr = address};
     greeting g = {.rank = w.comm->rank};
     unsigned char answer[sizeof g.token];
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int fd = moved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -1;
     memcpy(g.token, w.invitation.token, sizeof g.token);
