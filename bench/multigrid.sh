@@ -35,6 +35,6 @@ for quark; do
             "$LAT_MPIRUN" --oversubscribe --bind-to none -np "$n" "${what[@]}" mg </dev/null
         done
     done
-    # Of the same links, what deflation costs: modes of gamma5 S, and 12 columns.
+    # What deflation costs on the same links: modes of gamma5 S, and 12 columns.
     [ "$device" = gpu ] || CSW=${quark%:*} MODES=64 "$(dirname "$0")/deflation.sh" "$links" "${quark#*:}"
 done

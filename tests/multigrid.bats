@@ -177,31 +177,12 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     cmp whole.lat cut.lat
 }
 
-# killed COMMAND...: it runs on two ranks until there is a checkpoint; then one of them is killed.
-killed() {
-    local pid i got=0
-    rm -f ck
-    "$@" -n 2 -@ 1 --checkpoint ck -o "$PWD/cut.lat" 2>err 3>&- &
-    pid=$!
-    for ((i = 0; i < 3000; i++)); do [ ! -e ck ] || break; sleep .01; done
-    kill -9 "$(pgrep -f "^[^ ]*/$1 .*$PWD/cut.lat" | shuf -n 1)"
-    wait $pid || got=$?
-    [ "$got" -eq 1 ]
-    grep -q "^$1: rank [01] of 2 .* was ended by signal 9" err
-    [ ! -e cut.lat ]
-}
-
-@test "a rank is killed: the rounds of a subspace and solved columns are in the checkpoint, which one rank continues, with the same bytes" {
+@test "a rank of lat-solve --solver mg is killed: solved columns are in the checkpoint, which one rank continues, with the same bytes" {
     need_mpi
     light u.lat
     local solve=(lat-solve --kappa .156 --solver mg --batch 3 --no-provenance "${point[@]}" u.lat)
-    subspace whole.sub --no-provenance
-    killed lat-subspace --kappa .156 --no-provenance u.lat
-    lat-subspace --kappa .156 --no-provenance u.lat --checkpoint ck --resume ck -o cut.lat --log log.tsv
-    cmp whole.sub cut.lat
-    rm cut.lat
     "${solve[@]}" -o whole.lat
-    killed "${solve[@]}"
+    kill_a_rank 2 "${solve[@]}"
     "${solve[@]}" --checkpoint ck --resume ck -o cut.lat
     cmp whole.lat cut.lat
 }

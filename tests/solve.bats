@@ -313,7 +313,7 @@ stopped_after() {
 }
 
 @test "a killed rank, a full disk: one sentence, columns that are done are kept, any ranks go on with the same bytes" {
-    local solve pid i got=0
+    local solve
     thermal u.lat
     solve="lat-solve -@ 1 --kappa .17 --solver cg --precision double --even-odd none --batch 1 ${point[*]}" # slow
     # shellcheck disable=SC2086 # words
@@ -337,17 +337,7 @@ stopped_after() {
     need_mpi
     rm -f ck
     # shellcheck disable=SC2086
-    $solve -n 3 --checkpoint ck u.lat -o "$PWD/cut.lat" 2>err 3>&- &
-    pid=$!
-    for ((i = 0; i < 3000; i++)); do [ ! -e ck ] || break; sleep .01; done
-    kill -KILL "$(pgrep -f "^[^ ]*/lat-solve .*$PWD/cut.lat" | tail -n 1)"
-    wait $pid || got=$?
-    cat err
-    [ "$got" -eq 1 ]
-    grep -Eqx "lat-solve: rank [0-2] of 3 \\(host $(hostname)\\) (was ended by signal 9 \\(Killed\\)|has died); the same command with --resume ck goes on" err
-    [ "$(wc -l <err)" -eq 1 ]
-    [ ! -e cut.lat ]
-    nothing_left
+    kill_a_rank 3 $solve u.lat
     [ "$(lat-info ck | grep -c checkpoint.column)" -lt 12 ]
     # shellcheck disable=SC2086
     $solve -n 2 --checkpoint ck --resume ck u.lat -o cut.lat

@@ -20,8 +20,8 @@ void lat_launch(int ranks, char **argv) __attribute__((noreturn));
 
 /* ---- launch_output.c ------------------------------------------------------------------------- */
 
-/* Of what mpirun has printed, which the functions may cut: the rank that a signal has ended, -1 if
- * it does not say; what a rank has printed itself, because rank 0 could not, NULL: nothing; and the
+/* They read what mpirun has printed, and may cut it: the rank that a signal has ended, -1 if mpirun
+ * does not say; what a rank has printed itself, because rank 0 could not, NULL: nothing; and the
  * first line that has letters. */
 int lat_launch_killed(const char *output);
 const char *lat_launch_said(char *output);

@@ -12,6 +12,7 @@
 #include "grid/tree.h"
 #include "lattice/boundary.h"
 #include "lattice/unitary.h"
+#include "site/sun.h"
 
 int lat_flow_prepare(lat_field *u)
 {
@@ -129,15 +130,6 @@ void lat_flow_close(lat_flow *f)
     LAT_FREE(f->sums, f);
 }
 
-/* An exponential of what has eigenvalues up to `bound` is squared so often (site/flow.h). */
-static int halvings(double bound)
-{
-    int n = 0;
-    for (; bound > 1; bound /= 2)
-        n++;
-    return n;
-}
-
 /* Luescher's scheme: with Z_i = eps Z(W_i)
  *     W_1 = exp(Z_0/4) W_0,  W_2 = exp(8/9 Z_1 - 17/36 Z_0) W_1,
  *     V = exp(3/4 Z_2 - 8/9 Z_1 + 17/36 Z_0) W_2;
@@ -146,25 +138,23 @@ static int halvings(double bound)
 static int step(lat_flow *f, double eps, bool adaptive, double *error)
 {
     const double second = 17. / 36 + 8. / 9, bound = f->bound * eps;
+    const int halvings[3] = {lat_sun_halvings(bound / 4), lat_sun_halvings(second * bound),
+                             lat_sun_halvings((second + 3. / 4) * bound)};
     const lat_flow_stage stages[3] = {
-        {.beta = 0, .alpha = 1, .eps = eps / 4, .halvings = halvings(bound / 4), .first = adaptive},
+        {.beta = 0, .alpha = 1, .eps = eps / 4, .halvings = halvings[0], .first = adaptive},
         {.beta = -17. / 36,
          .alpha = 8. / 9,
          .eps = eps,
-         .halvings = halvings(second * bound),
+         .halvings = halvings[1],
          .again = adaptive,
          .a = 9. / 4,
          .b = 1. / 16}, /* 2 Z_1 - Z_0 */
-        {.beta = -1,
-         .alpha = 3. / 4,
-         .eps = eps,
-         .halvings = halvings((second + 3. / 4) * bound),
-         .last = true}};
+        {.beta = -1, .alpha = 3. / 4, .eps = eps, .halvings = halvings[2], .last = true}};
     for (int i = 0; i < 3; i++)
         if (f->device->stage(f, stages + i))
             return -1;
     double square = 0;
-    if (adaptive && f->device->apart(f, eps, halvings(3 * bound), &square))
+    if (adaptive && f->device->apart(f, eps, lat_sun_halvings(3 * bound), &square))
         return -1;
     if (adaptive)
         *error = sqrt(square);

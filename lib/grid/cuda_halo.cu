@@ -8,7 +8,6 @@
 #include <string.h>
 #include "cuda_dfield.cuh"
 #include "cuda_tuning.h"
-#include "cuda_window.cuh"
 
 struct lat_halo {
     lat_cuda_peers peers;

@@ -10,6 +10,7 @@
 
 #include "cuda_device.cuh"
 #include "cuda_grid.cuh"
+#include "cuda_window.cuh"
 extern "C" {
 #include "halo.h"
 }
@@ -138,20 +139,6 @@ static __device__ __forceinline__ V *lat_cuda_ghost(const lat_cuda_sites &w,
            + lat_cuda_at(s.ghost + n, chunks);
 }
 
-/* Waits for step `number` of the neighbour on that side. By acquire: a fence after a
- * plain load takes longer. */
-static __device__ __forceinline__ void lat_cuda_wait_flag(const lat_cuda_peers &peers, int side,
-                                                          uint32_t number)
-{
-    uint32_t received;
-    do
-        asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                     : "=r"(received)
-                     : "l"(peers.received + side)
-                     : "memory");
-    while ((int32_t)(received - number) < 0);
-}
-
 /* A block waits for step `number` of the neighbours on the sides of a mask. All its threads come
  * here. */
 enum { LAT_CUDA_ABOVE = 1 << LAT_UP, LAT_CUDA_BOTH = LAT_CUDA_ABOVE | 1 << LAT_DOWN };
@@ -159,7 +146,7 @@ static __device__ __forceinline__ void lat_cuda_await(const lat_cuda_peers &peer
                                                       uint32_t number)
 {
     if (threadIdx.x < LAT_SIDES && threadIdx.y == 0 && (sides >> threadIdx.x & 1))
-        lat_cuda_wait_flag(peers, (int)threadIdx.x, number);
+        lat_cuda_wait_flag(peers.received + (int)threadIdx.x, number);
     __syncthreads();
 }
 

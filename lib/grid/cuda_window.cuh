@@ -32,3 +32,13 @@ int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, 
 /* Of a window of zeros: nothing. After an error the memory stays until the process ends: others may
  * still write to it. */
 void lat_cuda_window_close(lat_cuda_window *w);
+
+/* A thread waits until a flag in its window is `number` or beyond. By acquire: a fence after a
+ * plain load takes longer. */
+static __device__ __forceinline__ void lat_cuda_wait_flag(const uint32_t *flag, uint32_t number)
+{
+    uint32_t received;
+    do
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(received) : "l"(flag) : "memory");
+    while ((int32_t)(received - number) < 0);
+}

@@ -7,7 +7,7 @@
 #include "loops_paths.h"
 #include "site/groups.h"
 
-/* Of a configuration; a device's own struct begins with it. */
+/* A measurement of a configuration; a device's own struct begins with it. */
 typedef struct lat_loops {
     const struct lat_loops_device *device;
     lat_device *dev;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loops_smear_gpu.cu: smeared links on a GPU, in the layout of lines (loops_cuda.cuh). What a step
  * is, lib/smear says; it is covariant, so links may be in any gauge. */
-#include <math.h>
 #include <string.h>
 #include "loops_cuda.cuh"
+extern "C" {
+#include "site/sun.h"
+}
 
 enum { SETS = 1 << LAT_MAX_DIMS };
 
@@ -20,15 +22,6 @@ typedef struct step {
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "smeared links"); }
 
-/* exp of at most 2^halvings: P of the sum of staples has eigenvalues of at most its norm, twice. */
-static int halvings(double rho, int staples)
-{
-    int n = 0;
-    while (2 * rho * staples > ldexp(1, n))
-        n++;
-    return n;
-}
-
 static int simple(const step *p, int mu, double *to)
 {
     lat_cuda_smear a = {};
@@ -37,7 +30,8 @@ static int simple(const step *p, int mu, double *to)
     a.mu = mu;
     a.weight = p->smear->weight[0];
     a.share = a.stout ? a.weight : a.weight / staples;
-    a.halvings = a.stout ? halvings(a.weight, staples) : 0;
+    /* P of the sum of staples has eigenvalues of at most its norm, twice. */
+    a.halvings = a.stout ? lat_sun_halvings(2 * a.weight * staples) : 0;
     a.u = p->u[mu];
     a.to = to;
     a.singular = p->s->singular;

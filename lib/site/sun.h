@@ -48,6 +48,7 @@
  *                                 others make it, to `bound`? No, where m has NaN
  *   lat_sun_distance(n, a, b)     Frobenius norm of a - b
  *   lat_sun_exp(n, c, a)          c = exp(a)
+ *   lat_sun_halvings(bound)       of an exponent with eigenvalues up to `bound`, until they are 1
  *   lat_sun_normal(z, seed, site, config, step, draw)   two normal numbers (random.h)
  *   lat_sun_haar(n, m, seed, site, config, step)        m: Haar distributed in SU(N)
  *   lat_sun_near_one(n, m, eps, seed, site, config, step)   m = exp(i eps H), H random, traceless
@@ -387,6 +388,14 @@ LAT_SUN_HOST_DEVICE double lat_sun_distance(int n, const double *a, const double
     for (int i = 0; i < 2 * n * n; i++)
         s += (a[i] - b[i]) * (a[i] - b[i]);
     return sqrt(s);
+}
+
+LAT_SUN_HOST_DEVICE int lat_sun_halvings(double bound)
+{
+    int n = 0;
+    for (; bound > 1; bound /= 2)
+        n++;
+    return n;
 }
 
 /* Scaling and squaring: the Taylor series of a / 2^k of norm below 1/16, squared k times. */

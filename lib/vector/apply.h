@@ -10,8 +10,8 @@
 enum { LAT_APPLY_TERMS = 2 };
 typedef struct lat_apply_end {
     const double *add; /* out = out + add result, a real number a column */
-    /* Of `apply`, with add and without recursions and sums: out = keep onto + add result (keep
-     * NULL: 1). It is not out; it may be the field that went in. */
+    /* `apply` takes it, with add and without recursions and sums: out = keep onto + add result
+     * (keep NULL: 1). It is not out; it may be the field that went in. */
     const lat_dfield *onto;
     /* Of `apply`, for recursions. The result is factor (matrix + shift) in (factor 0: 1); and with
      * add, out = keep out + add result + sum_j by[j] more[j]. keep is for ends with terms, a shift,

@@ -307,6 +307,15 @@ static void against(setup *t, const lat_dirac_matrix m, lat_parity parity)
     free(v);
 }
 
+/* What is compared: sites of this parity. */
+static void only_parity(setup *t, lat_parity parity)
+{
+    if (parity == LAT_BOTH)
+        return;
+    plain_only(&t->p, (int)parity, t->out);
+    plain_only(&t->p, (int)parity, t->expected);
+}
+
 /* out = keep out + add factor (M + shift) in + by[0] in + by[1] z, against the numbers of
  * `against`; and factor (M + shift) in alone. */
 static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
@@ -346,10 +355,7 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
         t->expected[i] = (kept ? keep[c] : 1) * before[i]
                          + add[c] * f * (t->expected[i] + w * t->in[i]) + by[0][c] * t->in[i]
                          + (terms > 1 ? by[1][c] * other[i] : 0);
-    if (parity != LAT_BOTH) {
-        plain_only(&t->p, (int)parity, t->out);
-        plain_only(&t->p, (int)parity, t->expected);
-    }
+    only_parity(t, parity);
     const double off = apart(t->out, t->expected, t->n), most = 4 * bound(t);
     CHECK(off <= most, "terms, form %d kind %d parity %d: off by %.2e, at most %.2e; %s",
           (int)m.form, (int)m.kind, (int)parity, off, most, describe(t));
@@ -360,10 +366,7 @@ static void against_terms(setup *t, const lat_dirac_matrix m, lat_parity parity)
     get(t, t->y, c, t->out);
     for (size_t i = 0; i < t->n; i++)
         t->expected[i] = f * (t->expected[i] + w * t->in[i]);
-    if (parity != LAT_BOTH) {
-        plain_only(&t->p, (int)parity, t->out);
-        plain_only(&t->p, (int)parity, t->expected);
-    }
+    only_parity(t, parity);
     CHECK(apart(t->out, t->expected, t->n) <= most
               && (!kept || fabs(add[c] / norm2(t->out, t->n) - 1) <= 4 * most),
           "shift %g %g, form %d kind %d: off by %.2e, at most %.2e; %s", shift.re, shift.im,
@@ -399,10 +402,7 @@ static void against_onto(setup *t, const lat_dirac_matrix m, lat_parity parity)
     get(t, t->y, c, t->out);
     for (size_t i = 0; i < t->n; i++)
         t->expected[i] = (kept ? keep[c] : 1) * other[i] + add[c] * t->expected[i];
-    if (parity != LAT_BOTH) {
-        plain_only(&t->p, (int)parity, t->out);
-        plain_only(&t->p, (int)parity, t->expected);
-    }
+    only_parity(t, parity);
     const double off = apart(t->out, t->expected, t->n), most = 4 * bound(t);
     CHECK(off <= most, "onto, form %d kind %d parity %d: off by %.2e, at most %.2e; %s",
           (int)m.form, (int)m.kind, (int)parity, off, most, describe(t));

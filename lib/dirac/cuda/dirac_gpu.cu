@@ -321,7 +321,7 @@ static int dirac_gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_part 
         && (!dirac->fuses || numbers_of(end) || (end->add && end->shift.im != 0)
             || (lat_apply_shifted(end) && m.kind != LAT_GAMMA5)))
         return lat_dirac_in_passes(dirac, m, &p, out, in, end);
-    if (end && end->onto && m.kind == LAT_GAMMA5)
+    if (end && end->onto && m.kind == LAT_GAMMA5) /* with_gamma5 adds to `out` alone */
         return lat_dirac_in_passes(dirac, m, &p, out, in, end);
     switch (m.kind) {
     case LAT_PLAIN:

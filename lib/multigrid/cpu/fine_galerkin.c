@@ -18,7 +18,7 @@ static size_t site_numbers(const lat_transfer *t)
 
 /* ---- P of the rank above --------------------------------------------------------------------- */
 
-/* P of the rank above, behind that of this rank. */
+/* P of the rank above follows P of this rank. */
 static float *ghosts_of(const lat_transfer *t)
 {
     return t->p + (size_t)t->blocks.sites * site_numbers(t);
@@ -72,41 +72,31 @@ static void link_at(const lat_mg_fine *f, int64_t own, int mu, float *to)
 
 /* ---- hops ------------------------------------------------------------------------------------ */
 
-/* P at the neighbour of an own site, and whether that is in the same block. */
-static const float *next_columns(const lat_transfer *t, int64_t own, int mu, int block, bool *stays)
-{
-    const lat_blocks *b = &t->blocks;
-    int x[LAT_MAX_DIMS];
-    *stays = false;
-    lat_coordinates(&b->own, (size_t)own, x);
-    if (mu == 3 && t->ranks && x[3] == b->own.dims[3] - 1) {
-        x[3] = 0;
-        return ghosts_of(t) + lat_site(&b->own, x) * site_numbers(t);
-    }
-    const int64_t next = (int64_t)lat_neighbour(&b->own, (size_t)own, mu, 1);
-    *stays = lat_block_of(b, next) == block;
-    return t->p + (size_t)b->position[next] * site_numbers(t);
-}
+/* next: lat_blocks_next. */
+typedef struct source {
+    const lat_mg_fine *f;
+    const int32_t *next;
+} source;
 
-static void block_hops(const lat_mg_fine *f, lat_galerkin *g, int block, int chirality, int first,
+static void block_hops(const source *s, lat_galerkin *g, int block, int chirality, int first,
                        const float *links)
 {
     const lat_mg_kernels *k = lat_mg_kernels_widest();
     const lat_transfer *t = g->t;
     const size_t rows = (size_t)g->to->rows * sizeof *g->in, half = site_numbers(t) / 2;
-    const int column = chirality * t->n + first, nc = f->space->nc;
+    const int column = chirality * t->n + first, nc = s->f->space->nc;
     for (int mu = 0; mu < HOPS; mu++) {
         const float *u = links + mu * REALS;
         memset(g->in, 0, rows);
         memset(g->out, 0, rows);
         for (int p = 0; p < 2; p++)
             for (int64_t i = t->blocks.start[p][block]; i < t->blocks.start[p][block + 1]; i++) {
-                bool stays;
-                const float *from = next_columns(&f->down, t->blocks.list[i], mu, block, &stays);
+                const int32_t next = s->next[4 * i + mu];
+                const float *from = t->p + (size_t)(next / 2) * site_numbers(t);
                 lat_mg_hop(nc, mu, u, chirality, from + (size_t)chirality * half + 2 * first, t->n,
                            g->site);
                 k->restrict_site(t->components, t->n, t->p + (size_t)i * site_numbers(t), g->site,
-                                 stays ? g->in : g->out);
+                                 next % 2 ? g->in : g->out);
                 u += HOPS * REALS;
             }
         lat_galerkin_inside(g, column);
@@ -115,23 +105,23 @@ static void block_hops(const lat_mg_fine *f, lat_galerkin *g, int block, int chi
 }
 
 /* All but P^+ A P, which is there already. */
-static void finish_block(const lat_mg_fine *f, lat_galerkin *g, int block, float *links)
+static void finish_block(const source *s, lat_galerkin *g, int block, float *links)
 {
     const lat_blocks *b = &g->t->blocks;
     float *u = links;
     for (int p = 0; p < 2; p++)
         for (int64_t i = b->start[p][block]; i < b->start[p][block + 1]; i++)
             for (int mu = 0; mu < HOPS; mu++, u += REALS)
-                link_at(f, b->list[i], mu, u);
+                link_at(s->f, b->list[i], mu, u);
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < g->t->n; first += LAT_EIGHT)
-            block_hops(f, g, block, c, first, links);
+            block_hops(s, g, block, c, first, links);
     lat_galerkin_end(g, block);
 }
 
-static int all_hops(const lat_mg_fine *f, lat_level *l)
+static int all_hops(const source *s, lat_level *l)
 {
-    const lat_blocks *b = &f->down.blocks;
+    const lat_blocks *b = &s->f->down.blocks;
     const int *e = b->block;
     int rc = 0;
 #pragma omp parallel reduction(min : rc)
@@ -139,12 +129,12 @@ static int all_hops(const lat_mg_fine *f, lat_level *l)
         lat_galerkin g;
         float *links = lat_alloc((size_t)(e[0] * e[1] * e[2] * e[3]), HOPS * REALS * sizeof *links,
                                  "a coarse operator");
-        rc = lat_galerkin_open(&g, &f->down, &l->coarse) || !links ? -1 : 0;
+        rc = lat_galerkin_open(&g, &s->f->down, &l->coarse) || !links ? -1 : 0;
 #pragma omp for schedule(static)
         for (int block = 0; block < b->count; block++)
             if (rc == 0) {
                 lat_galerkin_begin(&g);
-                finish_block(f, &g, block, links);
+                finish_block(s, &g, block, links);
             }
         lat_galerkin_close(&g);
         free(links);
@@ -183,8 +173,11 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x
 
 int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
 {
+    int32_t *const next = lat_blocks_next(&f->down.blocks, f->down.ranks);
+    const source s = {f, next};
     int rc = exchange_face(&f->down);
     if (rc == 0)
-        rc = all_diagonals(f, l, x) || all_hops(f, l) ? -1 : 0;
+        rc = !next || all_diagonals(f, l, x) || all_hops(&s, l) ? -1 : 0;
+    free(next);
     return lat_agree(f->down.comm, rc);
 }

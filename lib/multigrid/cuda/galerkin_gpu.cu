@@ -360,7 +360,7 @@ static __global__ void pack_face(const __grid_constant__ face_args a)
         a.to[(int64_t)blockIdx.x * a.each + k] = a.p[a.list[blockIdx.x] * a.each + k];
 }
 
-/* P of the first slice of the rank above, behind that of this rank. */
+/* Brings P of the first slice of the rank above, which follows P of this rank. */
 static int bring_ghosts(const lat_transfer *t, lat_mg_gather *g)
 {
     const int64_t slice = lat_blocks_slice(&t->blocks);

@@ -65,18 +65,12 @@ static __global__ void push(const __grid_constant__ push_args a)
 static __global__ void meet(const __grid_constant__ push_args a)
 {
     const int k = (int)threadIdx.x;
-    uint32_t there;
     if (k == a.rank || k >= a.ranks)
         return;
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"((uint32_t *)a.window[k] + a.rank),
                  "r"(a.call)
                  : "memory");
-    do
-        asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                     : "=r"(there)
-                     : "l"((uint32_t *)a.window[a.rank] + k)
-                     : "memory");
-    while ((int32_t)(there - a.call) < 0);
+    lat_cuda_wait_flag((const uint32_t *)a.window[a.rank] + k, a.call);
 }
 
 static void start_push(lat_mg_gather *g, const char *mine, size_t bytes, size_t half)

@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(THREADS) gram(const __grid_constant__ m
     }
 }
 
-/* Number blockIdx.x of `count` matrices, added up: those of slice blockIdx.y. */
+/* Adds up number blockIdx.x of the `count` matrices of slice blockIdx.y. */
 static __global__ void __launch_bounds__(THREADS)
     sum_grams(const double2 *grams, int count, int numbers, double2 *to)
 {
