@@ -158,3 +158,23 @@ with lat.Writer(name) as out:
     out.write(lat.modes(numpy.ascontiguousarray(v)))
 PY
 }
+
+# in_slices FIRST MORE TEXT COMMAND...: a run that gets SIGTERM after FIRST seconds and goes on from its checkpoint ck, each time MORE
+# seconds later, for machines with much to do, until it is through with cut.lat; at least once ck has this text ('': any).
+in_slices() {
+    local first=$1 more=$2 text=$3 i got seen=0 resume=()
+    shift 3
+    rm -f ck cut.lat
+    for ((i = 0; i < 100; i++)); do
+        got=0
+        # --preserve-status: a run may end well just when its time is over.
+        timeout --preserve-status --signal=TERM "$(awk -v a="$first" -v b="$more" -v i="$i" 'BEGIN { print a + b * i }')" \
+            "$@" --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
+        [ "$got" -ne 0 ] || break
+        [ "$got" -eq 143 ] && [ ! -e cut.lat ] || return 1
+        [ ! -e ck ] || resume=(--resume ck)
+        [ ! -e ck ] || ! lat-info ck | grep -q "$text" || seen=$((seen + 1))
+    done
+    echo "$i slices, $seen with ${text:-a checkpoint}"
+    [ "$got" -eq 0 ] && [ ! -e ck ] && [ "$seen" -gt 0 ]
+}

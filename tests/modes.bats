@@ -224,38 +224,19 @@ cut_off() {
     cmp whole.lat cut.lat
 }
 
-# in_slices TEXT COMMAND...: a run that gets SIGTERM again and again, and goes on from where it was, until it is through with the
-# output cut.lat; at least once its checkpoint has this text. Each slice is longer than the one before, for machines with much to do.
-in_slices() {
-    local text=$1 i got seen=0 resume=()
-    shift
-    rm -f ck cut.lat
-    for ((i = 0; i < 100; i++)); do
-        got=0
-        timeout --signal=TERM "$(awk -v i="$i" 'BEGIN { print .15 + .03 * i }')" "$@" --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
-        [ "$got" -ne 0 ] || break
-        [ "$got" -eq 124 ] || return 1
-        [ ! -e ck ] || resume=(--resume ck)
-        [ ! -e ck ] || ! lat-info ck | grep -q "$text" || seen=$((seen + 1))
-    done
-    echo "$i slices, $seen with $text"
-    [ "$got" -eq 0 ] || return 1
-    [ "$seen" -gt 0 ]
-}
-
 @test "a search that is stopped loses nothing, before its first restart either: it ends with the same bytes" {
     rough a.lat 4,4,4,8
     local search=(lat-modes -@ 1 --kappa .15 --csw 1 --modes 24 --residual 1e-8 --degree 100 a.lat)
     local ritz=(lat-modes -@ 1 --kappa .15 --modes 1 --residual 1e-8 --method ritz a.lat)
     local single=(lat-modes -@ 1 --kappa .15 --modes 12 --residual 1e-11 --degree 100 --precision single a.lat)
     "${search[@]}" -o whole.lat
-    in_slices "rest of vector" "${search[@]}"
+    in_slices .15 .03 "rest of vector" "${search[@]}"
     cmp whole.lat cut.lat
     "${ritz[@]}" -o whole.lat
-    in_slices "rest of vector 3" "${ritz[@]}" # of x, p, g and A^2 x
+    in_slices .15 .03 "rest of vector 3" "${ritz[@]}" # of x, p, g and A^2 x
     cmp whole.lat cut.lat
     "${single[@]}" -o whole.lat
-    in_slices "refined vector" "${single[@]}"
+    in_slices .15 .03 "refined vector" "${single[@]}"
     cmp whole.lat cut.lat
 }
 

@@ -153,21 +153,8 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     subspace whole.lat -@ 1
     subspace threads.lat -@ 3
     cmp whole.lat threads.lat
-    rm -f ck
-    local i got resume=() seen=0
-    for ((i = 0; i < 60; i++)); do
-        got=0
-        timeout --signal=TERM "$(awk -v i="$i" 'BEGIN { print .5 + .5 * i }')" lat-subspace --kappa .156 -@ 1 u.lat --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
-        [ "$got" -ne 0 ] || break
-        [ "$got" -eq 124 ]
-        [ ! -e cut.lat ]
-        [ ! -e ck ] || { resume=(--resume ck); seen=$((seen + 1)); }
-    done
-    echo "$i slices, $seen with a checkpoint"
-    [ "$got" -eq 0 ]
-    [ "$seen" -gt 0 ]
+    in_slices .3 .3 "" lat-subspace --kappa .156 -@ 1 u.lat
     cmp whole.lat cut.lat
-    [ ! -e ck ]
     need_mpi
     subspace ranks.lat -@ 1 -n 2
     cmp whole.lat ranks.lat
@@ -259,19 +246,8 @@ same_modes() {
     "${modes[@]}" -@ 1 -o whole.lat
     "${modes[@]}" -@ 3 -o threads.lat
     cmp whole.lat threads.lat
-    local i got resume=() seen=0
-    for ((i = 0; i < 40; i++)); do
-        got=0
-        timeout --signal=TERM "$(awk -v i="$i" 'BEGIN { print 1 + .2 * i }')" "${modes[@]}" -@ 1 --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
-        [ "$got" -ne 0 ] || break
-        [ "$got" -eq 124 ]
-        [ ! -e ck ] || { resume=(--resume ck); seen=$((seen + 1)); }
-    done
-    echo "$i slices, $seen with a checkpoint"
-    [ "$got" -eq 0 ]
-    [ "$seen" -gt 0 ]
+    in_slices .3 .1 "" "${modes[@]}" -@ 1
     cmp whole.lat cut.lat
-    [ ! -e ck ]
     need_mpi
     "${modes[@]}" -@ 1 -n 2 -o ranks.lat
     cmp whole.lat ranks.lat
