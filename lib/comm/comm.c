@@ -41,12 +41,11 @@ static int receive(const lat_comm *comm, int from, void *buf, size_t bytes)
     return no_other_rank();
 }
 
-/* Both neighbours are the rank itself. */
 static int begin(LAT_UNUSED const lat_comm *comm, int n, const lat_message *m)
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++) {
-            if (m[i].axis != m[k].axis || m[i].side == m[k].side)
+            if (m[i].out_tag != m[k].in_tag)
                 continue;
             if (m[i].out_bytes != m[k].in_bytes)
                 return lat_fail("a single rank sends itself other lengths than it receives");
@@ -60,6 +59,7 @@ static int done(LAT_UNUSED const lat_comm *comm) { return 0; }
 const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_operation, no_operation,
                                 broadcast, gather, send, receive, begin, done,         done};
 bool lat_comm_external;
+int lat_comm_grid[4];
 void (*lat_comm_report_temporary)(const char *path);
 void (*lat_comm_report_checkpoint)(const char *path);
 void (*lat_comm_report_watch)(void);
@@ -74,12 +74,18 @@ lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices)
     return (lat_slab){(int)first, (int)(next - first)};
 }
 
-int lat_begin_slices(const lat_comm *comm, int axis, void *slices, int count, size_t slice,
-                     size_t bytes)
+lat_message lat_slab_message(const lat_comm *comm, int side, const void *out, void *in,
+                             size_t out_bytes, size_t in_bytes)
+{
+    const int rank = (comm->rank + comm->size + (side == LAT_UP ? 1 : -1)) % comm->size;
+    return (lat_message){rank, rank, side, 1 - side, out, in, out_bytes, in_bytes};
+}
+
+int lat_begin_slices(const lat_comm *comm, void *slices, int count, size_t slice, size_t bytes)
 {
     char *const own = slices, *const above = own + (size_t)count * slice;
-    const lat_message m[] = {{axis, LAT_DOWN, own, above + slice, bytes, bytes},
-                             {axis, LAT_UP, above - slice, above, bytes, bytes}};
+    const lat_message m[] = {lat_slab_message(comm, LAT_DOWN, own, above + slice, bytes, bytes),
+                             lat_slab_message(comm, LAT_UP, above - slice, above, bytes, bytes)};
     return comm->begin(comm, LAT_SIDES, m);
 }
 

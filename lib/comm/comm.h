@@ -26,15 +26,15 @@ typedef struct lat_slab {
 /* The sides of an axis: towards lower coordinates, and towards higher ones. */
 enum { LAT_DOWN, LAT_UP, LAT_SIDES };
 
-/* A part of a halo exchange: our face on one side of an axis goes to the rank that has the
- * neighbouring slab there, periodically, and that rank's face comes to our ghost. (Slabs: ranks cut
- * the last axis of a lattice, and no other.) */
+/* A part of an exchange: `out` goes to a rank, which awaits it with the same tag, and `in` comes
+ * from one. Tags, of 0 .. LAT_TAGS - 1, tell messages between the same two ranks apart. */
 typedef struct lat_message {
-    int axis, side;
+    int to, from, out_tag, in_tag;
     const void *out;
     void *in;
     size_t out_bytes, in_bytes;
 } lat_message;
+enum { LAT_TAGS = 81, LAT_MESSAGES = 18 }; /* the second: of an exchange, at most */
 
 typedef struct lat_comm lat_comm;
 struct lat_comm {
@@ -53,10 +53,10 @@ struct lat_comm {
      * the order in which they were sent. */
     int (*send)(const lat_comm *comm, int to, const void *buf, size_t bytes);
     int (*receive)(const lat_comm *comm, int from, void *buf, size_t bytes);
-    /* `begin` starts an exchange of n messages, both sides of each axis, and does not wait;
-     * `finish` must follow, and until then what they point to may not be touched. One exchange at a
-     * time, by one thread at a time; each message below 16 GiB (2 GiB if its length is no multiple
-     * of 8). */
+    /* `begin` starts an exchange of n messages and does not wait; `finish` must follow, and until
+     * then what they point to may not be touched. What one rank sends another awaits. One exchange
+     * at a time, by one thread at a time; each message below 16 GiB (2 GiB if its length is no
+     * multiple of 8). */
     int (*begin)(const lat_comm *comm, int n, const lat_message *m);
     int (*finish)(const lat_comm *comm);
     int (*barrier)(const lat_comm *comm);
@@ -75,6 +75,10 @@ const lat_comm *lat_comm_start(int ranks, char **argv);
 /* True if the user's launcher, not lat_comm_start, has started the ranks: then stdin and stdout are
  * pipes of the launcher. */
 extern bool lat_comm_external;
+
+/* Ranks along x, y, z, t, as --grid has them, 0 for axes that it leaves out; all 0: the lattice
+ * decides (lattice/box.h). */
+extern int lat_comm_grid[4];
 
 /* Names the device of this rank ("GPU 1 at 0000:3b:00"), for the sentence about a rank that has
  * died. All ranks call it; on a single rank it does nothing. 0 or -1. */
@@ -98,10 +102,14 @@ extern int (*lat_comm_stop_signal)(void);
 /* The part of `slices` slices that `rank` has: numbers of slices differ by at most one. */
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices);
 
-/* comm->begin for `count` slices across an axis, each `slice` bytes behind the one before, and two
- * ghosts behind them: above, then below. `bytes` of each face are exchanged. */
-int lat_begin_slices(const lat_comm *comm, int axis, void *slices, int count, size_t slice,
-                     size_t bytes);
+/* Of ranks that have slabs, one above the other, periodically: our face on one side goes to the
+ * rank there, and that rank's face comes to our ghost. */
+lat_message lat_slab_message(const lat_comm *comm, int side, const void *out, void *in,
+                             size_t out_bytes, size_t in_bytes);
+
+/* comm->begin for `count` slices, each `slice` bytes behind the one before, and two ghosts behind
+ * them: above, then below. `bytes` of each face are exchanged. */
+int lat_begin_slices(const lat_comm *comm, void *slices, int count, size_t slice, size_t bytes);
 
 /* 0 if rc >= 0 on all ranks, otherwise -1 on all of them; where another rank has failed and this
  * one has not, lat_error says LAT_ANOTHER_FAILED. */

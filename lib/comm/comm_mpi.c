@@ -30,8 +30,8 @@
 #define END_TIMEOUT 10                /* s for rank 0 to end the run */
 #define YIELD_TIME 0.02               /* s, in which a long message is polled for without sleep */
 
-/* TAG_FACE + LAT_SIDES axis + side: the sender's face there. */
-enum { TAG_BYTES, TAG_FACE };
+/* Of send and receive; and the first one of exchanges. */
+enum { TAG_BYTES, TAG_EXCHANGE };
 
 #ifdef OPEN_MPI
 const char *const lat_comm_mpi_options[] = {"--oversubscribe", "--bind-to", "none", NULL};
@@ -42,8 +42,7 @@ const char *const lat_comm_mpi_options[] = {NULL};
 static lat_comm mpi;
 static MPI_Comm world; /* apart from MPI_COMM_WORLD */
 static pthread_t main_thread;
-#define MOST_MESSAGES 8
-static MPI_Request exchange[2 * MOST_MESSAGES];
+static MPI_Request exchange[2 * LAT_MESSAGES];
 static int exchanged;
 static size_t exchange_bytes; /* of the longest one */
 
@@ -188,21 +187,19 @@ static int post(bool send, void *p, size_t bytes, int rank, int tag, MPI_Request
                       : MPI_Irecv(p, (int)n, type, rank, tag, world, r));
 }
 
-/* All receives come first. What comes from a side is the face that its sender has on the other. */
-static int mpi_begin(const lat_comm *comm, int n, const lat_message *m)
+/* All receives come first. */
+static int mpi_begin(LAT_UNUSED const lat_comm *comm, int n, const lat_message *m)
 {
     exchanged = 0;
     exchange_bytes = 0;
-    if (n > MOST_MESSAGES)
+    if (n > LAT_MESSAGES)
         return lat_fail("MPI: %d messages are too many to exchange at once", n);
     for (int i = 0; i < 2 * n; i++) {
         const lat_message *x = m + i % n;
         const bool send = i >= n;
         const size_t bytes = send ? x->out_bytes : x->in_bytes;
-        const int rank = (comm->rank + comm->size + (x->side == LAT_UP ? 1 : -1)) % comm->size,
-                  face = send ? x->side : 1 - x->side;
-        if (post(send, send ? (void *)x->out : x->in, bytes, rank,
-                 TAG_FACE + LAT_SIDES * x->axis + face, exchange + exchanged))
+        if (post(send, send ? (void *)x->out : x->in, bytes, send ? x->to : x->from,
+                 TAG_EXCHANGE + (send ? x->out_tag : x->in_tag), exchange + exchanged))
             return -1;
         exchanged++;
         exchange_bytes = bytes > exchange_bytes ? bytes : exchange_bytes;

@@ -54,6 +54,10 @@ static const struct {
      {LAT_OPT_INT | LAT_OPT_LOCAL, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
       "divide the lattice among N ranks, which mpirun starts (default 1)"}},
     {LAT_HAS_RANKS,
+     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "grid", 0, "X,Y,Z,T", &lat_opts.grid, 0, 0,
+      "so many ranks along each axis, such as 1,1,2,4 (default: the last axis alone, as far as it "
+      "goes)"}},
+    {LAT_HAS_RANKS,
      {LAT_OPT_FLAG | LAT_OPT_LOCAL, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
       "print on stderr where the program runs: ranks, threads, device, transport"}},
     {LAT_HAS_QUIET,
@@ -423,6 +427,7 @@ void lat_options_parse(const lat_tool *tool, int argc, char **argv)
     lat_opts.arguments = run.memory.text;
     lat_options_check(tool);
     set_files(tool);
+    lat_option_grid(tool);
     if (tool->common & LAT_HAS_QUIET)
         lat_progress_watch();
     lat_opts.comm = tool->start ? tool->start((int)lat_opts.ranks, argv) : &lat_comm_self;

@@ -63,7 +63,8 @@ enum {
     LAT_HAS_OUTPUT = 2,  /* -o FILE, --no-clobber, --force, -0 .. -9, --no-provenance */
     LAT_HAS_THREADS = 4, /* -@ N */
     LAT_HAS_QUIET = 8,   /* -q, --progress[=SECONDS] */
-    LAT_HAS_RANKS = 16   /* -n N, -v; implied by `start` */
+    LAT_HAS_RANKS = 16,  /* -n N, --grid, -v; implied by `start` */
+    LAT_HAS_BOXES = 32   /* ... and --grid may cut any axis but x (lattice/box.h) */
 };
 
 /* How blocks of a stream are stored. AUTO: compressed in a file, raw in a pipe. */
@@ -77,6 +78,7 @@ typedef struct lat_common {
     int store;            /* LAT_STORE_... */
     long threads;         /* of this rank; default: all processors that this process may use */
     long ranks;           /* -n, 0: not given */
+    const char *grid;     /* --grid, or NULL; read into lat_comm_grid */
     const lat_comm *comm; /* the ranks of this run */
     double progress;      /* seconds between plain progress lines, 0 = none asked for */
     int nfiles;           /* positional arguments, "-" meaning stdin */

@@ -20,6 +20,10 @@ void lat_option_default(const lat_option *o, char *buf, size_t size);
 /* "single|mixed|double" as "single, mixed or double", to be freed; NULL if there is no memory. */
 char *lat_option_choices(const char *choices);
 
+/* Reads --grid into lat_comm_grid; it may stand without -n, and is refused where the tool, or -n,
+ * does not allow it. */
+void lat_option_grid(const lat_tool *tool);
+
 /* Prints the text quoted for a shell, on one line. */
 void lat_option_quote(FILE *f, const char *text);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "geometry.h"
 #include "memory_stream.h"
 
 /* "--OPTION: expected WHAT from 1 to 5, found 'TEXT'"; a long text is cut. */
@@ -184,4 +185,29 @@ void lat_option_quote(FILE *f, const char *text)
             fputc(*p, f);
     }
     fputc('\'', f);
+}
+
+void lat_option_grid(const lat_tool *tool)
+{
+    lat_geometry g;
+    long ranks = 1, last = 0;
+    if (!lat_opts.grid)
+        return;
+    if (lat_dims_parse(lat_opts.grid, &g))
+        lat_usage("--grid: expected numbers of ranks such as 1,1,2,4, found '%.60s'",
+                  lat_opts.grid);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        lat_comm_grid[mu] = mu < g.nd ? g.dims[mu] : 0;
+        ranks *= g.dims[mu];
+        last = mu == g.nd - 1 ? g.dims[mu] : last;
+    }
+    if (lat_opts.ranks && lat_opts.ranks != ranks)
+        lat_usage("--grid %s: expected as many ranks as -n says, %ld, found %ld", lat_opts.grid,
+                  lat_opts.ranks, ranks);
+    if (!(tool->common & LAT_HAS_BOXES) && ranks != last)
+        lat_usage("--grid %s: %s cuts the last axis of a lattice alone; -n %ld does so",
+                  lat_opts.grid, tool->name, ranks);
+    if (ranks > 65535)
+        lat_usage("--grid %s: expected at most 65535 ranks, found %ld", lat_opts.grid, ranks);
+    lat_opts.ranks = ranks;
 }

@@ -152,7 +152,7 @@ static void add_plane(lat_clover *c, int n, int mu, int nu, double factor, const
 void lat_clover_at(const lat_field *u, const lat_field *g, const lat_fermion *f, bool traceless,
                    size_t x, lat_clover *c)
 {
-    const int n = u->head.nc, t = lat_field_slab(u).first + (int)(x / lat_slice_sites(&u->head));
+    const int n = u->head.nc, t = (int)(lat_field_site(u, x) / lat_slice_sites(&u->head));
     const double diagonal = 1 + 3 * f->nu / f->xi + f->mass
                             + lat_fermion_edge(f, t, u->head.geom.dims[LAT_MAX_DIMS - 1]);
     memset(c, 0, sizeof *c);

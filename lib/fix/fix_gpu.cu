@@ -100,13 +100,13 @@ static int gpu_listed(lat_fixer *f)
 
 static lat_shape links_of(const lat_fixer *f, int rows)
 {
-    const lat_shape s = {f->grid->slot.nd, 2 * f->nc * rows, f->nc, true, false, 0};
+    const lat_shape s = {f->grid->slot.nd, 2 * f->nc * rows, f->nc, true, false, 0, false};
     return s;
 }
 
 static lat_shape matrix_of(const lat_fixer *f)
 {
-    const lat_shape s = {1, 2 * f->nc * lat_free_rows(f->nc), f->nc, true, false, 0};
+    const lat_shape s = {1, 2 * f->nc * lat_free_rows(f->nc), f->nc, true, false, 0, false};
     return s;
 }
 

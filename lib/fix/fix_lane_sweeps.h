@@ -135,8 +135,8 @@ static void LAT_(state)(const lat_lane_work *w, int begin, int end, double *out)
             const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
             if (site < 0)
                 continue;
-            out[2 * (site - lay->first)] = (double)share[l];
-            out[2 * (site - lay->first) + 1] = (double)theta[l];
+            out[2 * site] = (double)share[l];
+            out[2 * site + 1] = (double)theta[l];
         }
     }
 }

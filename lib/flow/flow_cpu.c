@@ -31,10 +31,8 @@ static int cpu_open(lat_flow *f, lat_shape links)
 {
     cpu *c = (cpu *)f;
     c->ops = lat_flow_lanes_table[lat_isa_widest()][links.nc];
-    const lat_geometry *slot = &f->grid->slot;
-    const int64_t first = lat_cpu(f->grid)->lay->first,
-                  slice = (int64_t)lat_volume(slot) / slot->dims[slot->nd - 1],
-                  last = first + (lat_reduce_slices(f->grid) - 1) * slice;
+    const int64_t slices = lat_reduce_slices(f->grid),
+                  slice = (int64_t)lat_volume(&f->grid->here) / slices;
     links.ghosts = false;
     if (f->again && !(c->start = lat_dfield_new(f->grid, links, 1, "links before a step")))
         return -1;
@@ -50,8 +48,9 @@ static int cpu_open(lat_flow *f, lat_shape links)
                               .c0 = 1 - 8 * f->how.c1,
                               .c1 = f->how.c1,
                               .temporal = f->temporal,
-                              .below = lat_flow_end_here(f, false) ? first + slice : 0,
-                              .above = lat_flow_end_here(f, true) ? last : INT64_MAX};
+                              .below = lat_flow_end_here(f, false) ? slice : 0,
+                              .above = lat_flow_end_here(f, true) ? (slices - 1) * slice
+                                                                  : INT64_MAX};
     return 0;
 }
 

@@ -193,7 +193,7 @@ static void LAT_(apart)(const lat_flow_work *w, int begin, int end, double *out)
         for (int l = 0; l < LAT_WIDTH; l++) {
             const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
             if (site >= 0)
-                out[site - lay->first] = most[l];
+                out[site] = most[l];
         }
     }
 }
@@ -272,7 +272,7 @@ static void LAT_(numbers)(const lat_flow_work *w, int begin, int end, double *ou
         for (int l = 0; l < LAT_WIDTH; l++) {
             const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
             for (int i = 0; i < LAT_FLOW_NUMBERS && site >= 0; i++)
-                out[LAT_FLOW_NUMBERS * (site - lay->first) + i] = sum[i][l];
+                out[LAT_FLOW_NUMBERS * site + i] = sum[i][l];
         }
     }
 }

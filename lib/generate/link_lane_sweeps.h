@@ -97,7 +97,7 @@ static void LAT_(plaquette)(const lat_link_work *w, int begin, int end, double *
         for (int l = 0; l < LAT_WIDTH; l++) {
             const int64_t site = lay->site[(size_t)b * LAT_WIDTH + (size_t)l];
             for (int k = 0; k < 2 && site >= 0; k++)
-                out[2 * (site - lay->first) + k] = sum[k][l];
+                out[2 * site + k] = sum[k][l];
         }
     }
 }

@@ -257,7 +257,7 @@ static int exchange_begin(const lat_ghost *m, double *v)
 {
     const lat_field *f = &m->lattice;
     const size_t bytes = lat_slice_sites(&f->head) * lat_ghost_reals(m) * sizeof *v;
-    return lat_begin_slices(f->comm, f->head.geom.nd - 1, v, lat_field_slab(f).count, bytes, bytes);
+    return lat_begin_slices(f->comm, v, lat_field_slab(f).count, bytes, bytes);
 }
 
 int lat_ghost_exchange(const lat_ghost *m, double *v)

@@ -55,7 +55,13 @@ static lat_grid *cpu_grid_new(const lat_grid *common)
     if (!g)
         return NULL;
     g->grid = *common;
-    g->lay = lat_layout_new(&common->slot, common->halo ? &common->slab : NULL,
+    lat_own own = {.count = {0}};
+    for (int i = 0; i < common->slot.nd; i++) {
+        own.first[i] = common->box.first[common->axis[i]];
+        own.count[i] = common->here.dims[i];
+        own.cut[i] = common->cut[i];
+    }
+    g->lay = lat_layout_new(&common->slot, common->halo ? &own : NULL,
                             vector_bytes(lat_isa_widest())
                                 / (int)lat_storage_bytes(common->spec.storage));
     if (!g->lay) {
@@ -75,13 +81,12 @@ static int64_t global_site(const lat_cpu_grid *g, int slot, int64_t site)
     if (site < 0 || (grid->spec.across < 0 && !grid->halo))
         return site;
     lat_coordinates(&g->lay->geom, (size_t)site, x);
-    for (int i = 0; i < g->lay->geom.nd; i++)
-        y[grid->axis[i]] = x[i];
+    for (int i = 0; i < g->lay->geom.nd; i++) {
+        const int mu = grid->axis[i], n = all->dims[mu];
+        y[mu] = grid->halo ? (x[i] + grid->box.first[mu] - grid->cut[i] + n) % n : x[i];
+    }
     if (grid->spec.across >= 0)
         y[grid->spec.across] = grid->slice[slot];
-    const int last = all->nd - 1;
-    if (grid->halo)
-        y[last] = (y[last] + grid->slab.first - 1 + all->dims[last]) % all->dims[last];
     return (int64_t)lat_site(all, y);
 }
 
@@ -90,7 +95,7 @@ static void cpu_assigned(lat_grid *grid, int slot)
     const lat_cpu_grid *g = lat_cpu(grid);
     const size_t n = (size_t)g->blocks * (size_t)g->lay->lanes;
     for (size_t i = 0; i < n; i++)
-        g->site[(size_t)slot * n + i] = global_site(g, slot, g->lay->site[i]);
+        g->site[(size_t)slot * n + i] = global_site(g, slot, g->lay->local[i]);
 }
 
 static int cpu_slots_changed(lat_grid *grid)

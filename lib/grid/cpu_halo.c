@@ -9,8 +9,15 @@
 #include "base/memory.h"
 
 struct lat_halo {
-    char *send[LAT_FACES], *receive[LAT_FACES];
+    char *send[LAT_MESSAGES], *receive[LAT_MESSAGES];
 };
+
+/* With edges, where f has them. */
+static int faces(const lat_dfield *f)
+{
+    const lat_layout *lay = lat_cpu(f->grid)->lay;
+    return f->shape.edges ? lay->faces : lay->plain;
+}
 
 static size_t site_bytes(const lat_dfield *f, int objects)
 {
@@ -23,7 +30,7 @@ int lat_cpu_halo_new(lat_dfield *f)
     const size_t units = (size_t)f->members * (size_t)f->grid->slots;
     if (!(f->halo = calloc(1, sizeof *f->halo)))
         return lat_fail("out of memory: a halo");
-    for (int i = 0; i < lay->faces; i++) {
+    for (int i = 0; i < faces(f); i++) {
         int64_t sites = 0;
         for (int parity = 0; parity < 2; parity++) {
             const lat_face *face = &lay->face[parity][i];
@@ -41,7 +48,7 @@ int lat_cpu_halo_new(lat_dfield *f)
 
 void lat_cpu_halo_free(lat_dfield *f)
 {
-    for (int i = 0; i < LAT_FACES; i++)
+    for (int i = 0; f->halo && i < LAT_MESSAGES; i++)
         LAT_FREE(f->halo->send[i], f->halo->receive[i]);
     free(f->halo);
 }
@@ -80,7 +87,7 @@ static void move_sites(const lat_dfield *f, const lat_halo_part *part, int unit,
 static void move_part(lat_dfield *f, const lat_halo_part *part, int how)
 {
     const lat_layout *lay = lat_cpu(f->grid)->lay;
-    for (int k = 0; k < lay->faces; k++) {
+    for (int k = 0; k < faces(f); k++) {
         const lat_face *face = &lay->face[part->parity][k];
         const int64_t n = how == PACK ? face->sites : face->ghosts;
         const int64_t *position = how == PACK ? face->own : face->ghost;
@@ -96,17 +103,23 @@ static int begin_exchange(lat_dfield *f, const lat_halo_part *part)
     const lat_comm *comm = f->grid->dev->comm;
     const lat_layout *lay = lat_cpu(f->grid)->lay;
     const size_t site = site_bytes(f, part->objects) * (size_t)part->units;
-    lat_message m[LAT_FACES];
-    for (int i = 0; i < lay->faces; i++) {
+    lat_message m[LAT_MESSAGES];
+    for (int i = 0; i < faces(f); i++) {
         const lat_face *face = &lay->face[part->parity][i];
-        m[i] = (lat_message){.axis = f->grid->axis[face->axis],
-                             .side = face->side,
-                             .out = f->halo->send[i],
-                             .out_bytes = (size_t)face->sites * site,
-                             .in = f->halo->receive[i],
-                             .in_bytes = (size_t)face->ghosts * site};
+        int step[LAT_MAX_DIMS] = {0};
+        for (int k = 0; k < f->grid->slot.nd; k++)
+            step[f->grid->axis[k]] = face->step[k];
+        const int rank = lat_box_rank(&f->grid->box, step);
+        m[i] = (lat_message){rank,
+                             rank,
+                             lat_step_number(step, false),
+                             lat_step_number(step, true),
+                             f->halo->send[i],
+                             f->halo->receive[i],
+                             (size_t)face->sites * site,
+                             (size_t)face->ghosts * site};
     }
-    return comm->begin(comm, lay->faces, m);
+    return comm->begin(comm, faces(f), m);
 }
 
 /* ---- a team ---------------------------------------------------------------------------------- */
@@ -140,12 +153,17 @@ static void apply_to(const task *t, int begin, int end)
         t->apply(t->context, t->part->unit[i], begin + (int)from, begin + (int)to);
 }
 
-/* To the own blocks of a parity: those with sites in faces, or all. */
+/* To the own blocks of a parity: those with sites in faces, the others, or all. */
 static void apply_faces(const task *t, int parity)
 {
     const lat_layout *lay = lat_cpu(t->f->grid)->lay;
-    apply_to(t, parity ? lay->neven : 0, lay->low[parity]);
-    apply_to(t, lay->high[parity], parity ? lay->nblocks : lay->neven);
+    apply_to(t, parity ? lay->neven : 0, lay->inner[parity]);
+}
+
+static void apply_interior(const task *t, int parity)
+{
+    const lat_layout *lay = lat_cpu(t->f->grid)->lay;
+    apply_to(t, lay->inner[parity], parity ? lay->nblocks : lay->neven);
 }
 
 static void apply_all(const task *t, int parity)
@@ -158,7 +176,6 @@ static void apply_all(const task *t, int parity)
 /* Faces of the part travel while the interior of a parity is computed, or before that. */
 static void exchange(const task *t, int parity)
 {
-    const lat_layout *lay = lat_cpu(t->f->grid)->lay;
     const lat_comm *comm = t->f->grid->dev->comm;
     const bool first = lat_thread_id() == 0;
     move_part(t->f, t->part, PACK);
@@ -170,7 +187,7 @@ static void exchange(const task *t, int parity)
             t->team->rc = comm->finish(comm);
         wait(t);
     }
-    apply_to(t, lay->low[parity], lay->high[parity]);
+    apply_interior(t, parity);
     if (first && t->team->rc == 0 && !t->team->in_turn)
         t->team->rc = comm->finish(comm);
     wait(t);

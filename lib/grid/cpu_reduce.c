@@ -27,27 +27,54 @@ static void add_row(const double *v, size_t n, size_t numbers, double *sum)
     memcpy(sum, side, numbers * sizeof *sum);
 }
 
-/* The sums and the largest numbers of a slice of a slot, whose numbers are lost. */
-static void add_slice(const lat_geometry *slot, double *v, int numbers, int most, double *sum)
+/* Parts of a slice, all ranks together: branches of the trees over the first axis that is cut, and
+ * all of those after it. */
+static lat_reduce_parts parts_of(const lat_grid *g)
 {
-    const int axes = slot->nd - 1; /* of a slice */
-    const size_t n = (size_t)numbers, x = axes > 0 ? (size_t)slot->dims[0] : 1,
-                 sites = lat_volume(slot) / (size_t)slot->dims[axes];
+    int part[LAT_MAX_DIMS + 1] = {1, 1, 1, 1, 1};
+    bool cut = false;
+    const int last = g->slot.nd - 1;
+    for (int mu = 1; mu < last; mu++) {
+        const int here = g->here.dims[mu], all = g->slot.dims[mu];
+        const bool now = here < all;
+        /* The largest power of two that divides the parts is the length of a branch. */
+        part[mu] = cut ? all : now ? all / (here & -here) : 1;
+        cut = cut || now;
+    }
+    return (lat_reduce_parts){1, last > 1 ? part[last - 1] : 1, last > 2 ? part[last - 2] : 1};
+}
+
+/* The sums and the largest numbers of the parts of a slice, whose numbers are lost. */
+static void add_slice(const lat_grid *g, const lat_reduce_parts *own, double *v, int numbers,
+                      int most, double *sum)
+{
+    const lat_geometry *here = &g->here;
+    const int axes = here->nd - 1, parts = own->z * own->y;
+    const size_t n = (size_t)numbers, x = axes > 0 ? (size_t)here->dims[0] : 1,
+                 sites = lat_volume(here) / (size_t)here->dims[axes];
+    double largest[LAT_REDUCE_MOST] = {0};
     for (int k = 0; k < most; k++) {
         const double *first = v + numbers - most + k;
-        sum[numbers + k] = *first;
+        largest[k] = *first;
         for (size_t i = 1; i < sites; i++)
-            sum[numbers + k] = lat_worse(sum[numbers + k], first[i * n]);
+            largest[k] = lat_worse(largest[k], first[i * n]);
     }
     for (size_t row = 0; row < sites / x; row++)
         add_row(v + row * x * n, x, n, v + row * n);
-    for (size_t mu = 1, stride = 1; mu < (size_t)axes; mu++) {
-        const size_t extent = (size_t)slot->dims[mu], each = extent * stride;
-        for (size_t i = 0; i < sites / x; i += each)
-            lat_tree_fold(v + i * n, extent, stride, n);
-        stride = each;
+    size_t rows = sites / x, stride = 1; /* between rows that are left */
+    for (int mu = 1; mu < axes; mu++) {
+        const size_t left = mu == axes - 1   ? (size_t)own->z
+                            : mu == axes - 2 ? (size_t)own->y
+                                             : 1,
+                     length = (size_t)here->dims[mu] / left; /* of a branch */
+        for (size_t i = 0; i < rows / stride; i += length)
+            lat_tree_fold(v + i * stride * n, length, stride, n);
+        stride *= length;
     }
-    memcpy(sum, v, n * sizeof *sum);
+    for (int i = 0; i < parts; i++) {
+        memcpy(sum + (size_t)i * (n + (size_t)most), v + (size_t)i * stride * n, n * sizeof *sum);
+        memcpy(sum + (size_t)i * (n + (size_t)most) + n, largest, (size_t)most * sizeof *sum);
+    }
 }
 
 /* Memory for n numbers. It stays with the grid: the pages of new memory would take as long as the
@@ -69,18 +96,20 @@ typedef struct sums {
     int numbers, most;
     lat_cpu_numbers *fn;
     void *context;
+    lat_reduce_parts parts;
 } sums;
 
 static bool counts(const sums *s, int unit) { return !s->active || s->active[unit]; }
 
-/* sum[n][slices][numbers + most] of n units from `first` on, by way of v, their numbers. */
+/* sum[n][slices][parts][numbers + most] of n units from `first` on, by way of v, their numbers. */
 static void add_units(const sums *s, int first, int n, double *v, double *sum)
 {
-    const lat_geometry *slot = &s->grid->slot;
     const lat_layout *lay = lat_cpu(s->grid)->lay;
     const int groups = (lay->nblocks + GROUP - 1) / GROUP, slices = lat_reduce_slices(s->grid);
-    const size_t numbers = (size_t)s->numbers, row = numbers + (size_t)s->most,
-                 slice = lat_volume(slot) / (size_t)slot->dims[slot->nd - 1] * numbers;
+    const lat_reduce_parts own = lat_reduce_own(s->grid, &s->parts);
+    const size_t numbers = (size_t)s->numbers,
+                 row = (size_t)(own.z * own.y) * (numbers + (size_t)s->most),
+                 slice = lat_volume(&s->grid->here) / (size_t)slices * numbers;
 #pragma omp parallel
     {
 #pragma omp for collapse(2) schedule(static)
@@ -95,18 +124,18 @@ static void add_units(const sums *s, int first, int n, double *v, double *sum)
         for (int u = 0; u < n; u++)
             for (int k = 0; k < slices; k++)
                 if (counts(s, first + u))
-                    add_slice(slot, v + (size_t)(u * slices + k) * slice, s->numbers, s->most,
-                              sum + (size_t)(u * slices + k) * row);
+                    add_slice(s->grid, &own, v + (size_t)(u * slices + k) * slice, s->numbers,
+                              s->most, sum + (size_t)(u * slices + k) * row);
     }
 }
 
-/* [units][slices][numbers + most] in the grid's memory; NULL with lat_error set. */
+/* [units][slices][parts][numbers + most] in the grid's memory; NULL with lat_error set. */
 static const double *sums_of_slices(lat_grid *grid, int units, const sums *s)
 {
     const int slices = lat_reduce_slices(grid);
-    const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1],
-                 each = slice * (size_t)slices * (size_t)s->numbers, /* numbers of a unit */
-        row = (size_t)slices * (size_t)(s->numbers + s->most);
+    const lat_reduce_parts own = lat_reduce_own(grid, &s->parts);
+    const size_t each = lat_volume(&grid->here) * (size_t)s->numbers, /* numbers of a unit */
+        row = (size_t)(slices * own.z * own.y) * (size_t)(s->numbers + s->most);
     int some = (int)(BYTES / (each * sizeof(double)));
     some = some < 1 ? 1 : some > units ? units : some;
     double *sum = reserve((lat_cpu_grid *)grid, (size_t)units * row + (size_t)some * each);
@@ -123,14 +152,16 @@ static const double *sums_of_slices(lat_grid *grid, int units, const sums *s)
 int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, int most,
                   lat_cpu_numbers *fn, void *context, double *total)
 {
-    const sums s = {grid, active, numbers, most, fn, context};
+    const sums s = {grid, active, numbers, most, fn, context, parts_of(grid)};
     const double *sum = sums_of_slices(grid, members * grid->slots, &s);
-    return sum ? lat_reduce_total(grid, members, numbers + most, most, sum, total) : -1;
+    return sum ? lat_reduce_total(grid, members, grid->boxed ? &s.parts : NULL, numbers + most,
+                                  most, sum, total)
+               : -1;
 }
 
 int lat_cpu_slicewise(lat_grid *grid, int numbers, lat_cpu_numbers *fn, void *context, double *all)
 {
-    const sums s = {.grid = grid, .numbers = numbers, .fn = fn, .context = context};
+    const sums s = {grid, NULL, numbers, 0, fn, context, parts_of(grid)};
     const double *sum = sums_of_slices(grid, 1, &s);
-    return sum ? lat_reduce_slicewise(grid, numbers, sum, all) : -1;
+    return sum ? lat_reduce_slicewise(grid, &s.parts, numbers, sum, all) : -1;
 }

@@ -5,7 +5,7 @@
 #include "cpu_grid.h"
 
 /* Writes `numbers` numbers for each site of blocks begin .. end-1 of a unit: the numbers of the own
- * site with natural index i to out[i * numbers ..], i being lay->site[] - lay->first. */
+ * site with natural index i to out[i * numbers ..], i being lay->site[]. */
 typedef void lat_cpu_numbers(void *context, int unit, int begin, int end, double *out);
 
 /* total[members * grid->slices][numbers + most], as lat_reduce_total has it: the numbers of each

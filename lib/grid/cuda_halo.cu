@@ -98,12 +98,13 @@ static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, v
 
 /* ---- exchange -------------------------------------------------------------------------------- */
 
-int lat_cuda_exchange(const lat_comm *comm, int axis, char *out, char *in, size_t bytes)
+int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
         const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
-        const lat_message m[] = {{axis, LAT_DOWN, out + at, in + at, n, n},
-                                 {axis, LAT_UP, out + bytes + at, in + bytes + at, n, n}};
+        const lat_message m[] = {
+            lat_slab_message(comm, LAT_DOWN, out + at, in + at, n, n),
+            lat_slab_message(comm, LAT_UP, out + bytes + at, in + bytes + at, n, n)};
         if (comm->begin(comm, LAT_SIDES, m) || comm->finish(comm))
             return -1;
     }
@@ -212,7 +213,7 @@ static int exchange(lat_dfield *f, size_t bytes)
         e = cudaMemcpyAsync(out, h->send, 2 * bytes, cudaMemcpyDeviceToHost, h->stream);
     if (lat_cuda_failed(e ? e : cudaStreamSynchronize(h->stream), "fetching faces"))
         return -1;
-    if (lat_cuda_exchange(comm, f->grid->spec.lattice.nd - 1, out, in, bytes))
+    if (lat_cuda_exchange(comm, out, in, bytes))
         return -1;
     if (!h->aware)
         e = cudaMemcpyAsync(h->receive, in, 2 * bytes, cudaMemcpyHostToDevice, h->stream);

@@ -48,7 +48,7 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
 
 /* Faces across an axis, on the host, to the neighbours, and theirs: `out` and `in` have `bytes` of
  * each side, LAT_DOWN first. */
-int lat_cuda_exchange(const lat_comm *comm, int axis, char *out, char *in, size_t bytes);
+int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes);
 
 /* A few words for provenance, and how faces go: "gpu NVIDIA H200 x 4, peer". */
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size);

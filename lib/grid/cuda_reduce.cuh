@@ -57,7 +57,7 @@ static inline int lat_cuda_total(const lat_grid *grid, int members, const bool *
     for (int unit = 0; active && unit < s->units; unit++)
         if (!active[unit])
             memset(s->sum + (size_t)unit * row, 0, row * sizeof *s->sum);
-    return lat_reduce_total(grid, members, numbers, most, s->sum, total);
+    return lat_reduce_total(grid, members, NULL, numbers, most, s->sum, total);
 }
 
 /* The sums of slices themselves, of one member in one slot, as lat_reduce_slicewise has them. */
@@ -66,7 +66,7 @@ static inline int lat_cuda_slicewise(const lat_grid *grid, int numbers, double *
 {
     const lat_cuda_sums *s = lat_cuda_sums_begin(grid, 1, numbers);
     return !s || lat_cuda_failed(launch(s), "summing up") || lat_cuda_sums_finish(s, grid)
-                   || lat_reduce_slicewise(grid, numbers, s->sum, all)
+                   || lat_reduce_slicewise(grid, NULL, numbers, s->sum, all)
                ? -1
                : 0;
 }

@@ -27,20 +27,38 @@ static int make_slot(lat_grid *g)
     return 0;
 }
 
-/* Which slices are here, and whether they end in ghosts. */
+/* What is here, and where it ends in ghosts. */
 static int divide(lat_grid *g)
 {
-    char text[64];
     const lat_comm *comm = g->dev->comm;
     const lat_geometry *all = &g->spec.lattice;
-    const int last = all->nd - 1, extent = all->dims[last];
-    g->slab = lat_slab_of(comm, comm->rank, extent);
-    g->slices = g->spec.across < 0 ? 1 : all->dims[g->spec.across];
-    g->distributed = g->spec.across == last && comm->size > 1;
-    g->halo = g->spec.across != last && (comm->size > 1 || g->dev->options.check);
-    if (g->halo && extent < 2 * comm->size)
-        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
-                              lat_dims_text(all, text), extent / 2, comm->size);
+    const int last = all->nd - 1, across = g->spec.across;
+    g->slices = across < 0 ? 1 : all->dims[across];
+    g->distributed = across == last && comm->size > 1;
+    g->slab = lat_slab_of(comm, comm->rank, all->dims[last]);
+    g->here = g->slot;
+    if (across == last)
+        return 0;
+    if (lat_box_of(comm, all, &g->box))
+        return -1;
+    if (g->dev->gpu && !lat_box_slab(&g->box, all))
+        return lat_fail_usage("ranks with GPUs cut the last axis of a lattice alone: expected no "
+                              "--grid, or --device cpu");
+    const int first = g->axis[0], whole = across < 0 || g->box.ranks[across] == 1 ? first : across;
+    if (g->box.ranks[whole] > 1 && whole != last)
+        return lat_fail_usage("slices across %c: expected a --grid with one rank along %c",
+                              "xyzt"[across], "xyzt"[whole]);
+    g->slab = (lat_slab){g->box.first[last], g->box.count[last]};
+    for (int i = 0; i < g->slot.nd; i++) {
+        const int mu = g->axis[i];
+        /* The checking device has ghosts along one axis more than slabs. */
+        g->cut[i] = g->box.ranks[mu] > 1
+                    || (g->dev->options.check
+                        && (mu == last || (mu > 0 && mu == last - 1 && all->dims[mu] % 2 == 0)));
+        g->here.dims[i] = g->box.count[mu];
+        g->halo = g->halo || g->cut[i];
+    }
+    g->boxed = !lat_box_slab(&g->box, all);
     return 0;
 }
 
@@ -134,14 +152,41 @@ void lat_dfield_free(lat_dfield *f)
     free(f);
 }
 
+const lat_field *lat_grid_host(const lat_grid *g, const lat_field *host, lat_field *part)
+{
+    static const int all[] = {0, 1, 2, 3};
+    *part = (lat_field){.data = NULL};
+    if (!g->boxed || !host)
+        return host;
+    return lat_box_take(&g->box, host, (int)lat_header_objects(&host->head), all, true, part)
+               ? NULL
+               : part;
+}
+
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight)
 {
-    return lat_rc(f->grid->dev->grid->put(f, member, host, weight) || lat_halo_exchange(f, member));
+    lat_field part;
+    const lat_field *from = lat_grid_host(f->grid, host, &part);
+    const int rc = lat_rc((host && !from) || f->grid->dev->grid->put(f, member, from, weight)
+                          || lat_halo_exchange(f, member));
+    lat_field_free(&part);
+    return rc;
 }
 
 int lat_dfield_get(const lat_dfield *f, int member, lat_field *host)
 {
-    return f->grid->dev->grid->get(f, member, host);
+    static const int all[] = {0, 1, 2, 3};
+    const lat_grid *g = f->grid;
+    const int n = (int)lat_header_objects(&host->head);
+    if (!g->boxed)
+        return g->dev->grid->get(f, member, host);
+    lat_field part;
+    int rc = lat_box_part(&g->box, host, n, false, &part);
+    if (lat_agree(g->dev->comm, rc))
+        return -1;
+    rc = lat_rc(g->dev->grid->get(f, member, &part) || lat_box_give(&g->box, &part, n, all, host));
+    lat_field_free(&part);
+    return rc;
 }
 
 int lat_dfield_migrate(lat_dfield *f, int unit, int rank, bool send)

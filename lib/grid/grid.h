@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid.h: the part of a lattice that a rank has, how its sites lie in memory, and fields on them.
  *
- * Ranks cut the lattice across its last axis: each has a slab of consecutive slices. Where a field
- * is asked for at neighbouring sites there is a halo: a ghost slice below and one above the slab,
- * copies of the neighbours' faces (halo.h). Sites have a parity, the parity of x + y + z + t.
+ * Ranks cut the lattice into boxes (lattice/box.h); those with GPUs into slabs, consecutive slices
+ * of the last axis. Where a field is asked for at neighbouring sites there is a halo: ghosts around
+ * the box, along the axes that are cut, copies of the neighbours' faces (halo.h). Sites have a
+ * parity, the parity of x + y + z + t.
  *
  * A grid may be cut into independent slices across one direction (Coulomb gauge): these are
  * lattices of one dimension less. A rank has slots for some of them; slice[slot] says which one a
- * slot holds. Otherwise there is one slot, the slab itself. A unit is the part of one member of a
+ * slot holds. Otherwise there is one slot, the box itself. A unit is the part of one member of a
  * field in one slot: number member * slots + slot.
  *
  * Functions return 0 or a pointer, or -1 or NULL with lat_error set. Every rank calls every
@@ -16,7 +17,7 @@
 
 #include <stdint.h>
 #include "device.h"
-#include "lattice/field.h"
+#include "lattice/box.h"
 
 /* How a real number is stored on a device. HALF: 16-bit fixed point with a norm a site, on GPUs.
  * Who asks for it uses a switch without default, so that a new one is not taken for another. */
@@ -69,16 +70,20 @@ typedef struct lat_grid {
     lat_grid_spec spec;
     lat_geometry slot;         /* the lattice of a slot as all ranks have it */
     int axis[LAT_MAX_DIMS];    /* the lattice's axis for each axis of a slot */
+    lat_box box;               /* this rank's, but where slots are distributed */
     lat_slab slab;             /* this rank's slices along the lattice's last axis */
-    bool halo;                 /* there are ghosts: the last axis of a slot is cut among ranks */
+    lat_geometry here;         /* extents of what this rank has of a slot */
+    bool cut[LAT_MAX_DIMS];    /* there are ghosts along this axis of a slot ... */
+    bool halo;                 /* ... along one of them */
+    bool boxed;                /* slices across the last axis are cut, too */
     bool distributed;          /* slots are whole slices, of which ranks have different ones */
     int slices;                /* independent slices on all ranks, 1 if across is -1 */
     int slots, *slice;         /* [slots]: the slice of each, or -1 */
     struct lat_dfield *fields; /* all that were made and not freed, the last one first */
 } lat_grid;
 
-/* Fails with a usage error where ranks would have fewer than two slices each, and with a sentence
- * where an extent is odd. The slots hold the rank's own slices, in order. */
+/* Fails with a usage error where ranks cannot so cut the lattice, and with a sentence where an
+ * extent is odd. The slots hold the rank's own slices, in order. */
 lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec);
 void lat_grid_free(lat_grid *grid); /* and its fields that are left; NULL is allowed */
 
@@ -103,15 +108,16 @@ typedef struct lat_shape {
     bool both;   /* links at both ends of a site, 2 nd objects: first U_mu(x), then U_mu(x-mu)^+ */
     int half; /* not 0: on a GPU, numbers at even sites (1) or at odd ones (2) alone; others are not
                * to be touched, as two such fields share memory */
+    bool edges; /* ghosts also where two axes are cut, a step away along each */
 } lat_shape;
 
 /* The rows of a matrix of SU(nc) that others do not follow from. */
 static inline int lat_free_rows(int nc) { return nc <= 3 ? nc - 1 : nc; }
 
-/* Links that are in SU(nc), with ghosts. */
+/* Links that are in SU(nc), with ghosts and edges. */
 static inline lat_shape lat_shape_of_links(int nd, int nc)
 {
-    const lat_shape links = {nd, 2 * nc * lat_free_rows(nc), nc, true, false, 0};
+    const lat_shape links = {nd, 2 * nc * lat_free_rows(nc), nc, true, false, 0, true};
     return links;
 }
 
@@ -134,6 +140,10 @@ size_t lat_dfield_unit_bytes(const lat_grid *grid, lat_shape shape);
 /* Undefined numbers; `what` is for messages about memory: "the links". */
 lat_dfield *lat_dfield_new(lat_grid *grid, lat_shape shape, int members, const char *what);
 void lat_dfield_free(lat_dfield *f); /* NULL is allowed */
+
+/* A host field as this rank has it on the grid: itself, or, where the grid is of boxes, *part, with
+ * ghosts; to be freed in either case. NULL with lat_error set. All ranks call it. */
+const lat_field *lat_grid_host(const lat_grid *grid, const lat_field *host, lat_field *part);
 
 /* A host field into a member, rounded once to the grid's storage, ghosts too; NULL: unit matrices.
  * Idle lanes get unit matrices. `weight`, if not NULL: the object of lattice direction mu is

@@ -10,24 +10,44 @@
 #define MAX_LANES 16
 #define MAX_PERMS 128
 
-/* How a layout comes to be: of a lattice, or of a slab with its ghosts. */
+/* Kinds of sites; those of even ones are even. */
+enum { INTERIOR, FACE = 2, GHOST = 4, KINDS = 6 };
+
+/* How a layout comes to be: of a lattice, or of a box with its ghosts. */
 typedef struct plan {
     lat_layout *lay;
-    bool halo;
-    int parity;  /* of the site with local coordinates 0 */
-    int flip[2]; /* 1 where the ghost slice below, above, is beyond the boundary of an odd extent */
-    int next[4]; /* where the next block goes, or the next slot: even, odd, even and odd ghosts */
+    const lat_own *own; /* NULL: all */
+    int parity;         /* of the site with local coordinates 0 */
+    int flip[2]; /* 1 where the ghost below, above, is beyond the boundary of an odd last axis */
+    int next[KINDS]; /* where the next block of a kind goes, or the next slot */
 } plan;
 
-/* Of a site with local coordinates x. */
-static int region(const plan *p, const int x[LAT_MAX_DIMS])
+/* Of a site with local coordinates x: INTERIOR, FACE or GHOST, and its parity. */
+static int kind_of(const plan *p, const int x[LAT_MAX_DIMS])
 {
-    const int last = p->lay->geom.nd - 1, parity = x[0] + x[1] + x[2] + x[3] + p->parity;
-    if (p->halo && x[last] == 0)
-        return 2 + ((parity + p->flip[LAT_DOWN]) & 1);
-    if (p->halo && x[last] == p->lay->geom.dims[last] - 1)
-        return 2 + ((parity + p->flip[LAT_UP]) & 1);
-    return parity & 1;
+    const int last = p->lay->geom.nd - 1;
+    int parity = x[0] + x[1] + x[2] + x[3] + p->parity, kind = INTERIOR;
+    for (int mu = 0; p->own && mu <= last; mu++) {
+        const int end = p->lay->geom.dims[mu] - 1;
+        if (!p->own->cut[mu])
+            continue;
+        if (x[mu] == 0 || x[mu] == end)
+            kind = GHOST;
+        else if (kind == INTERIOR && (x[mu] == 1 || x[mu] == end - 1))
+            kind = FACE;
+        if (mu == last && (x[mu] == 0 || x[mu] == end))
+            parity += p->flip[x[mu] == 0 ? LAT_DOWN : LAT_UP];
+    }
+    return kind + (parity & 1);
+}
+
+/* Leading axes that are not cut. */
+static int whole_axes(const plan *p)
+{
+    int n = 0;
+    while (n < p->lay->geom.nd && !(p->own && p->own->cut[n]))
+        n++;
+    return n;
 }
 
 bool lat_layout_cut(const lat_geometry *geom, int axes, int count, int boxes[LAT_MAX_DIMS])
@@ -48,7 +68,7 @@ bool lat_layout_cut(const lat_geometry *geom, int axes, int count, int boxes[LAT
     return true;
 }
 
-/* lay->site for boxes: the same site of every box is one block, even sites first. */
+/* lay->local for boxes: the same site of every box is one block, even sites first. */
 static void list_boxes(plan *p, const int boxes[LAT_MAX_DIMS])
 {
     lat_layout *lay = p->lay;
@@ -60,27 +80,27 @@ static void list_boxes(plan *p, const int boxes[LAT_MAX_DIMS])
     for (size_t i = 0; i < lat_volume(&box); i++) {
         int x[LAT_MAX_DIMS], n[LAT_MAX_DIMS], y[LAT_MAX_DIMS];
         lat_coordinates(&box, i, x);
-        int block = p->next[region(p, x)]++;
+        const int block = p->next[kind_of(p, x)]++;
         for (int l = 0; l < lay->lanes; l++) {
             lat_coordinates(&grid, (size_t)l, n);
             for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
                 y[mu] = x[mu] + n[mu] * box.dims[mu];
-            lay->site[(int64_t)block * lay->lanes + l] = (int64_t)lat_site(&lay->geom, y);
+            lay->local[(int64_t)block * lay->lanes + l] = (int64_t)lat_site(&lay->geom, y);
         }
     }
 }
 
-/* lay->site for consecutive sites of each parity; the last block of each may have idle lanes. */
+/* lay->local for consecutive sites of each parity; the last block of each may have idle lanes. */
 static void list_rows(plan *p)
 {
     lat_layout *lay = p->lay;
-    int64_t next[4];
-    for (int i = 0; i < 4; i++)
+    int64_t next[KINDS];
+    for (int i = 0; i < KINDS; i++)
         next[i] = (int64_t)p->next[i] * lay->lanes;
     for (size_t i = 0; i < lat_volume(&lay->geom); i++) {
         int x[LAT_MAX_DIMS];
         lat_coordinates(&lay->geom, i, x);
-        lay->site[next[region(p, x)]++] = (int64_t)i;
+        lay->local[next[kind_of(p, x)]++] = (int64_t)i;
     }
 }
 
@@ -109,7 +129,7 @@ static int link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
             bool one_block = true, permuted = true;
             bool taken[MAX_LANES] = {false};
             for (int l = 0; l < lay->lanes; l++) {
-                int64_t here = (int64_t)b * lay->lanes + l, site = lay->site[here];
+                int64_t here = (int64_t)b * lay->lanes + l, site = lay->local[here];
                 /* An idle lane is its own neighbour: any finite numbers do there. */
                 at[l] = site < 0 ? here
                                  : slot[lat_neighbour(&lay->geom, (size_t)site, k % lay->geom.nd,
@@ -132,17 +152,34 @@ static int link_blocks(lat_layout *lay, int blocks, const int64_t *slot)
     return 0;
 }
 
-static void count_sites(const plan *p, size_t count[4])
+/* Row by row; all sites of one are of a kind. */
+static void count_sites(const plan *p, size_t count[KINDS])
 {
-    int x[LAT_MAX_DIMS] = {0};
     const lat_geometry *geom = &p->lay->geom;
-    const int last = geom->nd - 1;
-    const size_t slice = lat_volume(geom) / (size_t)geom->dims[last];
-    memset(count, 0, 4 * sizeof *count);
-    for (x[last] = 0; x[last] < geom->dims[last]; x[last]++) {
-        const int r = region(p, x);
-        count[r] += slice - slice / 2; /* all of a slice of one site */
-        count[r ^ 1] += slice / 2;
+    const size_t row = whole_axes(p) ? (size_t)geom->dims[0] : 1;
+    memset(count, 0, KINDS * sizeof *count);
+    for (size_t i = 0; i < lat_volume(geom); i += row) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(geom, i, x);
+        const int kind = kind_of(p, x);
+        count[kind] += row - row / 2;
+        count[kind ^ 1] += row / 2;
+    }
+}
+
+/* The natural index of each site among the own ones. */
+static void number_own(const plan *p)
+{
+    lat_layout *lay = p->lay;
+    for (int64_t i = 0; i < (int64_t)lay->nblocks * lay->lanes; i++) {
+        int x[LAT_MAX_DIMS];
+        lay->site[i] = lay->local[i];
+        if (!p->own || lay->local[i] < 0)
+            continue;
+        lat_coordinates(&lay->geom, (size_t)lay->local[i], x);
+        for (int mu = 0; mu < lay->geom.nd; mu++)
+            x[mu] -= p->own->cut[mu];
+        lay->site[i] = (int64_t)lat_site(&lay->here, x);
     }
 }
 
@@ -152,39 +189,45 @@ static int fill(plan *p, int lanes, int64_t *position)
     lat_layout *lay = p->lay;
     char text[64];
     int boxes[LAT_MAX_DIMS];
-    size_t volume = lat_volume(&lay->geom), count[4];
+    static const int order[] = {FACE, INTERIOR, FACE + 1, INTERIOR + 1, GHOST, GHOST + 1};
+    size_t volume = lat_volume(&lay->geom), count[KINDS];
     if (volume / (size_t)lanes > INT32_MAX / (2 * LAT_MAX_DIMS) - 4)
         return lat_fail("lattice %s: no memory for its table of neighbours",
                         lat_dims_text(&lay->geom, text));
     count_sites(p, count);
     lay->lanes = lanes;
     int all = 0;
-    for (int r = 0; r < 4; r++) {
-        p->next[r] = all;
-        all += (int)((count[r] + (size_t)lanes - 1) / (size_t)lanes);
+    for (int i = 0; i < KINDS; i++) {
+        p->next[order[i]] = all;
+        all += (int)((count[order[i]] + (size_t)lanes - 1) / (size_t)lanes);
     }
-    lay->neven = p->next[1];
-    lay->nblocks = p->next[2];
+    lay->inner[0] = p->next[INTERIOR];
+    lay->neven = p->next[FACE + 1];
+    lay->inner[1] = p->next[INTERIOR + 1];
+    lay->nblocks = p->next[GHOST];
     lay->nghost = all - lay->nblocks;
-    lay->boxes = lat_layout_cut(&lay->geom, lay->geom.nd - p->halo, lanes, boxes);
+    lay->boxes = lat_layout_cut(&lay->geom, whole_axes(p), lanes, boxes);
     size_t slots = (size_t)all * (size_t)lanes, steps = (size_t)all * (size_t)(2 * lay->geom.nd);
-    lay->site = lat_alloc(slots, sizeof *lay->site, "the table of sites");
+    lay->local = lat_alloc(slots, sizeof *lay->local, "the table of sites");
+    lay->site = lat_alloc((size_t)lay->nblocks * (size_t)lanes, sizeof *lay->site,
+                          "the table of sites");
     lay->step = lat_alloc(steps, sizeof *lay->step, "the table of neighbours");
     lay->perm = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm,
                           "the table of neighbours");
     lay->perm32 = lat_alloc((size_t)(MAX_PERMS * lanes), sizeof *lay->perm32,
                             "the table of neighbours");
-    if (!lay->site || !lay->step || !lay->perm || !lay->perm32)
+    if (!lay->local || !lay->site || !lay->step || !lay->perm || !lay->perm32)
         return -1;
     for (size_t i = 0; i < slots; i++)
-        lay->site[i] = -1;
+        lay->local[i] = -1;
     if (lay->boxes)
         list_boxes(p, boxes);
     else
         list_rows(p);
+    number_own(p);
     for (size_t i = 0; i < slots; i++)
-        if (lay->site[i] >= 0)
-            position[lay->site[i]] = (int64_t)i;
+        if (lay->local[i] >= 0)
+            position[lay->local[i]] = (int64_t)i;
     int64_t identity[MAX_LANES];
     for (int l = 0; l < lanes; l++)
         identity[l] = l;
@@ -192,67 +235,95 @@ static int fill(plan *p, int lanes, int64_t *position)
     return link_blocks(lay, all, position);
 }
 
-/* The faces: positions of own and ghost sites, and which blocks have some of the own ones. */
-static int list_faces(plan *p, const int64_t *position)
+/* The own sites that the neighbour so many steps away has as ghosts, or our ghosts of its sites: in
+ * natural order, to the list of their parity. */
+static void list_shared(const plan *p, const int64_t *position, const int *step, bool ghosts)
 {
     lat_layout *lay = p->lay;
-    const int last = lay->geom.nd - 1, count = lay->geom.dims[last] - 2;
-    const size_t slice = lat_volume(&lay->geom) / (size_t)(count + 2);
-    lay->faces = LAT_FACES;
-    for (int i = 0; i < 2 * LAT_FACES; i++) {
-        lat_face *f = &lay->face[i / LAT_FACES][i % LAT_FACES];
-        f->axis = last;
-        f->side = i % LAT_FACES;
-        f->own = lat_alloc(slice, sizeof *f->own, "the faces of a slab");
-        f->ghost = lat_alloc(slice, sizeof *f->ghost, "the faces of a slab");
-        if (!f->own || !f->ghost)
-            return -1;
+    lat_geometry part = lay->here;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        part.dims[mu] = step[mu] ? 1 : lay->here.dims[mu];
+    for (size_t i = 0; i < lat_volume(&part); i++) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&part, i, x);
+        for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+            x[mu] = step[mu] < 0   ? 1 - ghosts
+                    : step[mu] > 0 ? lay->here.dims[mu] + ghosts
+                                   : x[mu] + p->own->cut[mu];
+        lat_face *f = &lay->face[kind_of(p, x) & 1][lay->faces];
+        const int64_t at = position[lat_site(&lay->geom, x)];
+        if (ghosts)
+            f->ghost[f->ghosts++] = at;
+        else
+            f->own[f->sites++] = at;
     }
-    for (int i = 0; i < 4; i++) {
-        const int side = i / 2, ghost = i % 2;
-        const size_t t = (size_t)(side == LAT_DOWN ? 1 - ghost : count + ghost);
-        for (size_t n = t * slice; n < (t + 1) * slice; n++) {
-            int x[LAT_MAX_DIMS];
-            lat_coordinates(&lay->geom, n, x);
-            const int parity = region(p, x) & 1, block = (int)(position[n] / lay->lanes);
-            lat_face *f = &lay->face[parity][side];
-            if (ghost) {
-                f->ghost[f->ghosts++] = position[n];
-                continue;
-            }
-            f->own[f->sites++] = position[n];
-            if (side == LAT_DOWN && lay->low[parity] < block + 1)
-                lay->low[parity] = block + 1;
-            if (side == LAT_UP && lay->high[parity] > block)
-                lay->high[parity] = block;
+}
+
+/* The face, or edge, towards the neighbour so many steps away. */
+static int add_face(plan *p, const int64_t *position, const int step[LAT_MAX_DIMS])
+{
+    lat_layout *lay = p->lay;
+    size_t sites = 1;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        sites *= step[mu] ? 1 : (size_t)lay->here.dims[mu];
+    for (int parity = 0; parity < 2; parity++) {
+        lat_face *f = &lay->face[parity][lay->faces];
+        memcpy(f->step, step, sizeof f->step);
+        f->own = lat_alloc(sites, sizeof *f->own, "the faces of a box");
+        f->ghost = lat_alloc(sites, sizeof *f->ghost, "the faces of a box");
+        if (!f->own || !f->ghost) {
+            lay->faces++;
+            return -1;
         }
     }
-    for (int parity = 0; parity < 2; parity++)
-        if (lay->high[parity] < lay->low[parity])
-            lay->high[parity] = lay->low[parity];
+    list_shared(p, position, step, false);
+    list_shared(p, position, step, true);
+    lay->faces++;
     return 0;
 }
 
-lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes)
+/* Faces first, then edges. */
+static int list_faces(plan *p, const int64_t *position)
 {
-    const int extent = lattice->dims[lattice->nd - 1];
+    lat_layout *lay = p->lay;
+    for (int axes = 1; axes <= 2; axes++) {
+        for (int n = 0; n < LAT_TAGS; n++) {
+            int step[LAT_MAX_DIMS], there = 0;
+            bool wanted = true;
+            lat_step_of(n, step);
+            for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+                there += step[mu] != 0;
+                wanted = wanted && (step[mu] == 0 || p->own->cut[mu]);
+            }
+            if (wanted && there == axes && add_face(p, position, step))
+                return -1;
+        }
+        if (axes == 1)
+            lay->plain = lay->faces;
+    }
+    return 0;
+}
+
+lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_own *own, int lanes)
+{
+    const int last = lattice->nd - 1;
     lat_layout *lay = lat_alloc_zero(1, sizeof *lay, "a layout");
-    plan p = {.lay = lay, .halo = own, .parity = own ? (own->first + 1) & 1 : 0};
+    plan p = {.lay = lay, .own = own};
     if (!lay)
         return NULL;
-    lay->geom = *lattice;
-    if (own) {
-        lay->first = (int64_t)(lat_volume(lattice) / (size_t)lattice->dims[lattice->nd - 1]);
-        lay->geom.dims[lattice->nd - 1] = own->count + 2;
-        p.flip[LAT_DOWN] = own->first == 0 ? extent % 2 : 0;
-        p.flip[LAT_UP] = own->first + own->count == extent ? extent % 2 : 0;
+    lay->geom = lay->here = *lattice;
+    for (int mu = 0; own && mu <= last; mu++) {
+        lay->here.dims[mu] = own->count[mu];
+        lay->geom.dims[mu] = own->count[mu] + 2 * own->cut[mu];
+        p.parity ^= (own->first[mu] - own->cut[mu]) & 1;
+    }
+    if (own && own->cut[last]) {
+        const int extent = lattice->dims[last];
+        p.flip[LAT_DOWN] = own->first[last] == 0 ? extent % 2 : 0;
+        p.flip[LAT_UP] = own->first[last] + own->count[last] == extent ? extent % 2 : 0;
     }
     int64_t *position = lat_alloc(lat_volume(&lay->geom), sizeof *position, "the table of sites");
     int rc = position ? fill(&p, lanes, position) : -1;
-    for (int parity = 0; parity < 2 && rc == 0; parity++) {
-        lay->low[parity] = parity ? lay->neven : 0;
-        lay->high[parity] = parity ? lay->nblocks : lay->neven;
-    }
     if (rc == 0 && own)
         rc = list_faces(&p, position);
     free(position);
@@ -266,9 +337,7 @@ void lat_layout_free(lat_layout *lay)
 {
     if (!lay)
         return;
-    for (int i = 0; i < 2 * LAT_FACES; i++) {
-        LAT_FREE(lay->face[i / LAT_FACES][i % LAT_FACES].own,
-                 lay->face[i / LAT_FACES][i % LAT_FACES].ghost);
-    }
-    LAT_FREE(lay->site, lay->step, lay->perm, lay->perm32, lay->collect, lay);
+    for (int i = 0; i < 2 * lay->faces; i++)
+        LAT_FREE(lay->face[i % 2][i / 2].own, lay->face[i % 2][i / 2].ghost);
+    LAT_FREE(lay->site, lay->local, lay->step, lay->perm, lay->perm32, lay->collect, lay);
 }

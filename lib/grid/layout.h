@@ -8,11 +8,12 @@
  * consecutive sites of one parity and its neighbours are collected lane by lane. The arithmetic of
  * a site is the same either way.
  *
- * With a halo the layout is of a slab and a ghost slice on either side. Local coordinates are those
- * of the lattice, but along the last axis 0 is the ghost slice below, 1 to count are the own
- * slices, and count + 1 is the ghost slice above. The parity of a site is the parity of its
- * coordinates in the lattice, of ghosts too. Blocks of ghosts follow the own ones; their steps are
- * right within their slice. Lanes do not run along the last axis then. */
+ * With a halo the layout is of a box and the ghosts around it, along the axes that are cut. Local
+ * coordinates are those of the lattice, but along a cut axis 0 is the ghost below, 1 to count are
+ * own, and count + 1 is the ghost above. The parity of a site is the parity of its coordinates in
+ * the lattice, of ghosts too. Of each parity blocks with sites in faces come first; blocks of
+ * ghosts follow all own ones, and their steps are right as far as they lead to own sites or ghosts.
+ * Lanes do not run along cut axes, nor along those after them. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,45 +27,64 @@ typedef struct lat_step {
     int32_t perm;  /* 0: lanes as they are; n > 0: lane l comes from lane perm[n][l]; -1: collect */
 } lat_step;
 
-/* Sites of one parity in the own face on one side of an axis, and in the ghost slice there: their
+/* What a rank has of a lattice; ghosts along these axes. */
+typedef struct lat_own {
+    int first[LAT_MAX_DIMS], count[LAT_MAX_DIMS];
+    bool cut[LAT_MAX_DIMS];
+} lat_own;
+
+/* Where a neighbour is: one of LAT_TAGS, one step or none along each axis; and that of the opposite
+ * one. */
+static inline void lat_step_of(int number, int step[LAT_MAX_DIMS])
+{
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++, number /= 3)
+        step[mu] = number % 3 - 1;
+}
+
+static inline int lat_step_number(const int step[LAT_MAX_DIMS], bool opposite)
+{
+    int number = 0;
+    for (int mu = LAT_MAX_DIMS - 1; mu >= 0; mu--)
+        number = 3 * number + (opposite ? -step[mu] : step[mu]) + 1;
+    return number;
+}
+
+/* Sites of one parity in the own face, or edge, towards a neighbour, and in the ghosts there: their
  * positions, block * lanes + lane, in natural order, which is the order in which they travel. */
 typedef struct lat_face {
-    int axis, side; /* LAT_DOWN or LAT_UP */
+    int step[LAT_MAX_DIMS]; /* to the neighbour */
     int64_t sites, *own;
     int64_t ghosts, *ghost;
 } lat_face;
 
-/* At most: both sides of the axis that ranks cut. */
-enum { LAT_FACES = LAT_SIDES };
-
 typedef struct lat_layout {
-    lat_geometry geom; /* local */
+    lat_geometry geom; /* local, ghosts included ... */
+    lat_geometry here; /* ... and without them */
     int lanes;
     bool boxes;         /* cut into boxes, or consecutive sites */
     int nblocks, neven; /* own blocks: 0 .. neven-1 hold even sites, the rest odd ones */
+    int inner[2];       /* of each parity: the first block without sites in faces */
     int nghost;         /* blocks of ghosts, after the own ones */
-    int64_t first;  /* natural index of the first own site: the sites of the ghost slice below */
-    int64_t *site;  /* [blocks][lanes]: natural index of the site, -1 for a lane that is idle */
-    lat_step *step; /* [blocks][2 nd] */
+    int64_t *site;      /* [nblocks][lanes]: natural index among own sites, -1: an idle lane */
+    int64_t *local;     /* [blocks][lanes]: natural index among local sites, ghosts included */
+    lat_step *step;     /* [blocks][2 nd] */
     int nperms;
     int64_t *perm;   /* [nperms][lanes] as 64-bit ... */
     int32_t *perm32; /* ... and as 32-bit lane numbers, as permuting instructions want them */
     int64_t ncollect;
-    int64_t *collect; /* [ncollect][lanes]: position = block * lanes + lane */
-    int low[2],
-        high[2]; /* of each parity: blocks before low and from high on have sites in faces */
-    int faces;   /* with ghosts: LAT_FACES */
-    lat_face face[2][LAT_FACES]; /* [parity] */
+    int64_t *collect;               /* [ncollect][lanes]: position = block * lanes + lane */
+    int plain, faces;               /* faces: plain ones, then edges, where two axes are cut */
+    lat_face face[2][LAT_MESSAGES]; /* [parity] */
 } lat_layout;
 
 /* Cuts the first `axes` axes in two, the longest boxes first, until there are so many boxes; false
  * if they would get odd extents before: boxes[mu] are then as many as there can be. */
 bool lat_layout_cut(const lat_geometry *geom, int axes, int count, int boxes[LAT_MAX_DIMS]);
 
-/* For a whole lattice (own NULL), or of the slices `own` of it with a halo. NULL, with lat_error
- * set, if memory is short. Across the boundary of an odd extent a site's neighbour has its own
- * parity: grid.h refuses such lattices where that matters. */
-lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_slab *own, int lanes);
+/* For a whole lattice (own NULL), or of a part of it with a halo. NULL, with lat_error set, if
+ * memory is short. Across the boundary of an odd extent a site's neighbour has its own parity:
+ * grid.h refuses such lattices where that matters. Of odd extents the last one may be cut. */
+lat_layout *lat_layout_new(const lat_geometry *lattice, const lat_own *own, int lanes);
 void lat_layout_free(lat_layout *lay);
 
 /* The position one step from another, k = 0 .. 2 nd - 1 as in lay->step. An idle one leads to

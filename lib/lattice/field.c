@@ -18,6 +18,7 @@ int lat_field_alloc(lat_field *f, const lat_comm *comm)
     char text[64];
     f->comm = comm;
     f->data = NULL;
+    f->part = NULL;
     f->zeros = (struct lat_zero_slices){0};
     if (comm && lat_slices(&f->head) < comm->size)
         return lat_fail_usage("lattice %s: expected at most %d ranks, a slice each, found %d",
@@ -64,8 +65,28 @@ size_t lat_field_held(const lat_field *f)
     return lat_field_matrices(f) + (lat_field_shared(f) ? 2 * lat_slice_matrices(&f->head) : 0);
 }
 
+size_t lat_field_site(const lat_field *f, size_t i)
+{
+    const lat_geometry *geom = &f->head.geom;
+    int x[LAT_MAX_DIMS];
+    if (!f->part)
+        return i + lat_slice_sites(&f->head) * (size_t)lat_field_slab(f).first;
+    lat_coordinates(&f->part->extent, i, x);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        x[mu] = (x[mu] + f->part->first[mu] + geom->dims[mu]) % geom->dims[mu];
+    return lat_site(geom, x);
+}
+
 size_t lat_field_index(const lat_field *f, size_t site)
 {
+    const lat_geometry *geom = &f->head.geom;
+    int x[LAT_MAX_DIMS];
+    if (f->part) {
+        lat_coordinates(geom, site, x);
+        for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+            x[mu] = (x[mu] - f->part->first[mu] + geom->dims[mu]) % geom->dims[mu];
+        return lat_site(&f->part->extent, x);
+    }
     if (!lat_field_shared(f))
         return site;
     const size_t slice = lat_slice_sites(&f->head), slices = (size_t)lat_slices(&f->head);
@@ -83,7 +104,7 @@ bool lat_field_zero(const lat_field *f, size_t first, size_t count)
 
 size_t lat_field_next(const lat_field *f, size_t i, int mu, int step)
 {
-    const lat_geometry *geom = &f->head.geom;
+    const lat_geometry *geom = f->part ? &f->part->extent : &f->head.geom;
     if (!lat_field_shared(f) || mu != geom->nd - 1)
         return lat_neighbour(geom, i, mu, step);
     const size_t slice = lat_slice_sites(&f->head);
@@ -100,8 +121,7 @@ int lat_field_exchange(lat_field *f)
         return 0;
     const size_t slice = lat_slice_bytes(&f->head);
     for (size_t at = 0; at < slice; at += EXCHANGE_BYTES)
-        if (lat_begin_slices(f->comm, f->head.geom.nd - 1, (char *)f->data + at,
-                             lat_field_slab(f).count, slice,
+        if (lat_begin_slices(f->comm, (char *)f->data + at, lat_field_slab(f).count, slice,
                              slice - at < EXCHANGE_BYTES ? slice - at : EXCHANGE_BYTES)
             || f->comm->finish(f->comm))
             return -1;
@@ -136,8 +156,9 @@ int lat_field_gather(const lat_field *f, const void *own, size_t size, void *all
 
 void lat_field_free(lat_field *f)
 {
-    free(f->data);
+    LAT_FREE(f->data, f->part);
     f->data = NULL;
+    f->part = NULL;
     f->zeros = (struct lat_zero_slices){0};
     lat_header_free(&f->head);
 }

@@ -18,11 +18,20 @@
 /* Ranks (comm/comm.h) share a field: each has a slab, consecutive slices across the last axis. In
  * memory a rank has its own slices in natural order, numbered from 0. Two ghost slices follow,
  * copies of other ranks' slices: first the one after its own, then the one before them. A rank
- * alone has all slices, numbered as in the lattice, and no ghosts. */
+ * alone has all slices, numbered as in the lattice, and no ghosts.
+ *
+ * Or it is a copy of another part of such a field, in natural order, for what works on that
+ * (box.h): own sites and ghosts are not told apart, and functions of slabs do not take it. */
+typedef struct lat_part_of_lattice {
+    int first[LAT_MAX_DIMS]; /* of the lattice, modulo its extents */
+    lat_geometry extent;     /* may be larger than the lattice */
+} lat_part_of_lattice;
+
 typedef struct lat_field {
-    lat_header head;      /* of the whole field, on every rank */
-    void *data;           /* lat_field_held(f) matrices, lat_header_full_reals reals each */
-    const lat_comm *comm; /* the ranks that share it; NULL: this one alone */
+    lat_header head;           /* of the whole field, on every rank */
+    void *data;                /* lat_field_held(f) matrices, lat_header_full_reals reals each */
+    const lat_comm *comm;      /* the ranks that share it; NULL: this one alone */
+    lat_part_of_lattice *part; /* owned; NULL: a slab, or all */
 
     /* So many own slices, the first and the last ones, hold nothing but zeros, as far as somebody
      * has said so. Who writes spinors there sets both to 0. */
@@ -54,6 +63,8 @@ lat_slab lat_field_slab(const lat_field *f);
 /* Own sites, matrices and reals of this rank, without ghosts. */
 static inline size_t lat_field_sites(const lat_field *f)
 {
+    if (f->part)
+        return lat_volume(&f->part->extent);
     return lat_slice_sites(&f->head) * (size_t)lat_field_slab(f).count;
 }
 static inline size_t lat_field_matrices(const lat_field *f)
@@ -70,10 +81,7 @@ size_t lat_field_held(const lat_field *f);
 
 /* The global site of own site i; and the local number of a global site, which must be own or
  * ghost. */
-static inline size_t lat_field_site(const lat_field *f, size_t i)
-{
-    return i + lat_slice_sites(&f->head) * (size_t)lat_field_slab(f).first;
-}
+size_t lat_field_site(const lat_field *f, size_t i);
 size_t lat_field_index(const lat_field *f, size_t site);
 
 /* Do these own sites hold nothing but zeros, by f->zeros? False: nobody knows. */

@@ -3,12 +3,17 @@
 #include "multigrid/fine.h"
 
 #include "base/error.h"
+#include "lattice/box.h"
 #include "lattice/iterate.h"
 
 int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int block[LAT_MAX_DIMS])
 {
-    if (lat_mg_fine_blocks(lattice, block))
+    lat_box box;
+    if (lat_mg_fine_blocks(lattice, block) || (comm->size > 1 && lat_box_of(comm, lattice, &box)))
         return -1;
+    if (comm->size > 1 && !lat_box_slab(&box, lattice))
+        return lat_fail(
+            "multigrid: expected ranks that cut t alone, found a --grid that cuts z or y");
     const int blocks = lattice->dims[3] / block[3];
     if (blocks % comm->size == 0)
         return 0;

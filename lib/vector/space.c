@@ -56,7 +56,8 @@ static lat_dfield *raw(lat_space *s, lat_parity parity, const char *what)
     lat_shape shape = {
         s->columns, 8 * lat_spinor_colours(s->grid->dev, s->nc),
         0,          true,
-        false,      gpu && !s->grid->halo && parity != LAT_BOTH ? 1 + (int)parity : 0};
+        false,      gpu && !s->grid->halo && parity != LAT_BOTH ? 1 + (int)parity : 0,
+        false};
     shape.ghosts = shape.ghosts && !gpu; /* there the space has them */
     return lat_dfield_new(s->grid, shape, 1, what);
 }

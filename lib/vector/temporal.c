@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "lattice/box.h"
 #include "lattice/iterate.h"
 #include "lattice/transform.h"
 #include "site/sun.h"
@@ -71,6 +72,26 @@ static int fill_gauge(lat_temporal *t, const lat_field *u)
     return comm->max(comm, &t->off, 1);
 }
 
+/* As ranks have links where they have boxes. */
+static int to_box(const lat_comm *comm, lat_temporal *t)
+{
+    static const int object = 0;
+    const lat_geometry *lattice = &t->g.head.geom;
+    lat_box box;
+    lat_field part;
+    if (comm->size == 1)
+        return 0;
+    if (lat_box_of(comm, lattice, &box))
+        return -1;
+    if (lat_box_slab(&box, lattice))
+        return 0;
+    if (lat_box_take(&box, &t->g, 1, &object, true, &part))
+        return -1;
+    lat_field_free(&t->g);
+    t->g = part;
+    return 0;
+}
+
 int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, lat_temporal **to)
 {
     *to = NULL;
@@ -87,7 +108,7 @@ int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, 
         return failed ? -1 : 0;
     }
     *to = t;
-    return 0;
+    return dev->gpu ? 0 : to_box(dev->comm, t);
 }
 
 void lat_temporal_close(lat_temporal *t)

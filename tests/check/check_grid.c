@@ -34,7 +34,7 @@ static void round_trip(lat_kind kind, const char *dims, int nc, lat_real real, i
     enum { MEMBERS = 3 };
     lat_grid *grid = grid_of(dims, lat_storage_of(real), across);
     const int nd = grid->spec.lattice.nd, objects = kind == LAT_GAUGE ? nd : 1;
-    const lat_shape shape = {objects, 2 * nc * nc, nc, true, false, 0};
+    const lat_shape shape = {objects, 2 * nc * nc, nc, true, false, 0, false};
     lat_dfield *f = lat_dfield_new(grid, shape, MEMBERS, "a field");
     lat_field in[MEMBERS], out = field_new(kind, grid->spec.lattice, nc, real);
     if (!CHECK(f != NULL, "%s", lat_error()))
@@ -73,8 +73,8 @@ static void check_rows(void)
     for (int nc = 2; nc <= 3; nc++)
         for (int real = 4; real <= 8; real += 4) {
             lat_grid *grid = grid_of("4 6 2 4", lat_storage_of((lat_real)real), -1);
-            const lat_shape few = {4, 2 * nc * (nc - 1), nc, true, false, 0},
-                            all = {4, 2 * nc * nc, nc, false, false, 0};
+            const lat_shape few = {4, 2 * nc * (nc - 1), nc, true, false, 0, false},
+                            all = {4, 2 * nc * nc, nc, false, false, 0, false};
             lat_dfield *f = lat_dfield_new(grid, few, 1, "links");
             lat_dfield *w = lat_dfield_new(grid, all, 1, "links");
             lat_field u = field_new(LAT_GAUGE, grid->spec.lattice, nc, (lat_real)real), v, x;
@@ -118,7 +118,7 @@ static double value(int64_t site, int member, int e)
 
 static lat_dfield *numbers(lat_grid *grid)
 {
-    const lat_shape shape = {OBJECTS, REALS, 0, true, false, 0};
+    const lat_shape shape = {OBJECTS, REALS, 0, true, false, 0, false};
     lat_dfield *f = lat_dfield_new(grid, shape, MEMBERS, "numbers");
     need(f != NULL, "numbers");
     const lat_cpu_grid *g = lat_cpu(grid);
@@ -252,7 +252,7 @@ static void sweep_on(lat_device *on, const char *dims, lat_field *out)
     dev = on;
     lat_grid *grid = grid_of(dims, LAT_STORAGE_DOUBLE, -1);
     const lat_cpu_grid *g = lat_cpu(grid);
-    const lat_shape one = {1, 1, 0, true, false, 0};
+    const lat_shape one = {1, 1, 0, true, false, 0, false};
     lat_dfield *f = lat_dfield_new(grid, one, 1, "numbers");
     need(f != NULL, "numbers");
     const int64_t n = (int64_t)g->lay->nblocks * g->lay->lanes;
@@ -297,7 +297,7 @@ static void number_of_sites(void *context, int unit, int begin, int end, double 
     for (int64_t i = (int64_t)begin * lanes; i < (int64_t)end * lanes; i++) {
         const int64_t site = lat_cpu_sites(g, unit % grid->slots)[i];
         for (int k = 0; k < 2 && site >= 0; k++)
-            out[2 * (g->lay->site[i] - g->lay->first) + k] = cos((double)(site + k));
+            out[2 * (g->lay->site[i]) + k] = cos((double)(site + k));
     }
 }
 
@@ -309,7 +309,7 @@ static void number_of_rows(void *context, int unit, int begin, int end, double *
     const int lanes = g->lay->lanes;
     number_of_sites(context, unit, begin, end, out);
     for (int64_t i = (int64_t)begin * lanes; i < (int64_t)end * lanes; i++) {
-        const int64_t own = g->lay->site[i] < 0 ? 0 : g->lay->site[i] - g->lay->first;
+        const int64_t own = g->lay->site[i] < 0 ? 0 : g->lay->site[i];
         if (g->lay->site[i] >= 0 && own % grid->slot.dims[0] != 0)
             out[2 * own] = out[2 * own + 1] = 0;
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_slab.c: in the slabs of fields and layouts every site has an index and its neighbours;
- * slices are assigned to ranks evenly. */
+ * slices are assigned to ranks evenly. The same of boxes of layouts. */
 #include <stdlib.h>
 #include <string.h>
 #include "fix/assign.h"
 #include "grid/layout.h"
+#include "lattice/box.h"
 #include "check.h"
 #include "base/error.h"
 #include "lattice/field.h"
@@ -57,14 +58,30 @@ static void check_field_index(const char *dims, int n)
           wrong, expected);
 }
 
-/* The lattice's site at local coordinates. */
-static size_t global(const lat_geometry *lattice, const lat_layout *lay, lat_slab own, int64_t site)
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+enum { MOST_RANKS = 12 };
+
+/* The layouts of all ranks of a grid. */
+typedef struct layouts {
+    lat_geometry lattice;
+    lat_box box[MOST_RANKS];
+    lat_own own[MOST_RANKS];
+    lat_layout *lay[MOST_RANKS];
+    size_t wrong;
+} layouts;
+
+/* The lattice's site at a position of a rank; ghosts, too. */
+static size_t global(const layouts *s, int rank, int64_t position)
 {
     int x[LAT_MAX_DIMS];
-    const int last = lattice->nd - 1, extent = lattice->dims[last];
-    lat_coordinates(&lay->geom, (size_t)site, x);
-    x[last] = (x[last] + own.first - 1 + extent) % extent;
-    return lat_site(lattice, x);
+    const lat_layout *lay = s->lay[rank];
+    lat_coordinates(&lay->geom, (size_t)lay->local[position], x);
+    for (int mu = 0; mu < s->lattice.nd; mu++) {
+        const int n = s->lattice.dims[mu];
+        x[mu] = (x[mu] + s->own[rank].first[mu] - s->own[rank].cut[mu] + n) % n;
+    }
+    return lat_site(&s->lattice, x);
 }
 
 static int parity_of(const lat_geometry *geom, size_t site)
@@ -74,60 +91,119 @@ static int parity_of(const lat_geometry *geom, size_t site)
     return (x[0] + x[1] + x[2] + x[3]) & 1;
 }
 
-/* The lists of the faces: what rank r sends down, rank r - 1 has as its upper ghost, site by site;
- * blocks that are not in a face have no neighbours in ghosts. */
-static void layout_of(const char *dims, int n, int lanes)
+/* Own sites have their parity, their number, their neighbours; those that are not in a face have
+ * none in ghosts. From there one step along another axis is right, too, so that edges are. */
+static size_t check_own(layouts *s, int r)
 {
-    lat_geometry geom;
-    CHECK(lat_dims_parse(dims, &geom) == 0, "%s", lat_error());
-    const size_t volume = lat_volume(&geom);
-    const int slices = geom.dims[geom.nd - 1], nk = 2 * geom.nd;
-    size_t seen = 0, wrong = 0;
-    lat_layout **s = calloc((size_t)n, sizeof *s);
-    lat_slab *own = calloc((size_t)n, sizeof *own);
+    const lat_layout *lay = s->lay[r];
+    const int nd = s->lattice.nd, lanes = lay->lanes;
+    size_t seen = 0;
+    for (int64_t i = 0; i < (int64_t)lay->nblocks * lanes; i++) {
+        if (lay->site[i] < 0)
+            continue;
+        const size_t x = global(s, r, i);
+        const int b = (int)(i / lanes), odd = b >= lay->neven;
+        int at[LAT_MAX_DIMS];
+        lat_coordinates(&s->lattice, x, at);
+        for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+            at[mu] -= s->own[r].first[mu];
+        seen++;
+        s->wrong += parity_of(&s->lattice, x) != odd
+                    || lay->site[i] != (int64_t)lat_site(&lay->here, at);
+        for (int k = 0; k < 4 * nd * nd; k++) {
+            const int d = k % (2 * nd), e = k / (2 * nd);
+            const int64_t next = lat_position_next(lay, i, d),
+                          edge = lat_position_next(lay, next, e);
+            const size_t y = lat_neighbour(&s->lattice, x, d % nd, d < nd ? 1 : -1);
+            s->wrong += lay->local[next] < 0 || global(s, r, next) != y;
+            s->wrong += next / lanes >= lay->nblocks && b >= lay->inner[odd];
+            s->wrong += d % nd != e % nd
+                        && global(s, r, edge)
+                               != lat_neighbour(&s->lattice, y, e % nd, e < nd ? 1 : -1);
+        }
+    }
+    return seen;
+}
+
+/* What a rank sends to a neighbour, that one has as ghosts on the opposite side, site by site. */
+static void check_faces(layouts *s, int r)
+{
+    const lat_layout *lay = s->lay[r];
+    for (int i = 0; i < 2 * lay->faces; i++) {
+        const int parity = i % 2;
+        const lat_face *out = &lay->face[parity][i / 2], *in = NULL;
+        const int there = lat_box_rank(&s->box[r], out->step);
+        for (int k = 0; k < s->lay[there]->faces; k++)
+            if (lat_step_number(s->lay[there]->face[parity][k].step, true)
+                == lat_step_number(out->step, false))
+                in = &s->lay[there]->face[parity][k];
+        s->wrong += !in || out->sites != in->ghosts;
+        for (int64_t k = 0; k < out->sites && s->wrong == 0; k++)
+            s->wrong += global(s, r, out->own[k]) != global(s, there, in->ghost[k]);
+    }
+}
+
+/* `check`: with ghosts along an axis that is not cut, as the checking device has them. */
+static void layouts_of(const char *dims, const int ranks[LAT_MAX_DIMS], int lanes, bool check)
+{
+    layouts s = {.wrong = 0};
+    size_t seen = 0;
+    CHECK(lat_dims_parse(dims, &s.lattice) == 0, "%s", lat_error());
+    const int last = s.lattice.nd - 1, n = ranks[0] * ranks[1] * ranks[2] * ranks[3];
     for (int r = 0; r < n; r++) {
-        const lat_comm comm = pretend(r, n);
-        own[r] = lat_slab_of(&comm, r, slices);
-        s[r] = lat_layout_new(&geom, &own[r], lanes);
-        if (!CHECK(s[r] != NULL, "%s", lat_error()))
+        memcpy(s.box[r].ranks, ranks, sizeof s.box[r].ranks);
+        s.box[r] = lat_box_at(&s.box[r], &s.lattice, r);
+        for (int mu = 0; mu <= last; mu++) {
+            s.own[r].first[mu] = s.box[r].first[mu];
+            s.own[r].count[mu] = s.box[r].count[mu];
+            s.own[r].cut[mu] = ranks[mu] > 1 || mu == last || (check && mu > 0 && mu == last - 1);
+        }
+        s.lay[r] = lat_layout_new(&s.lattice, &s.own[r], lanes);
+        if (!CHECK(s.lay[r] != NULL, "%s", lat_error()))
             return;
     }
     for (int r = 0; r < n; r++) {
-        const lat_layout *lay = s[r];
-        for (int64_t i = 0; i < (int64_t)lay->nblocks * lanes; i++) {
-            if (lay->site[i] < 0)
-                continue;
-            const size_t x = global(&geom, lay, own[r], lay->site[i]);
-            const int b = (int)(i / lanes), odd = b >= lay->neven;
-            const bool in_face = b < lay->low[odd] || b >= lay->high[odd];
-            seen++;
-            wrong += parity_of(&geom, x) != odd;
-            for (int k = 0; k < nk; k++) {
-                const int64_t next = lat_position_next(lay, i, k);
-                wrong += lay->site[next] < 0
-                         || global(&geom, lay, own[r], lay->site[next])
-                                != lat_neighbour(&geom, x, k % geom.nd, k < geom.nd ? 1 : -1);
-                wrong += next / lanes >= lay->nblocks && !in_face;
-            }
-        }
-        const int down = (r + n - 1) % n;
-        for (int parity = 0; parity < 2; parity++) {
-            const int64_t sites = lay->face[parity][LAT_DOWN].sites;
-            wrong += sites != s[down]->face[parity][LAT_UP].ghosts
-                     || s[down]->face[parity][LAT_UP].sites != lay->face[parity][LAT_DOWN].ghosts;
-            for (int64_t i = 0; i < sites && wrong == 0; i++)
-                wrong += global(&geom, lay, own[r], lay->site[lay->face[parity][LAT_DOWN].own[i]])
-                         != global(&geom, s[down], own[down],
-                                   s[down]->site[s[down]->face[parity][LAT_UP].ghost[i]]);
-        }
+        seen += check_own(&s, r);
+        check_faces(&s, r);
     }
-    CHECK(wrong == 0 && seen == volume, "%s on %d ranks in %d lanes: %zu wrong, %zu sites of %zu",
-          dims, n, lanes, wrong, seen, volume);
+    CHECK(s.wrong == 0 && seen == lat_volume(&s.lattice),
+          "%s on %d,%d,%d,%d in %d lanes: %zu wrong, %zu sites of %zu", dims, ranks[0], ranks[1],
+          ranks[2], ranks[3], lanes, s.wrong, seen, lat_volume(&s.lattice));
     for (int r = 0; r < n; r++)
-        lat_layout_free(s[r]);
-    free(s);
-    free(own);
+        lat_layout_free(s.lay[r]);
 }
+
+/* Slabs of any lattice. */
+static void check_slabs(void)
+{
+    for (int i = 0; i < LATTICES; i++) {
+        lat_geometry geom;
+        lat_dims_parse(lattices[i], &geom);
+        for (int n = 1; n <= 3; n++)
+            for (int lanes = 2; lanes <= 16; lanes *= 2) {
+                int ranks[LAT_MAX_DIMS] = {1, 1, 1, 1};
+                ranks[geom.nd - 1] = n;
+                layouts_of(lattices[i], ranks, lanes, false);
+            }
+    }
+}
+
+static void check_boxes(void)
+{
+    static const struct {
+        const char *dims;
+        int ranks[LAT_MAX_DIMS];
+    } grids[] = {{"4,4,4,4", {1, 1, 2, 1}},  {"4,4,4,4", {1, 1, 2, 2}}, {"4,4,8,6", {1, 1, 2, 3}},
+                 {"6,4,8,12", {1, 2, 2, 3}}, {"4,8,4,8", {1, 2, 1, 2}}, {"4,12,8,7", {1, 2, 2, 2}},
+                 {"4,8,6", {1, 2, 2, 1}},    {"8,8,8,8", {1, 2, 4, 1}}, {"4,4,4,4", {1, 2, 1, 1}}};
+    for (int i = 0; i < (int)(sizeof grids / sizeof *grids); i++)
+        for (int lanes = 2; lanes <= 16; lanes *= 2)
+            layouts_of(grids[i].dims, grids[i].ranks, lanes, false);
+    for (int lanes = 2; lanes <= 16; lanes *= 2)
+        layouts_of("4,4,4,4", (int[]){1, 1, 1, 1}, lanes, true);
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 static int random_below(unsigned *state, int n)
 {
@@ -191,11 +267,10 @@ int main(void)
     for (int i = 0; i < LATTICES; i++)
         for (int n = 2; n <= 6; n++)
             check_field_index(lattices[i], n);
-    check_case("layouts of slabs: own sites, ghosts, neighbours, faces");
-    for (int i = 0; i < LATTICES; i++)
-        for (int n = 1; n <= 3; n++)
-            for (int lanes = 2; lanes <= 16; lanes *= 2)
-                layout_of(lattices[i], n, lanes);
+    check_case("layouts of slabs: own sites, ghosts, edges, neighbours, faces");
+    check_slabs();
+    check_case("layouts of boxes of any grid: the same");
+    check_boxes();
     check_case("slabs of ranks differ by one slice at most");
     for (int slices = 1; slices < 40; slices++)
         for (int n = 1; n <= slices; n++) {

@@ -49,7 +49,7 @@ static const lat_tool tool = {
         "lat-anneal --gauge mag --from 1 --to 0.1 --steps 500 cfg.lat | lat-orelax -o mag.lat",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

@@ -83,7 +83,7 @@ static const lat_tool tool = {
         "lat-orelax --gauge mag --checkpoint run.ck --log log.tsv cfg.lat -o mag.lat",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "generate/generate.h"
+#include "lattice/box.h"
 #include "base/error.h"
 #include "common/io.h"
 #include "common/options.h"
@@ -100,7 +101,7 @@ static const lat_tool tool = {
                "lat-heatbath --dims 8,8,8,16 --beta 6.0 --thermalise 200 | lat-flow",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 
@@ -359,13 +360,14 @@ static int write_one(lat_heatbath_run *r)
 
 static int generate(lat_heatbath_run *r)
 {
+    char ranks[64];
     const lat_action action = {.beta = opts->beta, .xi = opts->xi};
     if (lat_field_exchange(&r->field)
         || !(r->gen = lat_generate_open(r->device, &r->field, r->field.head.real, &action))
         || describe(r))
         return -1;
-    lat_verbose("sweeps by %s, at most %d slices a rank", lat_generate_description(r->gen),
-                (lat_slices(&r->field.head) + lat_opts.comm->size - 1) / lat_opts.comm->size);
+    lat_verbose("sweeps by %s, grid %s", lat_generate_description(r->gen),
+                lat_box_text(lat_opts.comm, &r->field.head.geom, ranks));
     if (!opts->resume)
         r->due = r->sweep + opts->thermalise + opts->every;
     lat_rate_sample(&r->rate, (double)r->sweep);

@@ -69,7 +69,7 @@ static const lat_tool tool = {
                "lat-flow --tsv --until 4 cfg.*.lat | lat-stat --scales",
     .options = options,
     .max_files = 1 << 20,
-    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

@@ -81,7 +81,7 @@ static const lat_tool tool = {
                "lat-dirac --apply MdagM --kappa 0.135 -U cfg.lat spinor.lat -o out.lat",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

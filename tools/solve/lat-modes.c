@@ -92,7 +92,7 @@ static const lat_tool tool = {
                "lat-modes --kappa 0.137 --modes 16 --checkpoint ck cfg.lat -o modes.lat",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

@@ -76,7 +76,7 @@ static const lat_tool tool = {
                "lat-overlap --spectrum 10 cfg.lat",
     .options = options,
     .max_files = INT_MAX,
-    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

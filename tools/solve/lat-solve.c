@@ -102,7 +102,7 @@ static const lat_tool tool = {
                "lat-solve --mass 0.1 --source wall:3 --checkpoint ck cfg.lat | lat-corr",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

@@ -52,7 +52,8 @@ static double third_cache(void)
 #endif
 }
 
-static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_options *options)
+static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_field *here,
+                         const lat_dirac_options *options)
 {
     const lat_fermion *f = &c->d.fermion;
     const lat_cpu_grid *g = lat_cpu(c->s->space.grid);
@@ -61,7 +62,7 @@ static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_o
     c->third = third_cache();
     c->d.reals = lat_link_reals(u, g->grid.spec.storage, options->reals, options->unitary);
     if (c->d.reals < 0 || lat_hop_table_fill(&c->table, g, f->boundary)
-        || lat_cpu_dirac_links(c, u))
+        || lat_cpu_dirac_links(c, here))
         return -1;
     c->d.clover = lat_fermion_blocks(f);
     c->work = (lat_hop_work){.table = &c->table,
@@ -73,7 +74,7 @@ static int fill_operator(lat_cpu_dirac *c, const lat_field *u, const lat_dirac_o
     c->d.links = lat_temporal_unit(c->s->space.temporal, g->grid.spec.storage) ? 6 : 8;
     c->work.diagonal = (lat_diagonal){1 + 3 * c->w + f->mass, f->twist, NULL, NULL};
     if (c->d.clover) {
-        if (lat_cpu_dirac_clover(c, u, options->traceless))
+        if (lat_cpu_dirac_clover(c, here, options->traceless))
             return -1;
         c->work.diagonal.clover = c->clover;
         c->work.diagonal.inverse = c->inverse;
@@ -96,7 +97,11 @@ static lat_dirac *dirac_cpu_open(lat_space *s, const lat_field *u, const lat_fer
     c->s = lat_cpu_space_of(s);
     c->lanes = lat_dirac_lanes_table[lat_isa_widest()][s->nc]
                + (s->grid->spec.storage == LAT_STORAGE_DOUBLE);
-    if (fill_operator(c, u, options) == 0)
+    lat_field part;
+    const lat_field *here = lat_grid_host(s->grid, u, &part);
+    const int rc = here ? fill_operator(c, u, here, options) : -1;
+    lat_field_free(&part);
+    if (rc == 0)
         return &c->d;
     dirac_cpu_close(&c->d);
     return NULL;

@@ -42,8 +42,7 @@ static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghos
         if (failed(cudaMemcpyAsync(out + side * bytes, s->send + side * room, bytes,
                                    cudaMemcpyDeviceToHost, stream)))
             return -1;
-    if (failed(cudaStreamSynchronize(stream))
-        || lat_cuda_exchange(comm, s->space.grid->spec.lattice.nd - 1, out, in, bytes))
+    if (failed(cudaStreamSynchronize(stream)) || lat_cuda_exchange(comm, out, in, bytes))
         return -1;
     for (int side = 0; side < 2; side++)
         if (failed(cudaMemcpyAsync(ghost[side], in + side * bytes, bytes, cudaMemcpyHostToDevice,

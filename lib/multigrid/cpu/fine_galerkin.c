@@ -34,8 +34,8 @@ static int exchange_face(const lat_transfer *t)
     for (size_t i = 0; i < slice && face; i++)
         memcpy(face + i * site_numbers(t), t->p + (size_t)t->blocks.position[i] * site_numbers(t),
                site_numbers(t) * sizeof(float));
-    const lat_message m[] = {{3, LAT_DOWN, face, NULL, bytes, 0},
-                             {3, LAT_UP, NULL, ghosts_of(t), 0, bytes}};
+    const lat_message m[] = {lat_slab_message(t->comm, LAT_DOWN, face, NULL, bytes, 0),
+                             lat_slab_message(t->comm, LAT_UP, NULL, ghosts_of(t), 0, bytes)};
     int rc = face ? 0 : -1;
     if (lat_agree(t->comm, rc) == 0)
         rc = t->comm->begin(t->comm, 2, m) || t->comm->finish(t->comm) ? -1 : 0;

@@ -11,6 +11,7 @@
 #include "common/progress.h"
 #include "common/stop.h"
 #include "formats/fields.h"
+#include "lattice/box.h"
 #include "stream/stream.h"
 #include "run/common/resume.h"
 #include "lattice/transform.h"
@@ -81,15 +82,16 @@ static void expect(const run *r)
 static int run_stage(run *r, lat_copy *c[], int n)
 {
     lat_fixing *f = &r->fixing;
+    char ranks[64];
     int rc = 0;
     f->fixer = lat_fix_open(f->device, &f->u, &f->condition, f->algorithm->precision[c[0]->stage],
                             n);
     if (!f->fixer)
         return lat_error_name(f->name, NULL);
     snprintf(f->device_text, sizeof f->device_text, "%s", lat_fix_description(f->fixer));
-    lat_verbose("%s: sweeps in %s by %s, at most %d slices a rank", f->name,
+    lat_verbose("%s: sweeps in %s by %s, grid %s", f->name,
                 f->algorithm->precision[c[0]->stage] == LAT_F32 ? "single" : "double",
-                f->device_text, (lat_slices(&f->u.head) + f->comm->size - 1) / f->comm->size);
+                f->device_text, lat_box_text(f->comm, &f->u.head.geom, ranks));
     if (load(f, c, n))
         rc = -1;
     else

@@ -57,14 +57,12 @@ static int find_sites(lat_cpu_space *s)
 {
     const lat_grid *grid = s->space.grid;
     const lat_layout *lay = lat_cpu(grid)->lay;
-    const size_t slice = lat_volume(&grid->slot) / (size_t)grid->slot.dims[grid->slot.nd - 1];
-    s->position = lat_alloc(slice * (size_t)lat_reduce_slices(grid), sizeof *s->position,
-                            "the table of sites");
+    s->position = lat_alloc(lat_volume(&grid->here), sizeof *s->position, "the table of sites");
     if (!s->position)
         return -1;
     for (int64_t i = 0; i < (int64_t)lay->nblocks * lay->lanes; i++)
         if (lay->site[i] >= 0)
-            s->position[lay->site[i] - lay->first] = (int32_t)i;
+            s->position[lay->site[i]] = (int32_t)i;
     return 0;
 }
 
@@ -82,11 +80,15 @@ static lat_space *vector_cpu_open(lat_grid *grid, int nc, int columns)
     s->space.layout.column = (size_t)(l.reals * l.real * l.side);
     s->space.layout.group = (size_t)columns * s->space.layout.column;
     const size_t rows = (size_t)columns * LAT_SUM_NUMBERS;
-    s->slices = lat_alloc(rows, (size_t)lat_reduce_slices(grid) * sizeof(double), "sums of slices");
     s->total = lat_alloc(rows, sizeof(double), "sums");
-    if (s->slices && s->total && !find_sites(s) && !draw_signs(s)
-        && !lat_sum_order_fill(&s->order, grid))
-        return &s->space;
+    if (s->total && !find_sites(s) && !draw_signs(s) && !lat_sum_order_fill(&s->order, grid)) {
+        const lat_reduce_parts own = lat_reduce_own(grid, &s->order.parts);
+        s->slices = lat_alloc(
+            rows, (size_t)(lat_reduce_slices(grid) * own.apart * own.z * own.y) * sizeof(double),
+            "sums of slices");
+        if (s->slices)
+            return &s->space;
+    }
     vector_cpu_close(&s->space);
     return NULL;
 }
@@ -133,6 +135,48 @@ static const lat_field *gauge_of(const lat_space *s)
     return s->temporal ? &s->temporal->g : NULL;
 }
 
+/* The objects of the columns, and in their place those of a part that has no others. */
+static lat_host_spinors of_part(const lat_host_spinors *t, int object[LAT_VECTOR_COLUMNS],
+                                int place[LAT_VECTOR_COLUMNS])
+{
+    lat_host_spinors v = *t;
+    for (int i = 0; i < t->part->columns; i++) {
+        object[i] = t->object[t->part->column[i]];
+        place[t->part->column[i]] = i;
+    }
+    v.object = place;
+    return v;
+}
+
+/* A host field that is a slab, where this rank has a box. */
+static int put_box(const lat_host_spinors *t, lat_dfield *x)
+{
+    int object[LAT_VECTOR_COLUMNS], place[LAT_VECTOR_COLUMNS];
+    lat_host_spinors v = of_part(t, object, place);
+    lat_field part;
+    if (lat_box_take(&x->grid->box, t->from, t->part->columns, object, false, &part))
+        return -1;
+    v.from = &part;
+    each_block(&v, x, 0, lat_cpu(x->grid)->lay->nblocks, lat_host_lanes_widest()->put);
+    lat_field_free(&part);
+    return 0;
+}
+
+static int get_box(const lat_host_spinors *t, const lat_dfield *x)
+{
+    int object[LAT_VECTOR_COLUMNS], place[LAT_VECTOR_COLUMNS];
+    lat_host_spinors v = of_part(t, object, place);
+    lat_field part;
+    int rc = lat_box_part(&x->grid->box, t->to, t->part->columns, false, &part);
+    if (lat_agree(x->grid->dev->comm, rc))
+        return -1;
+    v.to = &part;
+    each_block(&v, x, 0, lat_cpu(x->grid)->lay->nblocks, lat_host_lanes_widest()->get);
+    rc = lat_box_give(&x->grid->box, &part, t->part->columns, object, t->to);
+    lat_field_free(&part);
+    return rc;
+}
+
 static int vector_cpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                           const int *object)
 {
@@ -140,6 +184,8 @@ static int vector_cpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const 
         .lanes = view(x), .nc = s->nc, .part = p, .object = object, .from = host, .g = gauge_of(s)};
     if (check_host(s, p, host, object))
         return -1;
+    if (s->grid->boxed)
+        return put_box(&t, x);
     each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->put);
     return 0;
 }
@@ -152,6 +198,8 @@ static int vector_cpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, 
     if (check_host(s, p, host, object))
         return -1;
     host->zeros = (struct lat_zero_slices){0};
+    if (s->grid->boxed)
+        return get_box(&t, x);
     each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->get);
     return 0;
 }
@@ -242,7 +290,7 @@ static int vector_cpu_convert(lat_space *s, const lat_part *p, const lat_space *
                 const int64_t site = lay->site[(int64_t)block * b.lanes + l];
                 if (site < 0)
                     continue;
-                const int32_t at = position[site - lay->first];
+                const int32_t at = position[site];
                 double spinor[24];
                 lat_lane_get_row(a, at / a.lanes, at % a.lanes, there, reals, spinor);
                 lat_lane_put_row(b, block, l, here, reals, spinor);

@@ -86,7 +86,7 @@ static void add_bundle(lat_cpu_space *s, int columns, int numbers, int bundle, i
     }
 }
 
-/* A slice's parts of one parity, in pairs, are added to sum[numbers]. */
+/* Some parts of one parity, in pairs, are added to sum[numbers]. */
 static void add_parts(const double *part, int boxes, int numbers, double *sum)
 {
     double v[LAT_SUM_BOXES * LAT_SUM_NUMBERS];
@@ -107,21 +107,26 @@ static int bundles_of(const lat_sum_order *o, lat_parity parity, int *count)
     return begin;
 }
 
-/* Parts to slices, once all parts are there. */
+/* Parts to slices, or to what this rank has of them, once all parts are there. */
 static void sum_parts(lat_cpu_space *s, const lat_part *p, int numbers)
 {
     const lat_sum_order *o = &s->order;
+    const lat_reduce_parts own = lat_reduce_own(s->space.grid, &o->parts);
+    const int sums = own.z * own.y, boxes = o->boxes / sums;
     int64_t from, to;
     lat_barrier_wait(&s->barrier, lat_team_threads());
     lat_thread_range((int64_t)o->slices * p->columns, &from, &to);
     for (int64_t n = from; n < to; n++) {
-        double *sum = s->slices + n * numbers;
-        memset(sum, 0, (size_t)numbers * sizeof *sum);
-        for (int parity = 0; parity < 2; parity++)
-            if (p->parity == LAT_BOTH || (int)p->parity == parity) {
-                const int64_t row = (2 * (n / o->slices) + parity) * o->slices + n % o->slices;
-                add_parts(s->parts + row * o->boxes * numbers, o->boxes, numbers, sum);
-            }
+        double *slice = s->slices + n * own.apart * sums * numbers;
+        memset(slice, 0, (size_t)(own.apart * sums * numbers) * sizeof *slice);
+        for (int parity = 0; parity < 2; parity++) {
+            const int64_t row = (2 * (n / o->slices) + parity) * o->slices + n % o->slices;
+            double *sum = slice + (own.apart > 1 ? parity * sums * numbers : 0);
+            for (int i = 0; i < sums; i++)
+                if (p->parity == LAT_BOTH || (int)p->parity == parity)
+                    add_parts(s->parts + (row * o->boxes + i * boxes) * numbers, boxes, numbers,
+                              sum + i * numbers);
+        }
     }
 }
 
@@ -138,7 +143,9 @@ void lat_cpu_sum_slices(lat_cpu_space *s, const lat_part *p, int numbers)
 
 int lat_cpu_sum_total(lat_cpu_space *s, const lat_part *p, int numbers)
 {
-    return lat_reduce_total(s->space.grid, p->columns, numbers, 0, s->slices, s->total);
+    return lat_reduce_total(s->space.grid, p->columns,
+                            s->space.grid->boxed ? &s->order.parts : NULL, numbers, 0, s->slices,
+                            s->total);
 }
 
 /* ---- projections ----------------------------------------------------------------------------- */

@@ -335,8 +335,9 @@ static int finish_sums(lat_gpu_space *s, int count)
 {
     if (await_sums(s, s->flag, count, s->call))
         return -1;
-    return s->slices_host ? lat_reduce_total(s->space.grid, count, 1, 0, s->slices_host, s->sum)
-                          : 0;
+    return s->slices_host
+               ? lat_reduce_total(s->space.grid, count, NULL, 1, 0, s->slices_host, s->sum)
+               : 0;
 }
 
 int lat_gpu_sums_finish(lat_gpu_space *s, int columns, int numbers, int arrays)
