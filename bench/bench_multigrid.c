@@ -170,7 +170,7 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
                                   .form = LAT_SYMMETRIC,
                                   .inner = gpu ? LAT_STORAGE_HALF : LAT_STORAGE_SINGLE,
                                   .multigrid = mg || solver == LAT_SOLVER_AUTO,
-                                  .setup = {.columns = mg ? TO_COME : 0},
+                                  .setup = {.columns = mg ? TO_COME : columns},
                                   .made_mass = f->mass,
                                   .made_twist = f->twist};
     lat_field b = spinor_field(u, columns), x = spinor_field(u, columns);

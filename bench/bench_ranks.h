@@ -9,7 +9,7 @@
 
 static inline void bench_stop(void) { exit(lat_report(LAT_FAILED)); }
 
-/* The device of a rank; TRANSPORT in the environment: as --transport. */
+/* The device of a rank; TRANSPORT and GRID in the environment: as --transport and --grid. */
 static inline lat_device *bench_device(bool cpu, const lat_comm *comm)
 {
     static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
@@ -18,6 +18,11 @@ static inline lat_device *bench_device(bool cpu, const lat_comm *comm)
     while (transport && strcmp(transport, ways[options.transport]))
         if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
             exit(LAT_USAGE);
+    lat_geometry grid;
+    if (getenv("GRID") && lat_dims_parse(getenv("GRID"), &grid))
+        bench_stop();
+    for (int mu = 0; getenv("GRID") && mu < grid.nd; mu++)
+        lat_comm_grid[mu] = grid.dims[mu];
     lat_device *device = lat_device_open(&options, comm);
     if (!device)
         bench_stop();

@@ -55,32 +55,51 @@ void lat_cpu_halo_free(lat_dfield *f)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* The caller's share of the sites at n positions of a unit: to `buffer`, from it, or NaN. */
 enum { PACK, UNPACK, POISON };
+
+/* Reals object .. object+reals-1 of the sites at positions from .. to-1, of `all` that there are.
+ */
+typedef struct move {
+    void *unit, *buffer;
+    const int64_t *position;
+    int64_t from, to, all, object, reals;
+    int lanes, how;
+} move;
+
+#define MOVE_REALS(T) \
+    static void move_##T(const move *m) \
+    { \
+        for (int64_t i = m->from; i < m->to; i++) { \
+            const int64_t lane = m->position[i] % m->lanes, block = m->position[i] / m->lanes; \
+            T *site = (T *)m->unit + (block * m->all + m->object) * m->lanes + lane; \
+            T *there = (T *)m->buffer + i * m->reals; \
+            for (int64_t e = 0; e < m->reals && m->how == PACK; e++) \
+                there[e] = site[e * m->lanes]; \
+            for (int64_t e = 0; e < m->reals && m->how != PACK; e++) \
+                site[e * m->lanes] = m->how == UNPACK ? there[e] : (T)NAN; \
+        } \
+    }
+MOVE_REALS(float)
+MOVE_REALS(double)
+
+/* The caller's share of the sites at n positions of a unit: to `buffer`, from it, or NaN. */
 static void move_sites(const lat_dfield *f, const lat_halo_part *part, int unit,
                        const int64_t *position, int64_t n, char *buffer, int how)
 {
-    const int lanes = lat_cpu(f->grid)->lay->lanes;
-    const int64_t all = f->shape.objects * f->shape.reals, reals = part->objects * f->shape.reals;
-    const size_t real = lat_storage_bytes(f->grid->spec.storage);
-    const float nan_single = NAN;
-    const double nan_double = NAN;
-    const void *poison = real == sizeof nan_single ? (const void *)&nan_single : &nan_double;
-    int64_t from, to;
-    lat_thread_range(n, &from, &to);
-    for (int64_t i = from; i < to; i++) {
-        const int64_t first = position[i] / lanes * all + part->object * f->shape.reals;
-        for (int64_t e = 0; e < reals; e++) {
-            char *site = (char *)lat_cpu_unit(f, unit)
-                         + (size_t)((first + e) * lanes + position[i] % lanes) * real;
-            char *there = buffer + (size_t)(i * reals + e) * real;
-            memcpy(how == PACK ? there : site,
-                   how == PACK     ? site
-                   : how == UNPACK ? there
-                                   : poison,
-                   real);
-        }
-    }
+    const int reals = f->shape.reals;
+    move m = {.unit = lat_cpu_unit(f, unit),
+              .buffer = buffer,
+              .position = position,
+              .all = f->shape.objects * reals,
+              .object = part->object * reals,
+              .reals = part->objects * reals,
+              .lanes = lat_cpu(f->grid)->lay->lanes,
+              .how = how};
+    lat_thread_range(n, &m.from, &m.to);
+    if (lat_storage_bytes(f->grid->spec.storage) == sizeof(float))
+        move_float(&m);
+    else
+        move_double(&m);
 }
 
 /* Own faces into the send buffers; the receive buffers into ghosts; or NaN into ghosts. */

@@ -137,10 +137,11 @@ int lat_stream_body(lat_input *in, lat_field *f)
 {
     lat_stream_state *s = lat_stream_state_of(in);
     f->data = NULL;
+    f->comm = NULL;
+    f->part = NULL;
     f->zeros = (struct lat_zero_slices){0};
     if (!s)
         return -1;
-    f->comm = NULL;
     if (lat_input_comm(in)->size > 1)
         return read_shared(in, f);
     lat_pipeline p = lat_pipeline_of_input(in, &f->head, s);
@@ -162,6 +163,7 @@ int lat_stream_body(lat_input *in, lat_field *f)
 int lat_stream_read(lat_input *in, lat_field *f)
 {
     f->data = NULL;
+    f->part = NULL;
     int rc = lat_stream_head(in, &f->head);
     if (rc > 0)
         rc = lat_stream_body(in, f);
