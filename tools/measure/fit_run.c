@@ -4,7 +4,10 @@
  * Parameters are a mass m_0, gaps ln(m_1 - m_0), and amplitudes in units of the first point; of a
  * potential V0, alpha, sigma. The
  * covariance is that of the samples, the same in each fit. Residuals are L^-1 (f - y), L its
- * Cholesky factor, or the errors alone where it is diagonal. */
+ * Cholesky factor, or the errors alone where it is diagonal. Then chi^2 of points that fluctuate
+ * together is not distributed like one of as many degrees of freedom: its distribution follows from
+ * the covariance of the residuals (Bruno and Sommer, Comput. Phys. Commun. 285 (2023) 108643),
+ * which is that of the fits to the samples. */
 #include "fit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -329,7 +332,35 @@ static void translate(const window *w, const gsl_vector *x, double *value)
     }
 }
 
-static void all_samples(window *w, gsl_vector *x, fit_result *r)
+/* `rest` gets column k - 1, the residuals of a fit to sample k. */
+static void keep_residuals(window *w, const gsl_vector *x, long k, double *rest)
+{
+    gsl_vector_view column = gsl_vector_view_array_with_stride(
+        rest + k - 1, (size_t)w->p->s->samples, (size_t)w->n);
+    residuals(x, w, &column.vector);
+}
+
+/* P(chi^2 or more), if chi^2 = sum_i l_i z_i^2 with normal z and l the eigenvalues of the
+ * covariance of residuals: by a multiple of a chi^2 distribution of the same mean and variance
+ * (Satterthwaite). */
+static double probability(const window *w, const double *rest, double chi2)
+{
+    const fit_samples *s = w->p->s;
+    double trace = 0, squares = 0;
+    if (chi2 < 1e-12 * (double)w->n) /* rounding: the function meets all points */
+        return 1;
+    for (long i = 0; i < w->n; i++)
+        for (long j = 0; j < w->n; j++) {
+            const double m = lat_samples_covariance(s->samples, s->bootstrap, 1,
+                                                    rest + i * s->samples, rest + j * s->samples);
+            trace += i == j ? m : 0;
+            squares += m * m;
+        }
+    return gsl_cdf_chisq_Q(chi2 * trace / squares, trace * trace / squares);
+}
+
+/* Fits to all samples, whose residuals `rest` gets, [points][samples]. */
+static void all_samples(window *w, gsl_vector *x, fit_result *r, double *rest)
 {
     const fit_samples *s = w->p->s;
     gsl_vector *start = gsl_vector_alloc(x->size);
@@ -342,6 +373,7 @@ static void all_samples(window *w, gsl_vector *x, fit_result *r)
         take(w, k);
         r->converged = !isnan(minimise(w, x));
         translate(w, x, r->sample + k * r->values);
+        keep_residuals(w, x, k, rest);
     }
     gsl_vector_free(start);
     for (int i = 0; i < r->values; i++) {
@@ -365,19 +397,22 @@ int fit_run(const fit_problem *p, fit_result *r)
     int rc = window_make(&w, p);
     gsl_vector *x = rc ? NULL : gsl_vector_alloc((size_t)parameters);
     const size_t n = (size_t)(p->s->samples + 1);
+    double *rest = x ? lat_alloc((size_t)w.n, n * sizeof *rest, "residuals") : NULL;
     if (x)
         r->sample = lat_alloc_zero(n * (size_t)r->values, sizeof(double), "fits");
-    if (x && r->sample) {
+    if (rest && r->sample) {
         r->points = w.n;
         r->dof = w.n - parameters;
         r->chi2 = first_fit(&w, x);
         if (!isnan(r->chi2))
-            all_samples(&w, x, r);
-        if (!p->diagonal && r->converged)
-            r->p = gsl_cdf_chisq_Q(r->chi2, (double)r->dof);
+            all_samples(&w, x, r, rest);
+        if (r->converged)
+            r->p = p->diagonal ? probability(&w, rest, r->chi2)
+                               : gsl_cdf_chisq_Q(r->chi2, (double)r->dof);
     } else if (!rc) {
         rc = lat_fail("out of memory: fits");
     }
+    free(rest);
     gsl_vector_free(x);
     window_free(&w);
     return rc;

@@ -42,9 +42,7 @@ static const lat_option options[] = {
      "window of t (default: the first begin whose fit is good, up to where errors are 25 %)"},
     {LAT_OPT_FLAG, "scan", 0, NULL, &scan, 0, 0,
      "print the fits of all begins of the window, in place of one"},
-    {LAT_OPT_REAL, "p-value", 0, "P", &least, 0, 1,
-     "smallest p of a good fit; without correlations chi^2 is at most its number of degrees of "
-     "freedom"},
+    {LAT_OPT_REAL, "p-value", 0, "P", &least, 0, 1, "smallest p of a good fit"},
     {LAT_OPT_CHOICE, "covariance", 0, "auto|full|diagonal", &covariance_of, 0, 0,
      "covariance of the points; auto: full if there are four samples for each point"},
     LAT_HEADING("Output"),
@@ -111,10 +109,7 @@ static fit_form form_of(const fit_correlator *c)
 
 /* ---- one fit --------------------------------------------------------------------------------- */
 
-static bool good(const fit_result *r)
-{
-    return r->converged && (r->diagonal ? r->chi2 <= (double)r->dof : r->p >= least);
-}
+static bool good(const fit_result *r) { return r->converged && r->p >= least; }
 
 static int fit(fit_problem *p, fit_result *r)
 {
@@ -249,7 +244,8 @@ static int windows(fit_problem *p, FILE *to, FILE *samples)
     }
     p->first = first;
     if (rc == 0 && isnan(first))
-        lat_warn("warning: %s: no window has more points than parameters and errors below 25 %%",
+        lat_warn("warning: %s: no window has more points than parameters and errors below 25 %% "
+                 "(--range gives one)",
                  called(p));
     if (rc == 0 && !isnan(first) && !scan && !good(&best))
         lat_warn("warning: %s: no window has a good fit (--range, --states 2)", called(p));
