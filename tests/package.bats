@@ -282,7 +282,10 @@ installed() {
     # A module file has no use for a name that holds in one folder alone.
     mkdir -p "here/setup" && cp "$ROOT/setup/install" here/setup && cp -r "$ROOT"/{docs,packaging,pipelines,python,README.md,CHANGELOG.md,CITATION.cff,LICENSE} here
     # shellcheck disable=SC2046 # a list of words
-    here/setup/install in "$version" "${LAT_BIN:-$ROOT/bin}" $(tools)
+    here/setup/install in "$version" "${LAT_BIN:-$ROOT/bin}" $(tools) >said
+    grep -qxF "$PWD/here/in/bin is not in PATH yet: PATH=$PWD/here/in/bin:\$PATH" said
+    # shellcheck disable=SC2046 # a list of words
+    [ -z "$(PATH=$PATH:$PWD/here/in/bin here/setup/install in "$version" "${LAT_BIN:-$ROOT/bin}" $(tools))" ]
     grep -qxF "set prefix {$PWD/here/in}" "here/in/share/lat/modulefiles/lat/$version"
     here/setup/install in
     [ -z "$(find here/in -type f)" ]

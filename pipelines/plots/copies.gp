@@ -13,10 +13,12 @@ same = 1e-9
 functional = 'column("converged") == 1 ? column("functional") : NaN'
 best = -1
 least = 1
+most = 0
 do for [i = 1:tables] {
     stats given[i + 1] using (@functional) name 'F' nooutput
     best = F_max > best ? F_max : best
     least = F_min < least ? F_min : least
+    most = F_records > most ? F_records : most
 }
 width = (1 - least / best) / bins
 if (width < same) { width = same }
@@ -26,6 +28,7 @@ place(b, i) = width * ((b < bins ? b : bins - 1) + (i - 0.5) / tables) # boxes o
 power = 10.0 ** floor(log10(bins * width))
 set xlabel sprintf('1 - F / F_{best}   [10^{%d}]', floor(log10(bins * width)))
 set ylabel 'copies'
+if (most <= 10) { set ytics 1 } # no half copies
 set xrange [0:bins * width / power]
 set yrange [0:*]
 set offsets 0, 0, 0.5, 0

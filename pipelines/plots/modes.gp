@@ -10,10 +10,17 @@ sign(x, want) = x * want > 0 ? x : NaN
 set xzeroaxis ls 20
 @begin_panels
 set xlabel 'configuration'
+set offsets 0.5, 0.5, 0, 0
+set autoscale xfix
 set ylabel 'eigenvalue a λ'
 plot given[2] using (column('configuration')):(sign(column('value'), 1)) with points ls 1 title 'λ > 0', \
     '' using (column('configuration')):(sign(column('value'), -1)) with points ls 2 title 'λ < 0'
 @drawn
+unset offsets
+set autoscale x
+stats given[2] using (abs(column('value'))) name 'v' nooutput
+decade = 10.0 ** floor(log10(v_max))
+set xtics v_max < 2 * decade ? decade / 2 : v_max < 5 * decade ? decade : 2 * decade # so few that their labels do not touch
 set xlabel 'eigenvalue a λ'
 set ylabel 'chirality  (v, γ_5 v)'
 set yrange [-1.1:1.1]
