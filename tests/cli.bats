@@ -122,7 +122,7 @@ need_terminal() {
     [ "$(filters | wc -l)" -ge 4 ]
 }
 
-@test "--help is on stdout, below 80 columns, with a usage line and an example, and ends well" {
+@test "--help is on stdout, below 80 columns, with a usage line and three examples, and ends well" {
     local t
     for t in $(tools); do
         exits 0 "$t" --help
@@ -130,7 +130,9 @@ need_terminal() {
         head -n 1 out | grep -q "^Usage: $t \[OPTION\.\.\.\]" || fail "$(head -n 1 out)"
         # A line of 79 columns at the end of an option's text makes argp add a line of blanks.
         awk 'length > 79 || / $/ { print FILENAME ": " $0; bad = 1 } END { exit bad }' out
-        sed -n '/^Example:$/,$p' out | grep -q "$t" || fail "no example of $t in its --help"
+        sed -n '/^Example:$/,$p' out >examples
+        grep -q "$t" examples || fail "no example of $t in its --help"
+        [ "$(grep -c '^  [^ ]' examples)" -ge 3 ] || fail "fewer than three examples in the --help of $t" # long ones go on in column 7
         exits 0 "$t" --usage
     done
 }

@@ -46,7 +46,8 @@ static const lat_tool tool = {
         "Brings every configuration in FILE or on stdin near a gauge by simulated annealing.",
     .example =
         "lat-anneal --from 1.4 --to 0.1 --steps 2000 cfg.lat | lat-orelax -o cfg.landau.lat\n"
-        "lat-anneal --gauge mag --from 1 --to 0.1 --steps 500 cfg.lat | lat-orelax -o mag.lat",
+        "lat-anneal --gauge mag --from 1 --to 0.1 --steps 500 cfg.lat | lat-orelax -o mag.lat\n"
+        "lat-anneal --gauge coulomb --steps 100 --copies 8 cfg.lat | lat-orelax -o coulomb.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,

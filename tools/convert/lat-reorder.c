@@ -42,7 +42,8 @@ static const lat_tool tool = {
                "permutation of axes, and charge conjugation.",
     .example =
         "lat-reorder --sites parity cfg.lat -o cfg.parity.lat\n"
-        "lat-reorder --axes t,x,y,z cfg.lat | lat-orelax --gauge coulomb --time x -o fixed.lat",
+        "lat-reorder --axes t,x,y,z cfg.lat | lat-orelax --gauge coulomb --time x -o fixed.lat\n"
+        "lat-reorder --shift 0,0,0,4 cfg.lat -o shifted.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,

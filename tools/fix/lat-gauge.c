@@ -40,7 +40,8 @@ static const lat_tool tool = {
         "Applies gauge transformations U(x,mu) -> g(x) U(x,mu) g(x+mu)^+, and psi(x) -> g(x) "
         "psi(x) to spinors and to the sink of propagators; inverts or composes them.",
     .example = "lat-gauge --random --seed 7 --save-g g.lat cfg.lat | lat-orelax -o fixed.lat\n"
-               "lat-gauge --apply g.lat cfg.lat -o transformed.lat",
+               "lat-gauge --apply g.lat cfg.lat -o transformed.lat\n"
+               "lat-gauge --invert g.lat | lat-gauge --apply - transformed.lat -o again.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,

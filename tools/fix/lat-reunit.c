@@ -43,7 +43,9 @@ static const lat_tool tool = {
     .summary =
         "Projects matrices to SU(N), but for those in SU(N) to rounding; distances are Frobenius "
         "norms of the difference.",
-    .example = "lat-reunit --precision double --report moved.tsv cfg.lat -o clean.lat",
+    .example = "lat-reunit --precision double --report moved.tsv cfg.lat -o clean.lat\n"
+               "lat-reunit --method gram-schmidt --limit 1e-3 cfg.lat -o clean.lat\n"
+               "lat-convert cfg.nersc | lat-reunit -p double | lat-orelax -o fixed.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS,

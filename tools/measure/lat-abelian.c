@@ -35,7 +35,9 @@ static const lat_tool tool = {
     .summary = "Projects links in maximally Abelian gauge to Abelian links, and measures monopole "
                "currents and their density.",
     .example = "lat-orelax --gauge mag --theta 1e-14 cfg.0100.lat | lat-abelian --tsv --currents "
-               "cfg.0100.tsv",
+               "cfg.0100.tsv\n"
+               "lat-abelian --links abelian.lat cfg.mag.lat\n"
+               "lat-abelian --tsv mag/*.lat | lat-stat > monopoles.tsv",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

@@ -33,7 +33,8 @@ static const lat_tool tool = {
         "Compares two streams, field by field: links, plaquette, link trace, Polyakov loops; the "
         "numbers of gauge transformations, spinors and propagators.",
     .example = "lat-diff --invariant --tolerance 1e-12 before.lat after.lat\n"
-               "lat-diff one.lat other.lat",
+               "lat-diff one.lat other.lat\n"
+               "lat-diff --tsv --tolerance 0 sent.lat received.lat",
     .options = options,
     .min_files = 2,
     .max_files = 2,

@@ -62,7 +62,8 @@ static const lat_tool tool = {
     .summary = "Measures the ghost propagator, or the lowest eigenvalues of the Faddeev-Popov "
                "operator.",
     .example = "lat-orelax --theta 1e-20 cfg.0100.lat | lat-ghost --tsv --momenta 4\n"
-               "lat-ghost --gauge coulomb --momenta 4 cfg.coulomb.lat",
+               "lat-ghost --gauge coulomb --momenta 4 cfg.coulomb.lat\n"
+               "lat-ghost --tsv landau/*.lat | lat-stat > ghost.tsv",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

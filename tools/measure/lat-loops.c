@@ -50,7 +50,8 @@ static const lat_tool tool = {
     .summary = "Measures Wilson loops between smeared ends, Polyakov loops and their correlators.",
     .example = "lat-loops --tsv --smear ape:0.5 --levels 0,10,30 --time-links hyp:0.75,0.6,0.3,1 "
                "cfg.*.lat > loops.tsv\n"
-               "lat-loops cfg.lat",
+               "lat-loops cfg.lat\n"
+               "lat-loops --polyakov --tsv cfg.*.lat | lat-stat > polyakov.tsv",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

@@ -61,7 +61,8 @@ static const lat_tool tool = {
     .summary = "Measures quark propagators and vertices in momentum space, in Landau gauge.",
     .example =
         "lat-orelax cfg.lat | lat-solve --kappa .135 --source momentum:1,1,1,1.5 | lat-quark\n"
-        "lat-quark --mean --cylinder 1 prop.*.lat",
+        "lat-quark --mean --cylinder 1 prop.*.lat\n"
+        "lat-quark --vertex prop.lat > vertex.tsv",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,

@@ -41,7 +41,8 @@ static const lat_tool tool = {
     .args = "[FILE...]",
     .summary = "Measures the gauge condition, plaquette, Polyakov loops and deviations from SU(N).",
     .example = "lat-theta --tsv --require-theta 1e-14 fixed.lat\n"
-               "lat-theta --gauge coulomb --slices cfg.lat",
+               "lat-theta --gauge coulomb --slices cfg.lat\n"
+               "lat-theta --tsv landau/*.lat | lat-stat > means.tsv",
     .options = options,
     .max_files = 1 << 20,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS,

@@ -89,7 +89,8 @@ static const lat_tool tool = {
     .args = "[FILE]",
     .summary = "Finds the lowest eigenvectors of Dirac operators, with rigorous errors.",
     .example = "lat-modes --kappa 0.137 --modes 16 cfg.lat -o modes.lat --log modes.tsv\n"
-               "lat-modes --kappa 0.137 --modes 16 --checkpoint ck cfg.lat -o modes.lat",
+               "lat-modes --kappa 0.137 --modes 16 --checkpoint ck cfg.lat -o modes.lat\n"
+               "lat-modes --mass -0.8 --modes 8 --tsv cfg.lat > values.tsv",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,

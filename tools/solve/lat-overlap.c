@@ -73,7 +73,8 @@ static const lat_tool tool = {
     .summary = "Measures the index, the Ginsparg-Wilson relation and the lowest eigenvalues of the "
                "overlap operator.",
     .example = "lat-overlap --index cfg.lat\n"
-               "lat-overlap --spectrum 10 cfg.lat",
+               "lat-overlap --spectrum 10 cfg.lat\n"
+               "lat-overlap --gw --smear-links hyp:0.75,0.6,0.3,1 cfg.lat",
     .options = options,
     .max_files = INT_MAX,
     .common = LAT_HAS_INPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,

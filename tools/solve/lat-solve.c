@@ -99,7 +99,8 @@ static const lat_tool tool = {
     .args = "[FILE]",
     .summary = "Solves the Dirac equation M x = b: quark propagators from links or from sources.",
     .example = "lat-solve --kappa 0.135 --csw 1.769 --source point:0,0,0,0 cfg.lat -o prop.lat\n"
-               "lat-solve --mass 0.1 --source wall:3 --checkpoint ck cfg.lat | lat-corr",
+               "lat-solve --mass 0.1 --source wall:3 --checkpoint ck cfg.lat | lat-corr\n"
+               "lat-solve --kappa 0.1565 --subspace sub.lat --source wall:0 cfg.lat -o light.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,

@@ -41,7 +41,8 @@ static const lat_tool tool = {
                "noise, sequential.",
     .example = "lat-source noise:z4,t=3,seed=7 cfg.lat | lat-solve --gauge-file cfg.lat --kappa "
                "0.13 -o prop.lat\n"
-               "lat-source point:0,0,0,0/gauss:4,30 cfg.lat -o source.lat",
+               "lat-source point:0,0,0,0/gauss:4,30 cfg.lat -o source.lat\n"
+               "lat-source wall:3 --dims 8,8,8,16 -o wall.lat",
     .options = options,
     .min_files = 1,
     .max_files = 2,

@@ -56,7 +56,9 @@ static const lat_tool tool = {
     .name = "lat-subspace",
     .args = "[FILE]",
     .summary = "Makes the subspace of a multigrid for light quarks, with a certificate.",
-    .example = "lat-subspace --kappa 0.1565 cfg.lat -o sub.lat",
+    .example = "lat-subspace --kappa 0.1565 cfg.lat -o sub.lat\n"
+               "lat-subspace --kappa 0.1565 --columns-to-come 120 cfg.lat -o sub.lat\n"
+               "lat-subspace --kappa 0.1565 --from sub.0100.lat cfg.0110.lat -o sub.0110.lat",
     .options = options,
     .max_files = 1,
     .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
