@@ -216,7 +216,8 @@ static const char *called(const fit_problem *p)
     return text;
 }
 
-/* All windows of the scan, or up to the first good one: prints each, or the one; an exit code. */
+/* All windows of the scan, or up to the first good one: prints each, or the one, or where none is
+ * good that of the largest p; an exit code. */
 static int windows(fit_problem *p, FILE *to, FILE *samples)
 {
     const fit_correlator *c = p->c[0];
@@ -231,8 +232,9 @@ static int windows(fit_problem *p, FILE *to, FILE *samples)
         rc = fit(p, &r);
         if (rc == 0 && scan)
             print(to, p, &r);
-        const bool found = rc == 0 && good(&r), keeps = rc == 0 && (isnan(first) || found);
-        if (keeps) {
+        const bool found = rc == 0 && good(&r);
+        const bool better = isnan(first) || isnan(best.p) || r.p >= best.p;
+        if (rc == 0 && (found || better)) {
             fit_result_free(&best);
             best = r;
             first = p->first;
