@@ -10,13 +10,13 @@ sign(x, want) = x * want > 0 ? x : NaN
 set xzeroaxis ls 20
 @begin_panels
 set xlabel 'configuration'
-set offsets 0.5, 0.5, 0, 0
+set offsets 0.5, 0.5, graph 0.05, graph 0.03
 set autoscale xfix
 set ylabel 'eigenvalue a λ'
 plot given[2] using (column('configuration')):(sign(column('value'), 1)) with points ls 1 title 'λ > 0', \
     '' using (column('configuration')):(sign(column('value'), -1)) with points ls 2 title 'λ < 0'
 @drawn
-unset offsets
+set offsets graph 0.02, graph 0.02, graph 0.05, graph 0.03
 set autoscale x
 stats given[2] using (abs(column('value'))) name 'v' nooutput
 decade = 10.0 ** floor(log10(v_max))
