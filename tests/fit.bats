@@ -146,6 +146,8 @@ loops() {
     [ "$(cut -f 1-4,16,19-22 found | tail -n 1 | tr '\t' ' ')" = "1 potential 2 6 4 full 1 80 80" ]
     fits --form potential --select 2 --covariance diagonal --range 1,4.5
     close alpha 0.251268135 && close sigma 0.048870103 && close r0 5.3498993 && close r0_error 0.125908 && close chi2 1.0717366
+    # The window ends at the last separation that is there.
+    [ "$(lat-fit --form potential --select 1 --range 2,100 samples | tail -n 1 | cut -f 3-4)" = "$(printf '2\t6')" ]
     # A separation that is nan is left out; distances rise, whatever their order in the table.
     fits --form potential --select 1 --range 2,6
     local points

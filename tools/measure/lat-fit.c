@@ -161,12 +161,22 @@ static void pair(FILE *to, const fit_result *r, int i)
         fputs("\tnan\tnan", to);
 }
 
+/* The last t of a correlator that is fitted. */
+static double last_fitted(const fit_problem *p, const fit_correlator *c)
+{
+    double last = p->first;
+    for (long i = 0; i < c->points; i++)
+        if (c->t[i] <= p->last && c->error[i] > 0)
+            last = fmax(last, c->t[i]);
+    return last;
+}
+
 /* A row for each correlator of the fit. */
 static void print(FILE *to, const fit_problem *p, const fit_result *r)
 {
     for (int c = 0; c < p->correlators; c++) {
         fprintf(to, "%s%s\t%g\t%g", key(p->c[c]->name), fit_form_names[p->form[c]], p->first,
-                p->last);
+                last_fitted(p, p->c[c]));
         for (int i = 0; i < numbers(); i++)
             pair(to, r, place(p, c, i));
         if (r->converged)
