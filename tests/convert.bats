@@ -471,6 +471,9 @@ END
     for i in 1 2 3; do lat-diff --tolerance 0 $i.lat cfg.000$((i - 1)).lat >/dev/null; done
     lat-convert 1.lat 2.lat | lat-convert --split -o x.nersc
     lat-convert x.0001.nersc | lat-diff --tolerance 0 - 2.lat
+    lat-convert 1.lat 2.lat | lat-convert --split -o 'n%02d.of.lat'
+    [ "$(echo n*)" = "n00.of.lat n01.of.lat" ]
+    lat-diff --tolerance 0 n01.of.lat 2.lat >/dev/null
     mkdir a.b
     lat-convert --split 1.lat -o a.b/name
     [ -e a.b/name.0000 ]

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/io.h"
+#include "common/numbered.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "formats/milc_info.h"
@@ -96,8 +97,9 @@ static const lat_option options[] = {
      "with --join: the sources are the unit vectors of this basis (default: the files' basis)"},
     LAT_HEADING("Output"),
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "split", 0, NULL, &split, 0, 0,
-     "write each field to its own file, with its number in the name: -o cfg.lat writes "
-     "cfg.0000.lat, cfg.0001.lat, .. (files written before a failure are complete, and stay)"},
+     "write each field to its own file, with its number in the name: -o cfg.lat, or -o "
+     "cfg.%04d.lat, writes cfg.0000.lat, cfg.0001.lat, .. (files written before a failure are "
+     "complete, and stay)"},
     {LAT_OPT_FLAG, "force", 0, NULL, &lat_opts.force, 0, 0,
      "only warn if a stated checksum, plaquette or trace is wrong, or links are not in SU(N); "
      "write binary data even to a terminal, and a format that does not match the extension"},
@@ -175,12 +177,19 @@ static bool is_input(const char *path)
     return any;
 }
 
-/* The next file of --split: NAME.0003.EXTENSION, by the number of files before. */
-static lat_output *open_split(void)
+/* The name of file `number` of --split: as -o says it by %04d, or else NAME.0003.EXTENSION. */
+static char *split_name(long number)
 {
     const char *dot = extension();
     const int stem = (int)(dot ? (size_t)(dot - lat_opts.output) : strlen(lat_opts.output));
-    char *path = lat_text_new("%.*s.%04ld%s", stem, lat_opts.output, files_split, dot ? dot : "");
+    return lat_numbers_in(lat_opts.output) == 1
+               ? lat_numbered(lat_opts.output, number)
+               : lat_text_new("%.*s.%04ld%s", stem, lat_opts.output, number, dot ? dot : "");
+}
+
+static lat_output *open_split(void)
+{
+    char *path = split_name(files_split);
     if (!path)
         return NULL;
     lat_output *out = NULL;

@@ -16,6 +16,7 @@
 #include "lattice/box.h"
 #include "base/error.h"
 #include "common/io.h"
+#include "common/numbered.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stop.h"
@@ -282,42 +283,15 @@ static int sweeps(lat_heatbath_run *r, long n)
 
 /* ---- output ---- */
 
-/* How many numbers "%d" or "%04d" there are in a name; -1 if another % is in it. */
-static int numbers_in(const char *name)
-{
-    int n = 0;
-    for (const char *p = name ? strchr(name, '%') : NULL; p; p = strchr(p, '%'), n++) {
-        p += 1 + strspn(p + 1, "0123456789");
-        if (*p != 'd')
-            return -1;
-    }
-    return n;
-}
-
-enum { NAME = 4096 };
-
-/* The file of configuration `number`. */
-static int name_numbered(char name[NAME], long number)
-{
-    char digits[24];
-    const char *p = strchr(lat_opts.output, '%');
-    const bool zeros = p[1] == '0';
-    const long width = strtol(p + 1, NULL, 10);
-    snprintf(digits, sizeof digits, zeros ? "%0*ld" : "%*ld", width > 20 ? 20 : (int)width, number);
-    const int n = snprintf(name, NAME, "%.*s%s%s", (int)(p - lat_opts.output), lat_opts.output,
-                           digits, strchr(p, 'd') + 1);
-    return n < 0 || n >= NAME ? lat_fail("%.200s: too long for a name", lat_opts.output) : 0;
-}
-
 /* Opens the file of the next configuration, or the stream. Before the sweeps, so that a file that
  * cannot be written is reported early. */
 static int open_output(lat_heatbath_run *r)
 {
-    char name[NAME];
-    if (r->numbered && name_numbered(name, r->number))
+    char *name = r->numbered ? lat_numbered(lat_opts.output, r->number) : NULL;
+    if (r->numbered && !name)
         return -1;
-    r->out = lat_output_open(r->numbered ? name : lat_opts.output, lat_output_flags(),
-                             lat_opts.comm);
+    r->out = lat_output_open(name ? name : lat_opts.output, lat_output_flags(), lat_opts.comm);
+    free(name);
     return r->out ? 0 : -1;
 }
 
@@ -330,14 +304,16 @@ static const char *without_folder(const char *path)
 /* Can checkpoints be written, where no configuration will be? */
 static int check_checkpoint(const lat_heatbath_run *r)
 {
-    char name[NAME];
     const bool root = lat_opts.comm->rank == 0;
     int rc = 0;
-    for (long i = 0; rc == 0 && root && checkpoint && r->numbered && i < count - r->written; i++)
-        if ((rc = name_numbered(name, r->number + i)) == 0
-            && !strcmp(without_folder(checkpoint), without_folder(name))
+    for (long i = 0; rc == 0 && root && checkpoint && r->numbered && i < count - r->written; i++) {
+        char *name = lat_numbered(lat_opts.output, r->number + i);
+        rc = name ? 0 : -1;
+        if (name && !strcmp(without_folder(checkpoint), without_folder(name))
             && lat_one_file(checkpoint, name))
             rc = lat_fail_usage("--checkpoint %s is an output as well", checkpoint);
+        free(name);
+    }
     return lat_agree(lat_opts.comm, rc) ? -1 : lat_checkpoint_possible(checkpoint, lat_opts.comm);
 }
 
@@ -390,7 +366,7 @@ static void check_usage(void)
         lat_usage("--resume has the configuration to continue from, and --continue reads stdin");
     lat_checkpoint_usage(checkpoint, opts->resume);
     lat_usage_for("checkpoint-every", checkpoint, "--checkpoint, and there is no --checkpoint");
-    if (checkpoint && count > 1 && numbers_in(lat_opts.output) == 0)
+    if (checkpoint && count > 1 && lat_numbers_in(lat_opts.output) == 0)
         lat_usage(
             "--checkpoint needs a file for each configuration, as with -o 'cfg.%%04d.lat', or "
             "--count 1");
@@ -407,7 +383,7 @@ static void check_usage(void)
     lat_usage_for("check-every", log_path, "--log, and there is no --log");
     if (opts->continued)
         lat_usage_if_input("log", log_path);
-    if (numbers_in(lat_opts.output) < 0 || numbers_in(lat_opts.output) > 1)
+    if (lat_numbers_in(lat_opts.output) < 0 || lat_numbers_in(lat_opts.output) > 1)
         lat_usage("-o: expected at most one %%d or %%04d in the name, found '%.80s'",
                   lat_opts.output);
 }
@@ -427,7 +403,7 @@ static void check_rows(void)
 /* Everything but the sweeps; 0 or -1. */
 static int prepare(lat_heatbath_run *r)
 {
-    r->numbered = numbers_in(lat_opts.output) == 1;
+    r->numbered = lat_numbers_in(lat_opts.output) == 1;
     lat_header_init(&r->field.head);
     if (lat_device_begin(&device, lat_opts.comm)
         || (opts->continued || opts->resume ? lat_heatbath_go_on(r) : lat_heatbath_begin(r))
