@@ -130,6 +130,7 @@ complete_line() {
     "$bin/lat" help lat-theta | cmp - <(lat-theta --help)
     "$bin/lat" fix --help | cmp - <(lat-orelax --help)
     for tool in orlax orelaxx roelax; do refuses 2 "lat: there is no tool '$tool' (did you mean orelax?)" "$bin/lat" $tool --help; done
+    refuses 2 "lat: there is no tool 'fixx' (did you mean fix?)" "$bin/lat" fixx
     refuses 2 "lat: there is no tool 'nothing': lat lists them" "$bin/lat" nothing
     refuses 2 "lat: there is no tool 'doctr' (did you mean doctor?)" "$bin/lat" doctr
     refuses 2 "lat: there is no tool or subject 'precison' (did you mean precision?)" "$bin/lat" help precison

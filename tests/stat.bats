@@ -234,7 +234,11 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     [ "$(head -n 1 found)" = "$(printf 't\ta\ta_error\tb\tb_error\tconfigurations\tbin')" ]
     awk '{ printf "%-12s%-6s%-18s%s\n", $1, $2, $3, $4 }' table | lat-stat --key t --value a,b | cmp - found
     refuses 1 "table: column t is none of the table: say what it is (--key, --value, --sample or --ignore t)" lat-stat --value a,b table
-    refuses 1 "table: expected a table of a measuring tool (--tsv), one configuration after the other, or --value COLUMNS, found columns 'config?t?a?b'" lat-stat table
+    refuses 1 "table: expected a table of a measuring tool (--tsv), one configuration after the other, or --value COLUMNS, found columns 'config,t,a,b'" lat-stat table
+    lat-start weak --epsilon .1 --dims 4,4,4,4 --count 3 | lat-modes --kappa .1 --modes 2 --tsv >modes
+    refuses 1 "modes: a table of lat-modes: mode K of two configurations are two eigenvalues, which may differ in sign; --value COLUMNS averages" lat-stat modes
+    lat-stat --value value modes 2>/dev/null >found.modes
+    near "$(field found.modes value 2)" "$(awk -F'\t' '$2 == 1 { s += $3 / 3 } END { printf "%.15g", s }' modes)" 1e-9
     # A heading begins another table, whose configurations are others.
     cat table table | lat-stat --key t --value a,b >twice
     [ "$(field twice configurations)" -eq 60 ]

@@ -139,6 +139,19 @@ static lat_chain *new_chain(const lat_table_kind *kind)
     return take_roles(c) ? NULL : c;
 }
 
+/* A table whose tool is not known, and nothing says what its columns are. */
+static lat_chain *unknown(const lat_table *t)
+{
+    char columns[512];
+    snprintf(columns, sizeof columns, "%s", t->heading);
+    for (char *c = columns; (c = strchr(c, '\t'));)
+        *c = ',';
+    return lat_fail_null(
+        "%s: expected a table of a measuring tool (--tsv), one configuration after "
+        "the other, or --value COLUMNS, found columns '%s'",
+        t->name, columns);
+}
+
 /* The chain that the tables of this heading belong to. */
 static lat_chain *chain_of(const lat_table *t)
 {
@@ -150,9 +163,7 @@ static lat_chain *chain_of(const lat_table *t)
     if (!kind->tool || !kind->sample)
         kind = &stat_other;
     if (kind == &stat_other && !roles.value)
-        return lat_fail_null("%s: expected a table of a measuring tool (--tsv), one configuration "
-                             "after the other, or --value COLUMNS, found columns '%s'",
-                             t->name, t->heading);
+        return unknown(t);
     for (int i = 0; i < chains; i++)
         if (!strcmp(chain[i].kind.tool, kind->tool))
             return &chain[i];

@@ -137,6 +137,15 @@ const lat_table_kind stat_kinds[] = {
     {.tool = "lat-quark --mean",
      .marks = "configurations px py pz pt p2",
      .refused = "its rows are means over configurations, with errors: there is nothing to average"},
+    {.tool = "lat-modes",
+     .marks = "configuration mode value residual gap chirality",
+     .sample = "configuration file",
+     .key = "mode",
+     .same = LATTICE,
+     .ignored = "value residual gap chirality",
+     .refused =
+         "mode K of two configurations are two eigenvalues, which may differ in sign; --value "
+         "COLUMNS averages them by their numbers"},
     {.tool = NULL}};
 
 const lat_table_kind stat_other = {.tool = "the table",
