@@ -74,6 +74,13 @@ grids=${LAT_GRIDS:-1,1,2,1 1,2,1,1 1,1,1,3 1,1,2,2 1,2,2,1 1,1,4,1 1,2,1,3 1,1,2
     same "1,2,1,3 1,2,2,1" lat-solve -q --no-provenance --kappa .12 --source point:0,0,0,0 --columns 0 w.lat
 }
 
+@test "a multigrid is made, and solves, as on one rank" {
+    links u.lat --dims 8,8,8,16
+    same "1,1,2,1 1,2,2,1 1,2,1,2" lat-subspace -q --no-provenance --kappa .14 --csw 1.2 u.lat
+    lat-subspace -q --kappa .14 --csw 1.2 u.lat -o sub.lat
+    same "1,1,2,2 1,2,1,4" lat-solve -q --no-provenance --subspace sub.lat --kappa .14 --csw 1.2 --twist .01 --source point:0,0,0,0 --columns 0,1 u.lat
+}
+
 @test "what a grid of ranks began goes on on another one" {
     links u.lat --dims 4,4,8,8
     local heat=(lat-heatbath -q -@ 1 --no-provenance --beta 5.9 --thermalise 30 --seed 3 u.lat)
@@ -110,7 +117,8 @@ grids=${LAT_GRIDS:-1,1,2,1 1,2,1,1 1,1,1,3 1,1,2,2 1,2,2,1 1,1,4,1 1,2,1,3 1,1,2
     refuses 2 "--grid: expected numbers of ranks such as 1,1,2,4, found 'two'" "${heat[@]}" --grid two
     refuses 2 "--grid 1,1,2,2: lat-theta cuts the last axis of a lattice alone; -n 4 does so" lat-theta --grid 1,1,2,2 u.lat
     lat-theta --grid 1,1,1,2 u.lat
-    refuses 1 "multigrid: expected ranks that cut t alone, found a --grid that cuts z or y" lat-solve -q --solver mg --kappa .12 --grid 1,1,2,1 --source point:0,0,0,0 u.lat -o x.lat
+    links blocks.lat --dims 4,4,8,4
+    refuses 1 "multigrid: an extent of 8 in z has 2 blocks, which 4 ranks cannot share: expected a number of ranks that divides it" lat-solve -q --solver mg --kappa .12 --grid 1,1,4,1 --source point:0,0,0,0 blocks.lat -o x.lat
     links long.lat --dims 4,4,12,12
     refuses 2 "--grid with 6 ranks along z: expected at most 2 of lattice 4 4 12 12" lat-solve -q --kappa .12 --grid 1,1,6,1 --source point:0,0,0,0 long.lat -o x.lat
     rm -f x.lat

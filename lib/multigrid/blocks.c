@@ -65,34 +65,55 @@ static void number_sites(lat_mg_sites *s)
                 s->number[lat_neighbour(&s->geom, (size_t)i, d % 4, d < 4 ? 1 : -1)];
 }
 
-int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm *comm, bool ranks)
+/* The sites of all ranks' blocks. */
+static int list_blocks(lat_mg_sites *s, const lat_comm *comm, const lat_box *fine)
 {
-    const lat_slab slab = lat_slab_of(comm, comm->rank, geom->dims[3]);
-    const int count = (int)lat_volume(geom), slice = count / geom->dims[3];
+    int n = 0;
+    if (!(s->blocks = lat_alloc((size_t)s->count, sizeof *s->blocks, "a coarse lattice")))
+        return -1;
+    for (int rank = 0; rank < comm->size; rank++) {
+        const lat_box b = lat_box_at(fine, &s->geom, rank);
+        lat_geometry own = s->geom;
+        memcpy(own.dims, b.count, sizeof own.dims);
+        for (size_t i = 0; i < lat_volume(&own); i++) {
+            int x[LAT_MAX_DIMS];
+            lat_coordinates(&own, i, x);
+            for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+                x[mu] += b.first[mu];
+            s->blocks[n++] = s->number[lat_site(&s->geom, x)];
+        }
+    }
+    return 0;
+}
+
+int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm *comm,
+                      const lat_box *fine)
+{
+    const int ranks = fine ? comm->size : 1, rank = fine ? comm->rank : 0;
     memset(s, 0, sizeof *s);
     s->geom = *geom;
-    s->count = count;
+    s->count = (int)lat_volume(geom);
     s->even_odd = true;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         s->even_odd = s->even_odd && geom->dims[mu] % 2 == 0;
-    s->odd = s->even_odd ? count / 2 : 0;
-    const int each = s->even_odd ? slice / 2 : slice;
+    s->odd = s->even_odd ? s->count / 2 : 0;
     for (int p = s->even_odd ? 0 : 1; p < 2; p++) {
-        const int first = p ? s->odd : 0;
-        s->from[p] = first + (ranks ? each * slab.first : 0);
-        s->to[p] = ranks ? s->from[p] + each * slab.count : p ? count : s->odd;
+        const int first = p ? s->odd : 0, count = p ? s->count - s->odd : s->odd;
+        s->from[p] = first + count / ranks * rank; /* ranks divide them */
+        s->to[p] = s->from[p] + count / ranks;
     }
-    if (!(s->number = lat_alloc((size_t)count, sizeof *s->number, "a coarse lattice"))
-        || !(s->next = lat_alloc((size_t)count * 8, sizeof *s->next, "a coarse lattice")))
+    if (!(s->number = lat_alloc((size_t)s->count, sizeof *s->number, "a coarse lattice"))
+        || !(s->next = lat_alloc((size_t)s->count * 8, sizeof *s->next, "a coarse lattice")))
         return -1;
     number_sites(s);
-    return 0;
+    return fine && !lat_box_slab(fine, geom) ? list_blocks(s, comm, fine) : 0;
 }
 
 void lat_mg_sites_close(lat_mg_sites *s)
 {
     free(s->number);
     free(s->next);
+    free(s->blocks);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -128,16 +149,31 @@ static void fill_list(lat_blocks *b, int shift, int64_t *next[2])
     }
 }
 
-int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *slices,
+/* The site of a block. */
+static int32_t coarse_site(const lat_blocks *b, const lat_box *box, const lat_mg_sites *coarse,
+                           int block)
+{
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&b->coarse, (size_t)block, x);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        x[mu] += box ? box->first[mu] / b->block[mu] : 0;
+    return coarse->number[lat_site(&coarse->geom, x)];
+}
+
+int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_box *box,
                     const int block[LAT_MAX_DIMS], const lat_mg_sites *coarse)
 {
     int64_t *next[2] = {NULL, NULL};
+    int shift = 0;
     memset(b, 0, sizeof *b);
     memcpy(b->block, block, sizeof b->block);
     b->own = b->coarse = *lattice;
-    b->own.dims[3] = slices->count;
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        b->own.dims[mu] = box ? box->count[mu] : lattice->dims[mu];
+        b->cut[mu] = box && box->ranks[mu] > 1;
+        shift += box ? box->first[mu] : 0;
         b->coarse.dims[mu] = b->own.dims[mu] / block[mu];
+    }
     b->count = (int)lat_volume(&b->coarse);
     b->sites = (int64_t)lat_volume(&b->own);
     const size_t n = (size_t)b->count + 1, sites = (size_t)b->sites;
@@ -148,29 +184,53 @@ int lat_blocks_open(lat_blocks *b, const lat_geometry *lattice, const lat_slab *
         good = good && (b->start[p] = lat_alloc_zero(n, sizeof(int64_t), "blocks"))
                && (next[p] = lat_alloc(n, sizeof(int64_t), "blocks"));
     if (good)
-        fill_list(b, slices->first % 2, next);
+        fill_list(b, shift % 2, next);
     for (int k = 0; k < b->count && good; k++)
-        b->site[k] =
-            coarse->number[k + slices->first / block[3] * (b->count / (slices->count / block[3]))];
+        b->site[k] = coarse_site(b, box, coarse, k);
     free(next[0]);
     free(next[1]);
     return good ? 0 : -1;
 }
 
-int64_t lat_blocks_slice(const lat_blocks *b) { return b->sites / b->own.dims[3]; }
+int64_t lat_blocks_face(const lat_blocks *b, int mu) { return b->sites / b->own.dims[mu]; }
 
-int32_t *lat_blocks_next(const lat_blocks *b, bool ranks)
+int64_t lat_blocks_ghosts(const lat_blocks *b)
+{
+    int64_t n = 0;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        n += b->cut[mu] ? lat_blocks_face(b, mu) : 0;
+    return n;
+}
+
+/* Where a site of the face across mu is in it. */
+static int64_t in_face(const lat_blocks *b, int64_t own, int mu)
+{
+    lat_geometry face = b->own;
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&b->own, (size_t)own, x);
+    face.dims[mu] = 1;
+    x[mu] = 0;
+    return (int64_t)lat_site(&face, x);
+}
+
+int32_t *lat_blocks_next(const lat_blocks *b)
 {
     int32_t *const next = lat_alloc((size_t)b->sites * LAT_MAX_DIMS, sizeof *next, "blocks");
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < b->sites; i++)
+    for (int64_t i = 0; i < b->sites; i++) {
+        int64_t ghosts = b->sites;
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&b->own, (size_t)b->list[i], x);
         for (int mu = 0; mu < LAT_MAX_DIMS && next; mu++) {
             const int64_t own = b->list[i],
                           to = (int64_t)lat_neighbour(&b->own, (size_t)own, mu, 1);
-            const bool leaves = ranks && mu == 3 && own >= b->sites - lat_blocks_slice(b),
+            const bool leaves = b->cut[mu] && x[mu] == b->own.dims[mu] - 1,
                        stays = !leaves && lat_block_of(b, to) == lat_block_of(b, own);
-            next[4 * i + mu] = (int32_t)(2 * (leaves ? b->sites + to : b->position[to]) + stays);
+            next[4 * i + mu] =
+                (int32_t)(2 * (leaves ? ghosts + in_face(b, own, mu) : b->position[to]) + stays);
+            ghosts += b->cut[mu] ? lat_blocks_face(b, mu) : 0;
         }
+    }
     return next;
 }
 

@@ -9,17 +9,16 @@
 int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int block[LAT_MAX_DIMS])
 {
     lat_box box;
-    if (lat_mg_fine_blocks(lattice, block) || (comm->size > 1 && lat_box_of(comm, lattice, &box)))
+    if (lat_mg_fine_blocks(lattice, block) || lat_box_of(comm, lattice, &box))
         return -1;
-    if (comm->size > 1 && !lat_box_slab(&box, lattice))
-        return lat_fail(
-            "multigrid: expected ranks that cut t alone, found a --grid that cuts z or y");
-    const int blocks = lattice->dims[3] / block[3];
-    if (blocks % comm->size == 0)
-        return 0;
-    return lat_fail("multigrid: an extent of %d in t has %d blocks, which %d ranks cannot share: "
-                    "expected a number of ranks that divides it",
-                    lattice->dims[3], blocks, comm->size);
+    for (int mu = LAT_MAX_DIMS - 1; mu >= 0; mu--) {
+        const int blocks = lattice->dims[mu] / block[mu];
+        if (blocks % box.ranks[mu])
+            return lat_fail("multigrid: an extent of %d in %c has %d blocks, which %d ranks cannot "
+                            "share: expected a number of ranks that divides it",
+                            lattice->dims[mu], "xyzt"[mu], blocks, box.ranks[mu]);
+    }
+    return 0;
 }
 
 int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const double *there,
@@ -35,7 +34,7 @@ int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const
     f->at_hand = there;
     f->down.comm = grid->dev->comm;
     f->down.ranks = grid->dev->comm->size > 1;
-    return lat_blocks_open(&f->down.blocks, &grid->spec.lattice, &grid->slab, block, &coarse->sites)
+    return lat_blocks_open(&f->down.blocks, &grid->spec.lattice, &grid->box, block, &coarse->sites)
                    || lat_transfer_open(&f->down, 4 * lat_spinor_colours(grid->dev, f->space->nc),
                                         n)
                ? -1

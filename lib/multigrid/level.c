@@ -35,16 +35,15 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
 {
     const lat_mg_sites *s = &l->coarse.sites;
     lat_geometry geom = s->geom;
-    const lat_slab all = {0, geom.dims[3]};
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         geom.dims[mu] /= block[mu];
-    if (!(l->next = lat_level_open(l->coarse.dev, &geom, false, BELOW, l->coarse.batches)))
+    if (!(l->next = lat_level_open(l->coarse.dev, &geom, NULL, BELOW, l->coarse.batches)))
         return -1;
     l->down.comm = &lat_comm_self;
     l->down.ops = l->coarse.ops;
     l->down.dev = l->coarse.dev;
     l->down.to = &l->next->coarse;
-    if (lat_blocks_open(&l->down.blocks, &s->geom, &all, block, &l->next->coarse.sites)
+    if (lat_blocks_open(&l->down.blocks, &s->geom, NULL, block, &l->next->coarse.sites)
         || !(l->down.at = lat_alloc((size_t)s->count, sizeof *l->down.at, "a coarse lattice")))
         return -1;
     for (int i = 0; i < s->count; i++)
@@ -56,8 +55,8 @@ static int open_next(lat_level *l, const int block[LAT_MAX_DIMS])
                : 0;
 }
 
-lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n,
-                          int batches)
+lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, const lat_box *fine,
+                          int n, int batches)
 {
     lat_level *l = lat_alloc_zero(1, sizeof *l, "a coarse level");
     int block[LAT_MAX_DIMS];
@@ -67,10 +66,10 @@ lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool 
     l->coarse.dev = dev;
     l->coarse.batches = batches;
     l->coarse.comm = dev->comm;
-    l->coarse.ranks = ranks && dev->comm->size > 1;
+    l->coarse.ranks = fine && dev->comm->size > 1;
     l->tolerance = .25;
     l->most = LAT_LEVEL_DEPTH;
-    int rc = lat_mg_sites_open(&l->coarse.sites, geom, dev->comm, l->coarse.ranks)
+    int rc = lat_mg_sites_open(&l->coarse.sites, geom, dev->comm, l->coarse.ranks ? fine : NULL)
              || lat_coarse_open(&l->coarse, n);
     if (rc == 0) {
         const lat_mg_sites *s = &l->coarse.sites;

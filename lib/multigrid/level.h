@@ -29,8 +29,8 @@ typedef struct lat_level {
 
 /* A level of this lattice with n vectors, and of those that follow from it, until at most
  * LAT_DENSE_MOST unknowns are left, or blocks do not fit any more. NULL with lat_error set. */
-lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, bool ranks, int n,
-                          int batches);
+lat_level *lat_level_open(const lat_device *dev, const lat_geometry *geom, const lat_box *fine,
+                          int n, int batches);
 void lat_level_close(lat_level *l); /* and those below; NULL is allowed */
 
 /* So many batches of eight columns are active on all levels. */

@@ -161,7 +161,8 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
     const lat_device *dev = m->d->space->grid->dev;
     const int columns = m->d->space->columns,
               batches = dev->gpu ? (columns + LAT_EIGHT - 1) / LAT_EIGHT : 1;
-    m->coarse = lat_level_open(dev, &coarse, true, m->report.vectors, batches < 2 ? batches : 2);
+    m->coarse = lat_level_open(dev, &coarse, &m->d->space->grid->box, m->report.vectors,
+                               batches < 2 ? batches : 2);
     m->ops = m->coarse ? m->coarse->coarse.ops : NULL;
     if (!m->coarse || !(m->z = lat_coarse_vector(&m->coarse->coarse))
         || !(m->correction = lat_coarse_vector(&m->coarse->coarse)))

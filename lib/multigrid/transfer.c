@@ -11,7 +11,7 @@ int lat_transfer_open(lat_transfer *t, int components, int n)
 {
     const size_t site = (size_t)components * (size_t)n * 2,
                  numbers = (size_t)t->blocks.sites * site,
-                 ghosts = t->ranks ? (size_t)lat_blocks_slice(&t->blocks) * site : 0;
+                 ghosts = (size_t)lat_blocks_ghosts(&t->blocks) * site;
     t->components = components;
     t->n = n;
     t->v = t->ops->alloc(t->dev, numbers, sizeof *t->v, "test vectors");

@@ -22,8 +22,8 @@ typedef struct lat_transfer {
     int components, n; /* of a site; n is a multiple of 8 */
     const struct lat_coarse *to; /* the level below */
     int32_t *at; /* [sites of blocks]: number in the level's vectors; NULL: the finest one */
-    /* The device has their memory. With ranks P of this rank is followed by P of the first slice
-     * of the rank above, in natural order. */
+    /* The device has their memory. P of this rank is followed by P of the first faces of the next
+     * ranks along cut axes (lat_blocks_next). */
     float *v, *p;
     void *there; /* what a GPU has besides */
 } lat_transfer;

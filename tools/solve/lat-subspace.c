@@ -61,7 +61,7 @@ static const lat_tool tool = {
                "lat-subspace --kappa 0.1565 --from sub.0100.lat cfg.0110.lat -o sub.0110.lat",
     .options = options,
     .max_files = 1,
-    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET,
+    .common = LAT_HAS_INPUT | LAT_HAS_OUTPUT | LAT_HAS_THREADS | LAT_HAS_QUIET | LAT_HAS_BOXES,
     .start = lat_comm_start,
 };
 

@@ -81,8 +81,28 @@ static int gather(const lat_coarse *c, int parity, lat_eight *v)
                            (char *)v + (size_t)(parity ? c->sites.odd : 0) * site);
 }
 
+/* Of all ranks' blocks, one rank after the other. */
+static int gather_blocks(const lat_coarse *c, lat_eight *v)
+{
+    const size_t rows = (size_t)c->rows, mine = (size_t)(c->sites.count / c->comm->size);
+    lat_eight *const all = lat_alloc((size_t)c->sites.count, rows * sizeof *all, "coarse vectors"),
+                     *const sent = lat_mg_host_of(c)->sent;
+    const int32_t *own = c->sites.blocks + (size_t)c->comm->rank * mine;
+    if (!all)
+        return -1;
+    for (size_t i = 0; i < mine; i++)
+        memcpy(sent + i * rows, v + (size_t)own[i] * rows, rows * sizeof *v);
+    const int rc = c->comm->gather(c->comm, sent, mine * rows * sizeof *v, all);
+    for (size_t i = 0; i < (size_t)c->sites.count && rc == 0; i++)
+        memcpy(v + (size_t)c->sites.blocks[i] * rows, all + i * rows, rows * sizeof *v);
+    free(all);
+    return rc;
+}
+
 int lat_mg_cpu_gather(const lat_coarse *c, lat_eight *v)
 {
+    if (c->sites.blocks)
+        return gather_blocks(c, v);
     return gather(c, 0, v) || gather(c, 1, v) ? -1 : 0;
 }
 

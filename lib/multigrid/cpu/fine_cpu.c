@@ -173,7 +173,8 @@ int lat_mg_cpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const 
     lat_mg_cpu_restrict(&f->down, from, c, z);
     if (all)
         free(c);
-    return 0;
+    /* Where a rank's blocks are those that it computes, the level below gathers what it makes. */
+    return f->down.to->sites.blocks ? lat_mg_cpu_gather(f->down.to, z) : 0;
 }
 
 int lat_mg_cpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const int *column,

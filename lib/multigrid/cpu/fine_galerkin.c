@@ -2,6 +2,7 @@
 /* fine_galerkin.c: the matrices of the first coarse level from the Dirac operator. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "multigrid/cpu/galerkin.h"
 #include "multigrid/cpu/hop.h"
@@ -16,46 +17,64 @@ static size_t site_numbers(const lat_transfer *t)
     return (size_t)t->components * 2 * (size_t)t->n;
 }
 
-/* ---- P of the rank above --------------------------------------------------------------------- */
+/* ---- P of the next ranks --------------------------------------------------------------------- */
 
-/* P of the rank above follows P of this rank. */
-static float *ghosts_of(const lat_transfer *t)
+/* The first face across an axis to the rank before, and that of the next one behind P. */
+static int exchange_face(const lat_mg_fine *f, int mu, float *ghosts)
 {
-    return t->p + (size_t)t->blocks.sites * site_numbers(t);
-}
-
-static int exchange_face(const lat_transfer *t)
-{
-    const size_t slice = (size_t)lat_blocks_slice(&t->blocks),
-                 bytes = slice * site_numbers(t) * sizeof(float);
-    if (!t->ranks)
-        return 0;
+    const lat_transfer *t = &f->down;
+    const lat_blocks *b = &t->blocks;
+    const size_t n = (size_t)lat_blocks_face(b, mu), bytes = n * site_numbers(t) * sizeof(float);
     float *const face = lat_alloc(1, bytes, "the prolongation's ghosts");
-    for (size_t i = 0; i < slice && face; i++)
-        memcpy(face + i * site_numbers(t), t->p + (size_t)t->blocks.position[i] * site_numbers(t),
+    lat_geometry sites = b->own;
+    sites.dims[mu] = 1;
+    for (size_t i = 0; i < n && face; i++) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&sites, i, x);
+        memcpy(face + i * site_numbers(t),
+               t->p + (size_t)b->position[lat_site(&b->own, x)] * site_numbers(t),
                site_numbers(t) * sizeof(float));
-    const lat_message m[] = {lat_slab_message(t->comm, LAT_DOWN, face, NULL, bytes, 0),
-                             lat_slab_message(t->comm, LAT_UP, NULL, ghosts_of(t), 0, bytes)};
-    int rc = face ? 0 : -1;
-    if (lat_agree(t->comm, rc) == 0)
-        rc = t->comm->begin(t->comm, 2, m) || t->comm->finish(t->comm) ? -1 : 0;
-    else
-        rc = -1;
+    }
+    int step[2][LAT_MAX_DIMS] = {{0}};
+    step[0][mu] = -1;
+    step[1][mu] = 1;
+    const lat_box *box = &f->space->grid->box;
+    const lat_message m = {
+        lat_box_rank(box, step[0]), lat_box_rank(box, step[1]), mu, mu, face, ghosts, bytes, bytes};
+    int rc = lat_agree(t->comm, face ? 0 : -1);
+    if (rc == 0)
+        rc = t->comm->begin(t->comm, 1, &m) || t->comm->finish(t->comm) ? -1 : 0;
     free(face);
     return rc;
+}
+
+static int exchange_faces(const lat_mg_fine *f)
+{
+    const lat_blocks *b = &f->down.blocks;
+    float *ghosts = f->down.p + (size_t)b->sites * site_numbers(&f->down);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        if (!b->cut[mu])
+            continue;
+        if (exchange_face(f, mu, ghosts))
+            return -1;
+        ghosts += (size_t)lat_blocks_face(b, mu) * site_numbers(&f->down);
+    }
+    return 0;
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
 /* G(x) U_mu(x) G(x+mu)^+ with the weight and the phase of the hop. own: a site of this rank. */
-static void link_at(const lat_mg_fine *f, int64_t own, int mu, float *to)
+static void link_at(const lat_mg_fine *f, const lat_field *u, int64_t own, int mu, float *to)
 {
-    const lat_field *u = f->links;
-    const size_t i = (size_t)own, next = lat_field_next(u, i, mu, 1);
     const int nc = u->head.nc;
     int x[LAT_MAX_DIMS];
     double link[LAT_SUN_REALS], g[LAT_SUN_REALS], v[LAT_SUN_REALS], re, im;
-    lat_coordinates(&u->head.geom, lat_field_site(u, i), x);
+    lat_coordinates(&f->down.blocks.own, (size_t)own, x);
+    for (int nu = 0; nu < LAT_MAX_DIMS; nu++)
+        x[nu] += f->space->grid->box.first[nu];
+    const size_t i = lat_field_index(u, lat_site(&u->head.geom, x)),
+                 next = lat_field_next(u, i, mu, 1);
     lat_field_get(u, i * LAT_MAX_DIMS + (size_t)mu, link);
     if (f->space->temporal) {
         lat_field_get(&f->space->temporal->g, i, g);
@@ -72,9 +91,10 @@ static void link_at(const lat_mg_fine *f, int64_t own, int mu, float *to)
 
 /* ---- hops ------------------------------------------------------------------------------------ */
 
-/* next: lat_blocks_next. */
+/* links: as this rank has them on the grid. next: lat_blocks_next. */
 typedef struct source {
     const lat_mg_fine *f;
+    const lat_field *links;
     const int32_t *next;
 } source;
 
@@ -112,7 +132,7 @@ static void finish_block(const source *s, lat_galerkin *g, int block, float *lin
     for (int p = 0; p < 2; p++)
         for (int64_t i = b->start[p][block]; i < b->start[p][block + 1]; i++)
             for (int mu = 0; mu < HOPS; mu++, u += REALS)
-                link_at(s->f, b->list[i], mu, u);
+                link_at(s->f, s->links, b->list[i], mu, u);
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < g->t->n; first += LAT_EIGHT)
             block_hops(s, g, block, c, first, links);
@@ -173,11 +193,14 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x
 
 int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
 {
-    int32_t *const next = lat_blocks_next(&f->down.blocks, f->down.ranks);
-    const source s = {f, next};
-    int rc = exchange_face(&f->down);
+    lat_field part;
+    const lat_field *links = lat_grid_host(f->space->grid, f->links, &part);
+    int32_t *const next = lat_blocks_next(&f->down.blocks);
+    const source s = {f, links, next};
+    int rc = lat_agree(f->down.comm, links && next ? 0 : -1);
     if (rc == 0)
-        rc = !next || all_diagonals(f, l, x) || all_hops(&s, l) ? -1 : 0;
+        rc = lat_rc(exchange_faces(f) || all_diagonals(f, l, x) || all_hops(&s, l));
     free(next);
+    lat_field_free(&part);
     return lat_agree(f->down.comm, rc);
 }

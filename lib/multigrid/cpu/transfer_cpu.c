@@ -44,6 +44,21 @@ static void block_gram(const lat_transfer *t, int block, int chirality, double *
                     g);
 }
 
+/* Where blocks are, in natural order, in a list of all ranks' blocks; NULL with lat_error set. */
+static int32_t *natural_places(const lat_transfer *t, size_t count)
+{
+    const int32_t *const block = t->ranks ? t->to->sites.blocks : NULL;
+    int32_t *const place = lat_alloc(2 * count, sizeof *place, "test vectors"),
+                   *const of_site = place ? place + count : NULL;
+    for (size_t i = 0; i < count && place; i++)
+        place[i] = (int32_t)i;
+    for (size_t i = 0; i < count && place && block; i++)
+        of_site[block[i]] = (int32_t)i;
+    for (size_t i = 0; i < count && place && block; i++)
+        place[i] = of_site[t->to->sites.number[i]];
+    return place;
+}
+
 /* Their sum over all blocks of all ranks, in natural order. */
 static int add_grams(const lat_transfer *t, grams *g)
 {
@@ -58,12 +73,15 @@ static int add_grams(const lat_transfer *t, grams *g)
             return -1;
         }
     }
-    for (size_t b = 0; b < 2 * (size_t)t->blocks.count * (size_t)ranks; b++)
+    const size_t count = (size_t)t->blocks.count * (size_t)ranks;
+    int32_t *place = natural_places(t, count);
+    for (size_t b = 0; b < 2 * count && place; b++)
         for (size_t i = 0; i < each; i++)
-            g->whole[i] += all[b * each + i];
+            g->whole[i] += all[(2 * (size_t)place[b / 2] + b % 2) * each + i];
     if (ranks > 1)
         free(all);
-    return 0;
+    free(place);
+    return place ? 0 : -1;
 }
 
 /* v of a block, orthonormal everywhere, to v; then orthonormal in the block, to p. */

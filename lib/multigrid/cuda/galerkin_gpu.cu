@@ -363,7 +363,7 @@ static __global__ void pack_face(const __grid_constant__ face_args a)
 /* Brings P of the first slice of the rank above, which follows P of this rank. */
 static int bring_ghosts(const lat_transfer *t, lat_mg_gather *g)
 {
-    const int64_t slice = lat_blocks_slice(&t->blocks);
+    const int64_t slice = lat_blocks_face(&t->blocks, 3);
     const int each = t->components * t->n;
     const size_t bytes = (size_t)(slice * each) * sizeof(float2);
     float2 *const ghosts = (float2 *)t->p + t->blocks.sites * each;

@@ -455,7 +455,7 @@ int lat_mg_gpu_transfer_open(lat_transfer *t)
                                                      (count + 1) * sizeof(int64_t), what)))
             return -1;
     g->first = t->at ? 0 : b->start[1][0];
-    int32_t *const next = lat_blocks_next(b, t->ranks);
+    int32_t *const next = lat_blocks_next(b);
     if (next)
         g->next = (int32_t *)lat_mg_upload(t->dev, next, (size_t)b->sites * 4 * sizeof *next, what);
     free(next);
