@@ -85,12 +85,14 @@ lat_box lat_box_at(const lat_box *box, const lat_geometry *lattice, int rank)
 
 int lat_box_of(const lat_comm *comm, const lat_geometry *lattice, lat_box *box)
 {
+    const bool asked = lat_comm_grid[0] && comm->size > 1;
+    bool fits = asked || by_lattice(comm, lattice, box->ranks);
     int all = 1;
-    bool fits = lat_comm_grid[0] || by_lattice(comm, lattice, box->ranks);
-    for (int mu = 0; mu < LAT_MAX_DIMS && fits; mu++) {
-        if (lat_comm_grid[0])
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        if (asked) {
             box->ranks[mu] = mu < lattice->nd ? lat_comm_grid[mu] : 1;
-        fits = mu < lattice->nd || lat_comm_grid[mu] == 0;
+            fits = fits && (mu < lattice->nd || lat_comm_grid[mu] == 0);
+        }
         all *= box->ranks[mu];
     }
     if (!fits || all != comm->size || !can_be(lattice, box->ranks))
