@@ -764,7 +764,7 @@ END
         cmp all.$i.lat part.$i.lat
     done
     near "$(tail -n 1 one.tsv | cut -f2)" "$(tail -n 1 three.tsv | cut -f2)" 1e-7
-    run -2 lat-heatbath -n 4 --dims 4,4,4,6 --beta 6 -o x.lat
+    run -2 lat-heatbath -n 5 --dims 4,4,4,6 --beta 6 -o x.lat
     [[ $output == *"at most 3 ranks"* ]]
 }
 

@@ -63,8 +63,10 @@ static int refuse(const lat_comm *comm, const lat_geometry *lattice)
         snprintf(nearest, sizeof nearest, "such as --grid %s", grid_text(lattice->nd, ranks, text));
     lat_dims_text(lattice, dims);
     if (!lat_comm_grid[0])
-        return lat_fail_usage("lattice %s: expected at most %d ranks, two slices each, found %d",
-                              dims, lattice->dims[lattice->nd - 1] / 2, comm->size);
+        return lat_fail_usage(
+            "lattice %s: expected at most %d ranks, two slices each, or 2, 4 or 8 times "
+            "as many that cut the axis before the last one, too, found %d",
+            dims, lattice->dims[lattice->nd - 1] / 2, comm->size);
     return lat_fail_usage("--grid %s: expected for lattice %s and %d ranks parts of two slices "
                           "or more, even but along the last axis, and x whole, %s",
                           grid_text(LAT_MAX_DIMS, lat_comm_grid, found), dims, comm->size, nearest);
