@@ -618,7 +618,7 @@ END
     run -1 --separate-stderr lat-theta -n 2 nowhere.lat
     [[ $stderr == "lat-theta: nowhere.lat: cannot be opened: "* && $stderr != *$'\n'* ]]
     run -2 --separate-stderr lat-orelax -n 5 b.lat -o never.lat
-    [[ $stderr == "lat-orelax: b.lat:0: lattice 4 4 4 8: expected at most 4 ranks, two slices each, found 5"* ]]
+    [[ $stderr == "lat-orelax: b.lat:0: lattice 4 4 4 8: expected at most 4 ranks, two slices each, or 2, 4 or 8 times as many that cut the axis before the last one, too, found 5"* ]]
     run -2 lat-theta -n 0 b.lat
     run -1 --separate-stderr lat-gauge -n 2 --random b.lat -o /dev/full
     [[ $stderr == "lat-gauge: /dev/full: cannot be written: No space left on device" ]]
