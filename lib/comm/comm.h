@@ -102,8 +102,8 @@ extern int (*lat_comm_stop_signal)(void);
 /* The part of `slices` slices that `rank` has: numbers of slices differ by at most one. */
 lat_slab lat_slab_of(const lat_comm *comm, int rank, int slices);
 
-/* Of ranks that have slabs, one above the other, periodically: our face on one side goes to the
- * rank there, and that rank's face comes to our ghost. */
+/* Ranks have slabs, one above the other, periodically: our face on one side goes to the rank there,
+ * and that rank's face comes to our ghost. */
 lat_message lat_slab_message(const lat_comm *comm, int side, const void *out, void *in,
                              size_t out_bytes, size_t in_bytes);
 

@@ -30,7 +30,7 @@
 #define END_TIMEOUT 10                /* s for rank 0 to end the run */
 #define YIELD_TIME 0.02               /* s, in which a long message is polled for without sleep */
 
-/* Of send and receive; and the first one of exchanges. */
+/* The tag of send and receive, and the first tag of exchanges. */
 enum { TAG_BYTES, TAG_EXCHANGE };
 
 #ifdef OPEN_MPI

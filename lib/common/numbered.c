@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* numbered.c: a number in the place of %d. */
 #include "common/numbered.h"
 
 #include <stdbool.h>

@@ -190,21 +190,18 @@ void lat_option_quote(FILE *f, const char *text)
 void lat_option_grid(const lat_tool *tool)
 {
     lat_geometry g;
-    long ranks = 1, last = 0;
     if (!lat_opts.grid)
         return;
     if (lat_dims_parse(lat_opts.grid, &g))
         lat_usage("--grid: expected numbers of ranks such as 1,1,2,4, found '%.60s'",
                   lat_opts.grid);
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
-        lat_comm_grid[mu] = mu < g.nd ? g.dims[mu] : 0;
-        ranks *= g.dims[mu];
-        last = mu == g.nd - 1 ? g.dims[mu] : last;
-    }
+    const long ranks = (long)lat_volume(&g);
+    for (int mu = 0; mu < g.nd; mu++)
+        lat_comm_grid[mu] = g.dims[mu];
     if (lat_opts.ranks && lat_opts.ranks != ranks)
         lat_usage("--grid %s: expected as many ranks as -n says, %ld, found %ld", lat_opts.grid,
                   lat_opts.ranks, ranks);
-    if (!(tool->common & LAT_HAS_BOXES) && ranks != last)
+    if (!(tool->common & LAT_HAS_BOXES) && ranks != g.dims[g.nd - 1])
         lat_usage("--grid %s: %s cuts the last axis of a lattice alone; -n %ld does so",
                   lat_opts.grid, tool->name, ranks);
     if (ranks > 65535)

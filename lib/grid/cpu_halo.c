@@ -48,7 +48,7 @@ int lat_cpu_halo_new(lat_dfield *f)
 
 void lat_cpu_halo_free(lat_dfield *f)
 {
-    for (int i = 0; f->halo && i < LAT_MESSAGES; i++)
+    for (int i = 0; i < LAT_MESSAGES; i++)
         LAT_FREE(f->halo->send[i], f->halo->receive[i]);
     free(f->halo);
 }

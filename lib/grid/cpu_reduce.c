@@ -154,9 +154,7 @@ int lat_cpu_total(lat_grid *grid, int members, const bool *active, int numbers, 
 {
     const sums s = {grid, active, numbers, most, fn, context, parts_of(grid)};
     const double *sum = sums_of_slices(grid, members * grid->slots, &s);
-    return sum ? lat_reduce_total(grid, members, grid->boxed ? &s.parts : NULL, numbers + most,
-                                  most, sum, total)
-               : -1;
+    return sum ? lat_reduce_total(grid, members, &s.parts, numbers + most, most, sum, total) : -1;
 }
 
 int lat_cpu_slicewise(lat_grid *grid, int numbers, lat_cpu_numbers *fn, void *context, double *all)

@@ -153,13 +153,16 @@ void lat_dfield_free(lat_dfield *f)
     free(f);
 }
 
+/* All objects of a site. */
+static const int all_objects[] = {0, 1, 2, 3};
+
 const lat_field *lat_grid_host(const lat_grid *g, const lat_field *host, lat_field *part)
 {
-    static const int all[] = {0, 1, 2, 3};
     *part = (lat_field){.data = NULL};
     if (!g->boxed || !host)
         return host;
-    return lat_box_take(&g->box, host, (int)lat_header_objects(&host->head), all, true, part)
+    return lat_box_take(&g->box, host, (int)lat_header_objects(&host->head), all_objects, true,
+                        part)
                ? NULL
                : part;
 }
@@ -176,16 +179,15 @@ int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const doubl
 
 int lat_dfield_get(const lat_dfield *f, int member, lat_field *host)
 {
-    static const int all[] = {0, 1, 2, 3};
     const lat_grid *g = f->grid;
     const int n = (int)lat_header_objects(&host->head);
     if (!g->boxed)
         return g->dev->grid->get(f, member, host);
     lat_field part;
-    int rc = lat_box_part(&g->box, host, n, false, &part);
-    if (lat_agree(g->dev->comm, rc))
-        return -1;
-    rc = lat_rc(g->dev->grid->get(f, member, &part) || lat_box_give(&g->box, &part, n, all, host));
+    int rc = lat_agree(g->dev->comm, lat_box_part(&g->box, host, n, false, &part));
+    if (rc == 0)
+        rc = lat_rc(g->dev->grid->get(f, member, &part)
+                    || lat_box_give(&g->box, &part, n, all_objects, host));
     lat_field_free(&part);
     return rc;
 }

@@ -72,7 +72,7 @@ typedef struct lat_grid {
     int axis[LAT_MAX_DIMS];    /* the lattice's axis for each axis of a slot */
     lat_box box;               /* this rank's, but where slots are distributed */
     lat_slab slab;             /* this rank's slices along the lattice's last axis */
-    lat_geometry here;         /* extents of what this rank has of a slot */
+    lat_geometry here;         /* extents of this rank's part of a slot */
     bool cut[LAT_MAX_DIMS];    /* there are ghosts along this axis of a slot ... */
     bool halo;                 /* ... along one of them */
     bool boxed;                /* slices across the last axis are cut, too */

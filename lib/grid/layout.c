@@ -10,7 +10,7 @@
 #define MAX_LANES 16
 #define MAX_PERMS 128
 
-/* Kinds of sites; those of even ones are even. */
+/* Kinds of sites; odd sites have the next number. */
 enum { INTERIOR, FACE = 2, GHOST = 4, KINDS = 6 };
 
 /* How a layout comes to be: of a lattice, or of a box with its ghosts. */
@@ -22,7 +22,7 @@ typedef struct plan {
     int next[KINDS]; /* where the next block of a kind goes, or the next slot */
 } plan;
 
-/* Of a site with local coordinates x: INTERIOR, FACE or GHOST, and its parity. */
+/* The kind of the site with local coordinates x: INTERIOR, FACE or GHOST, plus its parity. */
 static int kind_of(const plan *p, const int x[LAT_MAX_DIMS])
 {
     const int last = p->lay->geom.nd - 1;

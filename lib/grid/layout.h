@@ -27,14 +27,14 @@ typedef struct lat_step {
     int32_t perm;  /* 0: lanes as they are; n > 0: lane l comes from lane perm[n][l]; -1: collect */
 } lat_step;
 
-/* What a rank has of a lattice; ghosts along these axes. */
+/* A rank's part of a lattice, and the axes along which it has ghosts. */
 typedef struct lat_own {
     int first[LAT_MAX_DIMS], count[LAT_MAX_DIMS];
     bool cut[LAT_MAX_DIMS];
 } lat_own;
 
-/* Where a neighbour is: one of LAT_TAGS, one step or none along each axis; and that of the opposite
- * one. */
+/* A number below LAT_TAGS for each neighbour, one step or none away along each axis; `opposite`:
+ * the number of the neighbour on the other side. */
 static inline void lat_step_of(int number, int step[LAT_MAX_DIMS])
 {
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++, number /= 3)

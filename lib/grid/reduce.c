@@ -23,7 +23,7 @@ static void add_slices(const double *sum, int slices, int numbers, int most, dou
 
 /* ---- slices that ranks have parts of --------------------------------------------------------- */
 
-/* The numbers of a slice from those of its parts, which are lost. */
+/* The numbers of a slice from its parts, whose numbers are lost. */
 static void add_parts(const lat_reduce_parts *p, double *v, int numbers, int most, double *slice)
 {
     const size_t n = (size_t)numbers, z = (size_t)p->z, y = (size_t)p->y;
@@ -143,7 +143,7 @@ int lat_reduce_total(const lat_grid *g, int members, const lat_reduce_parts *p, 
 {
     const int slices = g->slot.dims[g->slot.nd - 1];
     const size_t units = (size_t)members * (size_t)g->slices;
-    if (!p && !(g->halo && g->dev->comm->size > 1))
+    if (!(g->halo && g->dev->comm->size > 1))
         return total_of_units(g, members, numbers, most, sum, total);
     p = p ? p : &whole;
     double *all = lat_alloc(units * (size_t)slices, parts_of(p) * (size_t)numbers * sizeof *all,

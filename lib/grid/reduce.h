@@ -19,7 +19,7 @@ typedef struct lat_reduce_parts {
 } lat_reduce_parts;
 enum { LAT_REDUCE_MOST = 2 }; /* largest numbers, at most */
 
-/* Those that this rank has of a slice. */
+/* The parts of a slice that this rank has. */
 lat_reduce_parts lat_reduce_own(const lat_grid *grid, const lat_reduce_parts *parts);
 
 /* Slices across the last axis of a slot that this rank has, or has parts of. */

@@ -193,20 +193,21 @@ static int exchange(const transfer *t)
     const lat_comm *comm = t->slab->comm;
     int rc = 0;
     for (int d = 0; d < comm->size && rc == 0; d++) {
-        const int to = (comm->rank + d) % comm->size,
-                  from = (comm->rank + comm->size - d) % comm->size, here = comm->rank;
-        const size_t out = copy_shared(t, t->give ? here : to, t->give ? to : here, NULL, PACK),
-                     in = copy_shared(t, t->give ? from : here, t->give ? here : from, NULL,
-                                      UNPACK);
+        const int here = comm->rank, to = (here + d) % comm->size,
+                  from = (here + comm->size - d) % comm->size, out_part = t->give ? here : to,
+                  out_slab = t->give ? to : here, in_part = t->give ? from : here,
+                  in_slab = t->give ? here : from;
+        const size_t out = copy_shared(t, out_part, out_slab, NULL, PACK),
+                     in = copy_shared(t, in_part, in_slab, NULL, UNPACK);
         char *buffer = lat_alloc(1, out + in + 1, "parts of a field");
         rc = lat_agree(comm, buffer ? 0 : -1);
         if (rc == 0) {
             const lat_message m = {to, from, 0, 0, buffer, buffer + out, out, in};
-            copy_shared(t, t->give ? here : to, t->give ? to : here, buffer, PACK);
+            copy_shared(t, out_part, out_slab, buffer, PACK);
             rc = lat_rc(comm->begin(comm, 1, &m) || comm->finish(comm));
         }
         if (rc == 0)
-            copy_shared(t, t->give ? from : here, t->give ? here : from, buffer + out, UNPACK);
+            copy_shared(t, in_part, in_slab, buffer + out, UNPACK);
         free(buffer);
     }
     return rc;

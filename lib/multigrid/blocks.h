@@ -3,8 +3,7 @@
  *
  * Extents of blocks follow from the lattice alone. Sites of a coarse lattice are numbered: even
  * ones first, then odd ones, each in natural order; where an extent is odd there are no even and
- * odd sites, and all count as odd. Blocks of a rank are those of its slab or box of the fine
- * lattice. */
+ * odd sites, and all count as odd. A rank has the blocks of its slab or box of the fine lattice. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +18,8 @@ typedef struct lat_mg_sites {
     int32_t *number;    /* [natural index] */
     int32_t *next;      /* [count][8]: +x, +y, +z, +t, -x .. */
     int from[2], to[2]; /* even and odd sites that this rank computes: from .. to-1 */
-    int32_t *blocks; /* [count]: the blocks of each rank, one rank after the other; NULL: those of a
-                        rank are from .. to-1 */
+    int32_t *blocks;    /* [count]: the blocks of each rank, one rank after the other; NULL: a rank
+                           has blocks from .. to-1 */
 } lat_mg_sites;
 
 /* fine: this rank's box of the finest lattice, whose blocks the sites are; NULL: all of them are

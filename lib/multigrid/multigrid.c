@@ -19,7 +19,7 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
 
 /* On a CPU, as bench-multigrid has measured it on 16^3x32 on three processors: a setup takes the
  * time of 8000 to 9300 applications of S to one of eight columns, most of it on coarse levels and
- * in transfers; a cycle that of 11.6 to 16. */
+ * in transfers; a cycle takes the time of 11.6 to 16. */
 #define SETUP_ON_CPU 8500.
 #define CYCLE_ON_CPU 14.
 

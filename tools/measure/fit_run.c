@@ -7,7 +7,7 @@
  * Cholesky factor, or the errors alone where it is diagonal. Then chi^2 of points that fluctuate
  * together is not distributed like one of as many degrees of freedom: its distribution follows from
  * the covariance of the residuals (Bruno and Sommer, Comput. Phys. Commun. 285 (2023) 108643),
- * which is that of the fits to the samples. */
+ * which the fits to the samples have. */
 #include "fit.h"
 
 #include <gsl/gsl_cdf.h>

@@ -226,8 +226,8 @@ static const char *called(const fit_problem *p)
     return text;
 }
 
-/* All windows of the scan, or up to the first good one: prints each, or the one, or where none is
- * good that of the largest p; an exit code. */
+/* All windows of the scan, or up to the first good one: prints each, or the one; where none is good
+ * it prints the window of the largest p. Returns an exit code. */
 static int windows(fit_problem *p, FILE *to, FILE *samples)
 {
     const fit_correlator *c = p->c[0];

@@ -81,20 +81,19 @@ static int gather(const lat_coarse *c, int parity, lat_eight *v)
                            (char *)v + (size_t)(parity ? c->sites.odd : 0) * site);
 }
 
-/* Of all ranks' blocks, one rank after the other. */
-static int gather_blocks(const lat_coarse *c, lat_eight *v)
+int lat_mg_cpu_gather_blocks(const lat_coarse *c, size_t bytes, void *records)
 {
-    const size_t rows = (size_t)c->rows, mine = (size_t)(c->sites.count / c->comm->size);
-    lat_eight *const all = lat_alloc((size_t)c->sites.count, rows * sizeof *all, "coarse vectors"),
-                     *const sent = lat_mg_host_of(c)->sent;
-    const int32_t *own = c->sites.blocks + (size_t)c->comm->rank * mine;
+    const size_t count = (size_t)c->sites.count, mine = count / (size_t)c->comm->size;
+    const int32_t *const block = c->sites.blocks, *own = block + (size_t)c->comm->rank * mine;
+    char *const to = records, *const all = lat_alloc(count + mine, bytes, "numbers of all blocks"),
+                *const sent = all ? all + count * bytes : NULL;
     if (!all)
         return -1;
     for (size_t i = 0; i < mine; i++)
-        memcpy(sent + i * rows, v + (size_t)own[i] * rows, rows * sizeof *v);
-    const int rc = c->comm->gather(c->comm, sent, mine * rows * sizeof *v, all);
-    for (size_t i = 0; i < (size_t)c->sites.count && rc == 0; i++)
-        memcpy(v + (size_t)c->sites.blocks[i] * rows, all + i * rows, rows * sizeof *v);
+        memcpy(sent + i * bytes, to + (size_t)own[i] * bytes, bytes);
+    const int rc = c->comm->gather(c->comm, sent, mine * bytes, all);
+    for (size_t i = 0; i < count && rc == 0; i++)
+        memcpy(to + (size_t)block[i] * bytes, all + i * bytes, bytes);
     free(all);
     return rc;
 }
@@ -102,7 +101,7 @@ static int gather_blocks(const lat_coarse *c, lat_eight *v)
 int lat_mg_cpu_gather(const lat_coarse *c, lat_eight *v)
 {
     if (c->sites.blocks)
-        return gather_blocks(c, v);
+        return lat_mg_cpu_gather_blocks(c, (size_t)c->rows * sizeof *v, v);
     return gather(c, 0, v) || gather(c, 1, v) ? -1 : 0;
 }
 

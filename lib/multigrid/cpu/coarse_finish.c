@@ -9,31 +9,11 @@
 
 /* ---- matrices of other ranks ----------------------------------------------------------------- */
 
-/* Of all ranks' blocks, one rank after the other. */
-static int gather_blocks(const lat_coarse *c)
-{
-    const size_t site = LAT_COARSE_MATRICES * 2 * (size_t)c->rows * (size_t)c->rows * sizeof(float),
-                 mine = (size_t)(c->sites.count / c->comm->size);
-    const int32_t *const block = c->sites.blocks, *own = block + (size_t)c->comm->rank * mine;
-    char *const matrix = (char *)lat_mg_host_of(c)->matrix,
-                *const all = lat_alloc((size_t)c->sites.count + mine, site, "a coarse operator"),
-                *const sent = all + (size_t)c->sites.count * site;
-    if (!all)
-        return -1;
-    for (size_t i = 0; i < mine; i++)
-        memcpy(sent + i * site, matrix + (size_t)own[i] * site, site);
-    const int rc = c->comm->gather(c->comm, sent, mine * site, all);
-    for (size_t i = 0; i < (size_t)c->sites.count && rc == 0; i++)
-        memcpy(matrix + (size_t)block[i] * site, all + i * site, site);
-    free(all);
-    return rc;
-}
-
 static int gather_matrices(const lat_coarse *c)
 {
     const size_t site = LAT_COARSE_MATRICES * 2 * (size_t)c->rows * (size_t)c->rows;
     if (c->sites.blocks)
-        return gather_blocks(c);
+        return lat_mg_cpu_gather_blocks(c, site * sizeof(float), lat_mg_host_of(c)->matrix);
     for (int p = 0; p < 2 && c->ranks; p++) {
         const size_t mine = (size_t)(c->sites.to[p] - c->sites.from[p]) * site;
         float *const all = lat_mg_host_of(c)->matrix + (size_t)(p ? c->sites.odd : 0) * site;

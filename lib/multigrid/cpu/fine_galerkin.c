@@ -19,7 +19,8 @@ static size_t site_numbers(const lat_transfer *t)
 
 /* ---- P of the next ranks --------------------------------------------------------------------- */
 
-/* The first face across an axis to the rank before, and that of the next one behind P. */
+/* The rank before gets our first face across an axis, and the next rank's first face comes behind
+ * P. */
 static int exchange_face(const lat_mg_fine *f, int mu, float *ghosts)
 {
     const lat_transfer *t = &f->down;

@@ -41,6 +41,9 @@ int lat_mg_cpu_diagonal(const lat_coarse *c, lat_eight *out, const lat_eight *in
 int lat_mg_cpu_dense(const lat_coarse *c, lat_eight *x, const lat_eight *r);
 int lat_mg_cpu_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in);
 int lat_mg_cpu_gather(const lat_coarse *c, lat_eight *v);
+
+/* Each rank has a record of its blocks (sites.blocks), by coarse site; all get all records. */
+int lat_mg_cpu_gather_blocks(const lat_coarse *c, size_t bytes, void *records);
 int lat_mg_cpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
                     lat_eight_sums *to);
 int lat_mg_cpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,

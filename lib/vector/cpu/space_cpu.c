@@ -135,7 +135,7 @@ static const lat_field *gauge_of(const lat_space *s)
     return s->temporal ? &s->temporal->g : NULL;
 }
 
-/* The objects of the columns, and in their place those of a part that has no others. */
+/* The objects of the columns; a part that has these alone has them in the order of the columns. */
 static lat_host_spinors of_part(const lat_host_spinors *t, int object[LAT_VECTOR_COLUMNS],
                                 int place[LAT_VECTOR_COLUMNS])
 {
@@ -167,12 +167,13 @@ static int get_box(const lat_host_spinors *t, const lat_dfield *x)
     int object[LAT_VECTOR_COLUMNS], place[LAT_VECTOR_COLUMNS];
     lat_host_spinors v = of_part(t, object, place);
     lat_field part;
-    int rc = lat_box_part(&x->grid->box, t->to, t->part->columns, false, &part);
-    if (lat_agree(x->grid->dev->comm, rc))
-        return -1;
-    v.to = &part;
-    each_block(&v, x, 0, lat_cpu(x->grid)->lay->nblocks, lat_host_lanes_widest()->get);
-    rc = lat_box_give(&x->grid->box, &part, t->part->columns, object, t->to);
+    int rc = lat_agree(x->grid->dev->comm,
+                       lat_box_part(&x->grid->box, t->to, t->part->columns, false, &part));
+    if (rc == 0) {
+        v.to = &part;
+        each_block(&v, x, 0, lat_cpu(x->grid)->lay->nblocks, lat_host_lanes_widest()->get);
+        rc = lat_box_give(&x->grid->box, &part, t->part->columns, object, t->to);
+    }
     lat_field_free(&part);
     return rc;
 }

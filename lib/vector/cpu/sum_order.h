@@ -18,7 +18,7 @@
 enum { LAT_SUM_BOXES = 16 }; /* of a slice, at most */
 
 typedef struct lat_sum_order {
-    int slices, boxes;      /* of this rank; of what it has of a slice, a power of 2 */
+    int slices, boxes;      /* of this rank; of its part of a slice, a power of 2 */
     lat_reduce_parts parts; /* of a slice on all ranks: even and odd ones apart; 1 each if whole */
     int width;              /* lanes of a bundle: all, or 1 */
     int bundles[3];         /* even ones are before bundles[1], odd ones from there to bundles[2] */

@@ -107,7 +107,7 @@ static int bundles_of(const lat_sum_order *o, lat_parity parity, int *count)
     return begin;
 }
 
-/* Parts to slices, or to what this rank has of them, once all parts are there. */
+/* Parts to slices, or to this rank's parts of slices, once all parts are there. */
 static void sum_parts(lat_cpu_space *s, const lat_part *p, int numbers)
 {
     const lat_sum_order *o = &s->order;
@@ -143,8 +143,7 @@ void lat_cpu_sum_slices(lat_cpu_space *s, const lat_part *p, int numbers)
 
 int lat_cpu_sum_total(lat_cpu_space *s, const lat_part *p, int numbers)
 {
-    return lat_reduce_total(s->space.grid, p->columns,
-                            s->space.grid->boxed ? &s->order.parts : NULL, numbers, 0, s->slices,
+    return lat_reduce_total(s->space.grid, p->columns, &s->order.parts, numbers, 0, s->slices,
                             s->total);
 }
 
