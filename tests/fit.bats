@@ -100,7 +100,7 @@ close() {
     lat-fit --select pion --p-value 1 samples >found 2>said
     grep -q 'no window has a good fit' said
     [ "$(field found t_min)" = "$(lat-fit --scan --select pion samples | awk -F'\t' 'NR > 1 && $15 >= p { p = $15; t = $6 } END { print t }')" ]
-    # Of so few configurations that C^-1 is not known: the mass without the second state.
+    # So few configurations that C^-1 is not known: the mass without the second state.
     correlators 12 | lat-stat --samples few >/dev/null 2>&1
     lat-fit --select pion few >found
     [ "$(field found covariance)" = diagonal ]

@@ -159,8 +159,9 @@ with lat.Writer(name) as out:
 PY
 }
 
-# in_slices FIRST MORE TEXT COMMAND...: a run that gets SIGTERM after FIRST seconds and goes on from its checkpoint ck, each time MORE
-# seconds later, for machines with much to do, until it is through with cut.lat; at least once ck has this text ('': any).
+# in_slices FIRST MORE TEXT COMMAND...: a run that gets SIGTERM after FIRST seconds and goes on from its checkpoint ck, until
+# it is through with cut.lat. Each slice is MORE seconds longer, for machines with much to do. At least once ck has this text
+# ('': any).
 in_slices() {
     local first=$1 more=$2 text=$3 i got seen=0 resume=()
     shift 3
@@ -168,7 +169,8 @@ in_slices() {
     for ((i = 0; i < 100; i++)); do
         got=0
         # --preserve-status: a run may end well just when its time is over.
-        timeout --preserve-status --signal=TERM "$(awk -v a="$first" -v b="$more" -v i="$i" 'BEGIN { print a + b * i }')" \
+        timeout --preserve-status --signal=TERM \
+            "$(awk -v a="$first" -v b="$more" -v i="$i" 'BEGIN { print a + b * i }')" \
             "$@" --checkpoint ck "${resume[@]}" -o cut.lat || got=$?
         [ "$got" -ne 0 ] || break
         [ "$got" -eq 143 ] && [ ! -e cut.lat ] || return 1
