@@ -43,7 +43,7 @@ static int divide(lat_grid *g)
         return -1;
     if (g->dev->gpu && !lat_box_slab(&g->box, all))
         return lat_fail_usage("ranks with GPUs cut the last axis of a lattice alone: expected at "
-                              "most %d of them and no --grid, or --device cpu",
+                              "most %d ranks and no --grid, or --device cpu",
                               all->dims[last] / 2);
     const int first = g->axis[0], whole = across < 0 || g->box.ranks[across] == 1 ? first : across;
     if (g->box.ranks[whole] > 1 && whole != last)
