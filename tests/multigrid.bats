@@ -174,6 +174,28 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     cmp whole.lat cut.lat
 }
 
+@test "multigrid: as many columns side by side as memory takes, the same bytes; auto has none where there is no memory for it" {
+    light u.lat
+    local gb counted solve=(lat-solve --no-provenance --kappa .158 --solver mg "${point[@]}" u.lat)
+    "${solve[@]}" -o all.lat
+    for gb in .16 .14; do
+        "${solve[@]}" -v --memory $gb -o few.lat 2>err
+        [[ $(cat err) =~ ([0-9]+)" of 12 columns side by side: all would need 0.2"[0-9]*" GB of memory, 0$gb GB are there" ]]
+        counted+=" ${BASH_REMATCH[1]}"
+        cmp all.lat few.lat
+    done
+    echo "$counted"
+    [[ $counted =~ ^" "[89]" "[1-4]$ ]] # eight columns or fewer than the setup has
+    refuses 1 'one column needs 0.1' "${solve[@]}" --memory .1 -o none.lat
+    solve=(lat-solve -v --no-provenance --kappa .158 "${point[@]}" u.lat)
+    "${solve[@]}" --memory .1 -o auto.lat 2>err
+    grep -q 'no multigrid: with it [0-9]* columns would need 0.[0-9]* GB of memory, 0.1 GB are there' err
+    run ! grep 'goes on' err
+    lat-info auto.lat >info
+    run ! grep 'by mg' info
+    lat-dirac --check -U u.lat auto.lat
+}
+
 @test "lat-subspace --from: one round from the links before, and as good" {
     light u.lat
     subspace sub.lat

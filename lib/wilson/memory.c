@@ -79,17 +79,24 @@ static double iterated(const count *k, lat_storage storage, bool spare)
 }
 
 /* A multigrid: P and its test vectors, columns side by side, and of all ranks matrices of 48 rows
- * for each 256 sites (lib/multigrid); and what it has of the space. */
+ * for each 256 sites (lib/multigrid); and its space, which has eight columns at least (light.c). */
 static double multigrid(const count *k)
 {
-    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of,
-                 in_single = k->o->inner == LAT_STORAGE_HALF
-                                 ? operator_of(k, LAT_STORAGE_SINGLE, false)
-                                 : 0;
-    return in_single + (k->sites + k->slices / 2) * 2 * spinor * vectors_of * 8
-           + k->sites * spinor * 32 + k->all * 16 * rows * rows * 8 / 256
-           + vectors(k, LAT_STORAGE_SINGLE,
-                     k->gpu ? 9 : 20); /* there odd sites alone take memory */
+    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of;
+    const bool few = k->o->columns < LAT_MULTIGRID_COLUMNS;
+    lat_wilson_options o = *k->o;
+    count wide = *k;
+    wide.o = &o;
+    if (few)
+        o.columns = LAT_MULTIGRID_COLUMNS;
+    const double space = few || o.inner == LAT_STORAGE_HALF
+                             ? operator_of(&wide, LAT_STORAGE_SINGLE, false)
+                             : 0,
+                 /* On a GPU odd sites alone take memory. */
+        work = vectors(&wide, LAT_STORAGE_SINGLE, k->gpu ? 9 : 20)
+               + (few ? iterated(&wide, LAT_STORAGE_SINGLE, false) : 0);
+    return space + work + (k->sites + k->slices / 2) * 2 * spinor * vectors_of * 8
+           + k->sites * spinor * 32 + k->all * 16 * rows * rows * 8 / 256;
 }
 
 static double in_all(const count *k, bool spare)

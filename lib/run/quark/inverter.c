@@ -167,6 +167,19 @@ static double bytes_for(const lat_inverter *v, const lat_device *on)
                             : lat_device_free_bytes(on);
 }
 
+/* Where a solver is chosen by itself there is a multigrid only if it has memory beside the columns.
+ */
+static void drop_multigrid(const lat_inverter *v, const lat_device *on, const lat_wilson_use *use,
+                           double bytes, lat_wilson_options *o)
+{
+    const double wanted = lat_wilson_bytes(on, &v->links.u.head, &v->fermion, o, use, true);
+    if (!o->multigrid || use->solver != LAT_SOLVER_AUTO || v->subspaces || wanted <= bytes)
+        return;
+    o->multigrid = false;
+    lat_verbose("no multigrid: with it %d columns would need %.3g GB of memory, %.3g GB are there",
+                o->columns, wanted * 1e-9, bytes * 1e-9);
+}
+
 int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson_options *o)
 {
     const lat_wilson_use use = {(lat_solver)v->o->how.solver, v->twists, (int)modes};
@@ -176,8 +189,10 @@ int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
                  wanted = lat_wilson_bytes(on, links, &v->fermion, o, &use, false);
     if (bytes < 0)
         return -1;
-    if (given && wanted <= bytes)
+    if (given && wanted <= bytes) {
+        drop_multigrid(v, on, &use, bytes, o);
         return 0;
+    }
     const int fit = lat_wilson_columns(on, links, &v->fermion, o, &use, bytes);
     if (fit == 0)
         return -1;
@@ -185,11 +200,16 @@ int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
         return lat_fail(
             "--batch %d needs %.3g GB of memory, %.3g GB are there: expected --batch %d",
             o->columns, wanted * 1e-9, bytes * 1e-9, fit);
+    lat_wilson_options fewer = *o;
+    fewer.columns = fit;
+    const bool spare = lat_wilson_bytes(on, links, &v->fermion, &fewer, &use, true) <= bytes;
     if (fit < o->columns)
         lat_verbose("%d of %d columns side by side: all would need %.3g GB of memory, %.3g GB are "
                     "there",
-                    fit, o->columns, wanted * 1e-9, bytes * 1e-9);
+                    fit, o->columns,
+                    lat_wilson_bytes(on, links, &v->fermion, o, &use, spare) * 1e-9, bytes * 1e-9);
     v->o->how.batch = o->columns = fit;
+    drop_multigrid(v, on, &use, bytes, o);
     return 0;
 }
 
