@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cuda_carry.cuh"
 #include "cuda_device.cuh"
 #include "cuda_dfield.cuh"
 #include "cuda_tuning.h"
@@ -206,6 +207,8 @@ static int open_device(lat_cuda_device *c)
                                "making an event"))
             return -1;
     }
+    if (start.ranks > 1 && !(c->carrier = lat_cuda_carrier_open(&c->dev)))
+        return -1;
     return 0;
 }
 
@@ -231,6 +234,7 @@ void lat_cuda_device_close(lat_device *dev)
     const int ranks = dev->comm->size;
     if (ranks > 1 && *lat_error())
         return; /* neighbours may still be at work in its memory; the process is about to end */
+    lat_cuda_carrier_close(c->carrier);
     for (int i = 0; i < 2; i++) {
         cudaFree(c->raw[i]);
         cudaFreeHost(c->pinned[i]);

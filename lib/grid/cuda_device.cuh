@@ -22,7 +22,8 @@ typedef struct lat_cuda_device {
     int overlap;    /* kernels may begin early (compute capability 9) */
     cudaStream_t stream;
     void *raw[2], *pinned[2];
-    cudaEvent_t done[2]; /* a pair of buffers is free again */
+    cudaEvent_t done[2];              /* a pair of buffers is free again */
+    struct lat_cuda_carrier *carrier; /* of several ranks (cuda_carry.cuh) */
 } lat_cuda_device;
 
 static inline const lat_cuda_device *lat_cuda_device_of(const lat_device *dev)

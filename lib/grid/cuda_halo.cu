@@ -2,29 +2,30 @@
 /* cuda_halo.cu: faces to neighbours' ghosts: connection, buffers. */
 #include "cuda_halo.cuh"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda_carry.cuh"
 #include "cuda_dfield.cuh"
-#include "cuda_tuning.h"
 
 struct lat_halo {
     lat_cuda_peers peers;
     char **mapped; /* [ranks]: the neighbours' memory */
-    bool aware;    /* MPI takes device memory */
     /* What an exchange needs: buffers [2 sides][units][chunks][face], 16 bytes each. */
-    void *send, *receive, *send_host, *receive_host;
+    void *send, *receive;
     size_t reserved; /* bytes of a side */
     int *unit, *unit_host, units, units_reserved;
     const lat_halo_part *part; /* of the exchange that is under way */
-    cudaStream_t stream;       /* for exchanges */
-    cudaEvent_t packed, arrived;
 };
 
 static cudaStream_t stream_of(const lat_dfield *f)
 {
     return lat_cuda_device_of(f->grid->dev)->stream;
+}
+
+static lat_cuda_carrier *carrier_of(const lat_dfield *f)
+{
+    return lat_cuda_device_of(f->grid->dev)->carrier;
 }
 
 /* ---- packing --------------------------------------------------------------------------------- */
@@ -98,49 +99,17 @@ static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, v
 
 /* ---- exchange -------------------------------------------------------------------------------- */
 
-int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += LAT_CUDA_PIECE) {
-        const size_t n = bytes - at < LAT_CUDA_PIECE ? bytes - at : LAT_CUDA_PIECE;
-        const lat_message m[] = {
-            lat_slab_message(comm, LAT_DOWN, out + at, in + at, n, n),
-            lat_slab_message(comm, LAT_UP, out + bytes + at, in + bytes + at, n, n)};
-        if (comm->begin(comm, LAT_SIDES, m) || comm->finish(comm))
-            return -1;
-    }
-    return 0;
-}
-
-/* MPI says of itself that it takes device memory: OpenMPI's function, and MPICH's. */
-static bool mpi_is_aware(void)
-{
-    int (*query)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
-    return query && query() == 1;
-}
-
 int lat_cuda_halo_new(lat_dfield *f)
 {
-    const int wish = f->grid->dev->options.transport;
-    lat_halo *h = (lat_halo *)calloc(1, sizeof *h);
-    f->halo = h;
-    if (!h)
-        return lat_fail("out of memory: a halo");
-    h->aware = (wish == LAT_TRANSPORT_AUTO || wish == LAT_TRANSPORT_CUDA_AWARE) && mpi_is_aware();
-    if (wish == LAT_TRANSPORT_CUDA_AWARE && !h->aware)
-        return lat_fail_usage("--transport cuda-aware: this MPI does not say that it is");
-    cudaError_t e = cudaStreamCreateWithFlags(&h->stream, cudaStreamNonBlocking);
-    e = e ? e : cudaEventCreateWithFlags(&h->packed, cudaEventDisableTiming);
-    e = e ? e : cudaEventCreateWithFlags(&h->arrived, cudaEventDisableTiming);
-    return lat_cuda_failed(e, "making a stream");
+    f->halo = (lat_halo *)lat_alloc_zero(1, sizeof *f->halo, "a halo");
+    return f->halo ? 0 : -1;
 }
 
 static void free_buffers(lat_halo *h)
 {
     cudaFree(h->send);
     cudaFree(h->receive);
-    cudaFreeHost(h->send_host);
-    cudaFreeHost(h->receive_host);
-    h->send = h->receive = h->send_host = h->receive_host = NULL;
+    h->send = h->receive = NULL;
     h->reserved = 0;
 }
 
@@ -152,13 +121,8 @@ static int reserve(lat_halo *h, size_t bytes)
     if (lat_cuda_failed(cudaDeviceSynchronize(), "faces"))
         return -1;
     free_buffers(h);
-    cudaError_t e = cudaSuccess;
     if (lat_cuda_malloc(&h->send, 2 * bytes, "send buffers")
         || lat_cuda_malloc(&h->receive, 2 * bytes, "receive buffers"))
-        return -1;
-    if (!h->aware && !(e = cudaMallocHost(&h->send_host, 2 * bytes)))
-        e = cudaMallocHost(&h->receive_host, 2 * bytes);
-    if (lat_cuda_failed(e, "pinning memory"))
         return -1;
     h->reserved = bytes;
     return 0;
@@ -193,31 +157,16 @@ int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part)
 {
     lat_halo *h = f->halo;
     const cudaStream_t stream = stream_of(f);
+    const size_t bytes = side_bytes(f, part);
     h->part = part;
-    if (reserve(h, side_bytes(f, part)) || send_units(h, part, stream))
+    if (reserve(h, bytes) || send_units(h, part, stream)
+        || lat_cuda_failed(launch_copy(f, part, h->send, 0), "packing faces"))
         return -1;
-    cudaError_t e = launch_copy(f, part, h->send, 0);
-    e = e ? e : cudaEventRecord(h->packed, stream);
-    return lat_cuda_failed(e ? e : cudaStreamWaitEvent(h->stream, h->packed, 0), "packing faces");
-}
-
-/* From the send buffers to the neighbours' receive buffers. */
-static int exchange(lat_dfield *f, size_t bytes)
-{
-    lat_halo *h = f->halo;
-    const lat_comm *comm = f->grid->dev->comm;
-    char *out = (char *)(h->aware ? h->send : h->send_host),
-         *in = (char *)(h->aware ? h->receive : h->receive_host);
-    cudaError_t e = cudaSuccess;
-    if (!h->aware)
-        e = cudaMemcpyAsync(out, h->send, 2 * bytes, cudaMemcpyDeviceToHost, h->stream);
-    if (lat_cuda_failed(e ? e : cudaStreamSynchronize(h->stream), "fetching faces"))
-        return -1;
-    if (lat_cuda_exchange(comm, out, in, bytes))
-        return -1;
-    if (!h->aware)
-        e = cudaMemcpyAsync(h->receive, in, 2 * bytes, cudaMemcpyHostToDevice, h->stream);
-    return lat_cuda_failed(e, "sending ghosts");
+    lat_message m[LAT_SIDES];
+    for (int s = 0; s < LAT_SIDES; s++)
+        m[s] = lat_slab_message(f->grid->dev->comm, s, (char *)h->send + (size_t)s * bytes,
+                                (char *)h->receive + (size_t)s * bytes, bytes, bytes);
+    return lat_cuda_carry_begin(carrier_of(f), stream, LAT_SIDES, m);
 }
 
 int lat_cuda_halo_finish(lat_dfield *f)
@@ -225,11 +174,9 @@ int lat_cuda_halo_finish(lat_dfield *f)
     lat_halo *h = f->halo;
     const lat_comm *comm = f->grid->dev->comm;
     const cudaStream_t stream = stream_of(f);
-    if (exchange(f, side_bytes(f, h->part)))
+    if (lat_cuda_carry_finish(carrier_of(f), stream))
         return -1;
-    cudaError_t e = cudaEventRecord(h->arrived, h->stream);
-    e = e ? e : cudaStreamWaitEvent(stream, h->arrived, 0);
-    e = e ? e : launch_copy(f, h->part, h->receive, 1);
+    cudaError_t e = launch_copy(f, h->part, h->receive, 1);
     if (!h->peers.direct)
         return lat_cuda_failed(e, "unpacking ghosts");
     /* No neighbour's next kernel writes ghosts before these are there. */
@@ -299,11 +246,10 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)
 {
     const lat_halo *h = f->halo;
-    snprintf(text, size, "%s%s", f->grid->dev->name,
+    snprintf(text, size, "%s%s%s", f->grid->dev->name, h ? ", " : "",
              !h                ? ""
-             : h->peers.direct ? ", peer"
-             : h->aware        ? ", cuda-aware"
-                               : ", staged");
+             : h->peers.direct ? "peer"
+                               : lat_cuda_carrier_name(carrier_of(f)));
 }
 
 void lat_cuda_halo_free(lat_dfield *f)
@@ -319,12 +265,6 @@ void lat_cuda_halo_free(lat_dfield *f)
     cudaFree(h->unit);
     free(h->unit_host);
     free(h->mapped);
-    if (h->packed)
-        cudaEventDestroy(h->packed);
-    if (h->arrived)
-        cudaEventDestroy(h->arrived);
-    if (h->stream)
-        cudaStreamDestroy(h->stream);
     free(h);
 }
 

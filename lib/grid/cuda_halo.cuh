@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_halo.cuh: halo exchange between GPUs (halo.h).
  *
- * Faces go through send and receive buffers and MPI, by way of the host where MPI does not know
- * device memory. Between GPUs of one host that reach each other's memory (CUDA IPC) kernels of
- * sweeps write the faces to the neighbours' ghosts themselves, once a field is connected, and
- * neighbours wait for each other by flags. Functions return 0, or -1 with lat_error set; every rank
- * calls all of them. */
+ * Faces go through send and receive buffers and the carrier of the device (cuda_carry.cuh). Between
+ * GPUs of one host that reach each other's memory (CUDA IPC) kernels of sweeps write the faces to
+ * the neighbours' ghosts themselves, once a field is connected, and neighbours wait for each other
+ * by flags. Functions return 0, or -1 with lat_error set; every rank calls all of them. */
 #pragma once
 
 #include "cuda_device.cuh"
@@ -45,10 +44,6 @@ int lat_cuda_halo_finish(lat_dfield *f);
 /* Finds out how faces of sweeps go to the neighbours; *peers is for the kernels of sweeps, all zero
  * without a halo. After the first lat_dfield_put; nobody writes ghosts until all ranks are here. */
 int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
-
-/* Faces across an axis, on the host, to the neighbours, and theirs: `out` and `in` have `bytes` of
- * each side, LAT_DOWN first. */
-int lat_cuda_exchange(const lat_comm *comm, char *out, char *in, size_t bytes);
 
 /* A few words for provenance, and how faces go: "gpu NVIDIA H200 x 4, peer". */
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size);

@@ -3,9 +3,8 @@
  * has the tables). Results do not depend on them. */
 #pragma once
 
-/* Bytes of a pair of staging buffers, and those that MPI gets at a time. */
+/* Bytes of a pair of staging buffers. */
 #define LAT_CUDA_STAGE ((size_t)16 << 20)
-#define LAT_CUDA_PIECE ((size_t)1 << 28)
 
 /* Links and g of a time slice that are taken whole: three such slices fit into the second cache (60
  * MB, of which some 40 serve) with what is read once. Larger ones are cut into strips: 64^3x32 from

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or by MPI. */
+/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or by the
+ * carrier of the device. */
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_hop_faces.cuh"
-#include "grid/cuda_halo.cuh"
+#include "grid/cuda_carry.cuh"
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 
@@ -31,24 +32,17 @@ static cudaError_t send_both(const lat_gpu_space *s, const lat_hop_args *a, uint
     });
 }
 
-/* Packed faces to the ghosts, by way of the host and MPI. */
+/* Packed faces to the ghosts of the neighbours. */
 static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghost[2])
 {
-    const lat_comm *comm = s->space.grid->dev->comm;
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    const lat_device *dev = s->space.grid->dev;
     const size_t room = (size_t)s->space.columns * s->face;
-    char *const out = s->staged[0], *const in = s->staged[1];
-    for (int side = 0; side < 2; side++)
-        if (failed(cudaMemcpyAsync(out + side * bytes, s->send + side * room, bytes,
-                                   cudaMemcpyDeviceToHost, stream)))
-            return -1;
-    if (failed(cudaStreamSynchronize(stream)) || lat_cuda_exchange(comm, out, in, bytes))
-        return -1;
-    for (int side = 0; side < 2; side++)
-        if (failed(cudaMemcpyAsync(ghost[side], in + side * bytes, bytes, cudaMemcpyHostToDevice,
-                                   stream)))
-            return -1;
-    return 0;
+    lat_message m[LAT_SIDES];
+    for (int side = 0; side < LAT_SIDES; side++)
+        m[side] = lat_slab_message(dev->comm, side, s->send + (size_t)side * room, ghost[side],
+                                   bytes, bytes);
+    return lat_cuda_carry(lat_cuda_device_of(dev)->carrier, lat_gpu_stream(&s->space), LAT_SIDES,
+                          m);
 }
 
 /* Blocks that send a face, at most: others are to be at work beside them. */

@@ -24,7 +24,7 @@ typedef struct lat_gpu_space {
     lat_cuda_window window; /* nothing on one rank */
     size_t ghosts;          /* where they begin */
     size_t face;            /* bytes of a column's face */
-    char *send, *staged[2]; /* [2 sides] of faces where they go through MPI; on the host out, in */
+    char *send;             /* [2 sides] of faces, packed, where no kernel writes to other ranks */
     uint32_t exchanges, sums; /* so far */
     uint32_t launches;        /* of hops and passes, so far: every second one goes backwards */
     bool last_first;     /* the hop before began with the last column: the next one begins with the

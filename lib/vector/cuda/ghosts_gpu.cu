@@ -29,8 +29,6 @@ int lat_gpu_faces_open(lat_gpu_space *s)
         return 0;
     const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3];
     return lat_rc(lat_cuda_malloc((void **)&s->send, 2 * faces, "faces of spinors")
-                  || failed(cudaMallocHost((void **)&s->staged[0], 2 * faces))
-                  || failed(cudaMallocHost((void **)&s->staged[1], 2 * faces))
                   || failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double))));
 }
 
@@ -38,7 +36,5 @@ void lat_gpu_faces_close(lat_gpu_space *s)
 {
     lat_cuda_window_close(&s->window);
     cudaFree(s->send);
-    cudaFreeHost(s->staged[0]);
-    cudaFreeHost(s->staged[1]);
     cudaFreeHost(s->slices_host);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cuda_carry.cuh: packed buffers in device memory, from rank to rank: by an MPI that takes device
+ * memory, or by any MPI, staged through pinned memory of the host.
+ *
+ * A device of several ranks has one carrier. Functions return 0, or -1 with lat_error set; every
+ * rank calls them, in the same order. */
+#pragma once
+
+#include "cuda_device.cuh"
+
+typedef struct lat_cuda_carrier lat_cuda_carrier;
+
+/* For the device, by what its option --transport asks for. NULL with lat_error set. */
+lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev);
+void lat_cuda_carrier_close(lat_cuda_carrier *c); /* NULL is allowed */
+
+/* "cuda-aware", "staged". */
+const char *lat_cuda_carrier_name(const lat_cuda_carrier *c);
+
+/* n messages (comm.h) between buffers on the device, LAT_MESSAGES at most: what comes after this in
+ * the stream finds there what has come, and what came before it has packed. `begin` does not wait;
+ * until `finish`, which may, kernels that touch no buffer can go into the stream. One exchange at a
+ * time. */
+int lat_cuda_carry_begin(lat_cuda_carrier *c, cudaStream_t stream, int n, const lat_message *m);
+int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream);
+
+static inline int lat_cuda_carry(lat_cuda_carrier *c, cudaStream_t stream, int n,
+                                 const lat_message *m)
+{
+    return lat_cuda_carry_begin(c, stream, n, m) || lat_cuda_carry_finish(c, stream) ? -1 : 0;
+}
