@@ -12,11 +12,11 @@ static inline void bench_stop(void) { exit(lat_report(LAT_FAILED)); }
 /* The device of a rank; TRANSPORT and GRID in the environment: as --transport and --grid. */
 static inline lat_device *bench_device(bool cpu, const lat_comm *comm)
 {
-    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware"};
+    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware", "nccl"};
     lat_device_options options = {.choice = cpu ? LAT_DEVICE_CPU : LAT_DEVICE_GPU};
     const char *transport = getenv("TRANSPORT");
     while (transport && strcmp(transport, ways[options.transport]))
-        if (++options.transport > LAT_TRANSPORT_CUDA_AWARE)
+        if (++options.transport > LAT_TRANSPORT_NCCL)
             exit(LAT_USAGE);
     lat_geometry grid;
     if (getenv("GRID") && lat_dims_parse(getenv("GRID"), &grid))

@@ -429,6 +429,59 @@ END
     fi
 }
 
+# The stand-in for NCCL, whose ranks may share a GPU.
+fake_nccl() {
+    "${CC:-cc}" -shared -fPIC -o fake_nccl.so "$ROOT/tests/faults/fake_nccl.c" -ldl || skip "no compiler"
+    export LAT_NCCL=$PWD/fake_nccl.so LAT_FAKE_FOLDER=$BATS_FILE_TMPDIR
+}
+
+@test "ranks with GPUs go the way of one by NCCL: relaxation, configurations, quarks; history and -v name it" {
+    ranks_setup
+    fake_nccl
+    local n how
+    for n in 2 3 4; do
+        as_alone $n nccl lat-orelax --precision double --keep --omega 1.7 --theta 0 --max-sweeps 30
+        as_alone $n nccl lat-heatbath --seed 1 --beta 6.0 --xi 1.2 --overrelax 2 --every 4
+    done
+    lat-heatbath -v -n 3 --device gpu --transport nccl --beta 6 --every 2 a.lat -o b.lat 2>said
+    grep -q 'gpu .* x 3, nccl' said
+    lat-info b.lat | grep -q 'gpu .* x 3, nccl'
+    lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat
+    for how in "-p double" "--csw 1.2 --boundary p,.3,p,.4 --solver cg" "-p half --columns 0"; do
+        # shellcheck disable=SC2086
+        for n in 1 "2 --transport staged" "2 --transport nccl" "3 --transport nccl"; do
+            lat-solve -v -n $n --device gpu --no-provenance --kappa .12 $how --source point:1,2,3,4 links.lat -o "$n.lat" 2>said
+            cmp 1.lat "$n.lat"
+        done
+        grep -q 'gpu .* x 3, nccl' said
+    done
+    # Nothing is left of the exchanges.
+    run -2 ls -d "$BATS_FILE_TMPDIR"/fake_nccl.*
+}
+
+@test "NCCL that is not there, or not right, is one sentence; without --transport faces go on without it" {
+    ranks_setup
+    local relax=(lat-orelax -n 2 --device gpu --transport nccl a.lat -o b.lat) fault
+    LAT_NCCL=no refuses 1 "--transport nccl: LAT_NCCL=no" "${relax[@]}"
+    LAT_NCCL=/no/libnccl.so.2 refuses 1 "--transport nccl: /no/libnccl.so.2: cannot open shared object" "${relax[@]}"
+    LAT_NCCL=libm.so.6 refuses 1 "expected NCCL, found a library without ncclGetVersion" "${relax[@]}"
+    fake_nccl
+    local wrong="rank 1 received something else from rank 0 than was sent"
+    LAT_FAKE_NCCL=wrong refuses 1 "--transport nccl: NCCL: in a test exchange $wrong" "${relax[@]}"
+    LAT_FAKE_NCCL=refuses refuses 1 "--transport nccl: NCCL 2.28.7: ncclCommInitRank: a system error" "${relax[@]}"
+    LAT_FAKE_NCCL=breaks refuses 1 "NCCL 2.28.7: an exchange: a remote rank has gone" "${relax[@]}"
+    [ ! -e b.lat ]
+    lat-heatbath -q --device cpu --dims 8,4,4,8 --beta 6 --thermalise 20 -o links.lat
+    local solve=(lat-solve -q --device gpu --no-provenance --kappa .12 --columns 0 --source "point:1,2,3,4" links.lat)
+    "${solve[@]}" -o one.lat
+    LAT_FAKE_NCCL=wrong "${solve[@]}" -n 2 -o ranks.lat 2>said
+    grep -q "$wrong; faces go on without NCCL" said
+    cmp one.lat ranks.lat
+    LAT_NCCL=no "${solve[@]}" -n 2 -o ranks.lat 2>said
+    [ ! -s said ]
+    cmp one.lat ranks.lat
+}
+
 @test "quark propagators are those of the CPU, in every precision, Wilson, clover and twisted" {
     lat-heatbath -q --device cpu --dims 8,4,6,8 --beta 6 --thermalise 20 -o links.lat
     for operator in "--kappa .13" "--kappa .12 --csw 1.2 --boundary p,.3,p,a" "--mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8"; do

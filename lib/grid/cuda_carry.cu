@@ -5,9 +5,13 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda_nccl.cuh"
 
 struct lat_cuda_carrier {
     const lat_comm *comm;
+    int wish;            /* lat_transport */
+    lat_nccl *nccl;      /* or NULL */
+    bool tried;          /* whether NCCL is there is known */
     bool aware;          /* MPI takes device memory */
     cudaStream_t stream; /* on which bytes travel */
     cudaEvent_t packed, arrived;
@@ -26,6 +30,30 @@ static bool mpi_is_aware(void)
     return query && query() == 1;
 }
 
+/* What travels comes before the interior. */
+static cudaError_t make_stream(lat_cuda_carrier *c)
+{
+    int lowest, highest;
+    cudaError_t e = cudaDeviceGetStreamPriorityRange(&lowest, &highest);
+    e = e ? e : cudaStreamCreateWithPriority(&c->stream, cudaStreamNonBlocking, highest);
+    e = e ? e : cudaEventCreateWithFlags(&c->packed, cudaEventDisableTiming);
+    return e ? e : cudaEventCreateWithFlags(&c->arrived, cudaEventDisableTiming);
+}
+
+int lat_cuda_carrier_prepare(lat_cuda_carrier *c)
+{
+    if (c->tried || (c->wish != LAT_TRANSPORT_AUTO && c->wish != LAT_TRANSPORT_NCCL))
+        return 0;
+    lat_nccl_reason why;
+    const int rc = lat_cuda_nccl_open(c->comm, c->stream, &c->nccl, &why);
+    c->tried = true;
+    if (rc == 0 && c->wish == LAT_TRANSPORT_NCCL)
+        return lat_fail("--transport nccl: %s", why.text);
+    if (rc == 0 && why.fault)
+        lat_warn("%s; faces go on without NCCL", why.text);
+    return rc < 0 ? -1 : 0;
+}
+
 lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev)
 {
     const int wish = dev->options.transport;
@@ -33,13 +61,13 @@ lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev)
     if (!c)
         return NULL;
     c->comm = dev->comm;
+    c->wish = wish;
     c->aware = (wish == LAT_TRANSPORT_AUTO || wish == LAT_TRANSPORT_CUDA_AWARE) && mpi_is_aware();
-    cudaError_t e = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
-    e = e ? e : cudaEventCreateWithFlags(&c->packed, cudaEventDisableTiming);
-    e = e ? e : cudaEventCreateWithFlags(&c->arrived, cudaEventDisableTiming);
-    int rc = lat_cuda_failed(e, "making a stream");
+    int rc = lat_cuda_failed(make_stream(c), "making a stream");
     if (rc == 0 && wish == LAT_TRANSPORT_CUDA_AWARE && !c->aware)
         rc = lat_fail_usage("--transport cuda-aware: this MPI does not say that it is");
+    if (rc == 0 && wish == LAT_TRANSPORT_NCCL)
+        rc = lat_cuda_carrier_prepare(c);
     if (rc == 0)
         return c;
     lat_cuda_carrier_close(c);
@@ -50,6 +78,7 @@ void lat_cuda_carrier_close(lat_cuda_carrier *c)
 {
     if (!c)
         return;
+    lat_nccl_close(c->nccl);
     cudaFreeHost(c->out);
     cudaFreeHost(c->in);
     if (c->packed)
@@ -63,7 +92,7 @@ void lat_cuda_carrier_close(lat_cuda_carrier *c)
 
 const char *lat_cuda_carrier_name(const lat_cuda_carrier *c)
 {
-    return c->aware ? "cuda-aware" : "staged";
+    return c->nccl ? "nccl" : c->aware ? "cuda-aware" : "staged";
 }
 
 /* ---- through the host ------------------------------------------------------------------------ */
@@ -137,11 +166,16 @@ int lat_cuda_carry_begin(lat_cuda_carrier *c, cudaStream_t stream, int n, const 
     if (failed(cudaEventRecord(c->packed, stream))
         || failed(cudaStreamWaitEvent(c->stream, c->packed, 0)))
         return -1;
+    if (c->nccl)
+        return lat_rc(lat_nccl_exchange(c->nccl, c->stream, n, m)
+                      || failed(cudaEventRecord(c->arrived, c->stream)));
     return c->aware ? 0 : fetch(c);
 }
 
 int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream)
 {
+    if (c->nccl)
+        return failed(cudaStreamWaitEvent(stream, c->arrived, 0));
     if (failed(cudaStreamSynchronize(c->stream)))
         return -1;
     if (c->aware ? c->comm->begin(c->comm, c->n, c->m) || c->comm->finish(c->comm)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_carry.cuh: packed buffers in device memory, from rank to rank: by an MPI that takes device
- * memory, or by any MPI, staged through pinned memory of the host.
+/* cuda_carry.cuh: packed buffers in device memory, from rank to rank: by NCCL, by an MPI that takes
+ * device memory, or by any MPI, staged through pinned memory of the host.
  *
  * A device of several ranks has one carrier. Functions return 0, or -1 with lat_error set; every
  * rank calls them, in the same order. */
@@ -14,13 +14,17 @@ typedef struct lat_cuda_carrier lat_cuda_carrier;
 lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev);
 void lat_cuda_carrier_close(lat_cuda_carrier *c); /* NULL is allowed */
 
-/* "cuda-aware", "staged". */
+/* Much will go by it, since no kernels write to other ranks: where --transport leaves the choice it
+ * tries NCCL, once. */
+int lat_cuda_carrier_prepare(lat_cuda_carrier *c);
+
+/* "nccl", "cuda-aware", "staged". */
 const char *lat_cuda_carrier_name(const lat_cuda_carrier *c);
 
 /* n messages (comm.h) between buffers on the device, LAT_MESSAGES at most: what comes after this in
  * the stream finds there what has come, and what came before it has packed. `begin` does not wait;
- * until `finish`, which may, kernels that touch no buffer can go into the stream. One exchange at a
- * time. */
+ * until `finish`, which waits unless NCCL carries them, kernels that touch no buffer can go into
+ * the stream. One exchange at a time. */
 int lat_cuda_carry_begin(lat_cuda_carrier *c, cudaStream_t stream, int n, const lat_message *m);
 int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream);
 

@@ -233,7 +233,7 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
     h->mapped = (char **)calloc((size_t)comm->size, sizeof *h->mapped);
     const int direct = h->mapped ? lat_cuda_map(f->grid->dev, f->data, false, h->mapped)
                                  : lat_fail("out of memory: a halo");
-    if (direct < 0 || (direct && find_ghosts(f)))
+    if (direct < 0 || (direct ? find_ghosts(f) : lat_cuda_carrier_prepare(carrier_of(f))))
         return -1;
     h->peers.direct = direct;
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;

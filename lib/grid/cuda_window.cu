@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cuda_carry.cuh"
 
 /* What a rank says of its memory. */
 typedef struct description {
@@ -109,6 +110,8 @@ int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, 
     if (dev->comm->size > 1 && dev->comm->size <= LAT_CUDA_WINDOW_RANKS)
         rc = lat_cuda_map(dev, w->mine, true, w->of);
     w->direct = rc > 0;
+    if (rc == 0 && dev->comm->size > 1)
+        rc = lat_cuda_carrier_prepare(lat_cuda_device_of(dev)->carrier);
     return rc < 0 ? -1 : 0;
 }
 

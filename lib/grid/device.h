@@ -11,15 +11,16 @@
 typedef enum { LAT_DEVICE_AUTO, LAT_DEVICE_CPU, LAT_DEVICE_GPU } lat_device_choice;
 #define LAT_DEVICES "auto|cpu|gpu"
 
-/* How faces travel between GPUs: kernels write to the neighbour's memory (PEER), MPI takes device
- * memory (CUDA_AWARE), or faces go through the host (STAGED). */
+/* How faces travel between GPUs: kernels write to the neighbour's memory (PEER), NCCL or MPI take
+ * device memory (NCCL, CUDA_AWARE), or faces go through the host (STAGED). */
 typedef enum {
     LAT_TRANSPORT_AUTO,
     LAT_TRANSPORT_PEER,
     LAT_TRANSPORT_STAGED,
-    LAT_TRANSPORT_CUDA_AWARE
+    LAT_TRANSPORT_CUDA_AWARE,
+    LAT_TRANSPORT_NCCL
 } lat_transport;
-#define LAT_TRANSPORTS "auto|peer|staged|cuda-aware"
+#define LAT_TRANSPORTS "auto|peer|staged|cuda-aware|nccl"
 
 typedef struct lat_device_options {
     int choice;       /* lat_device_choice; AUTO is the GPU if all ranks have one, else the CPU */

@@ -3,8 +3,8 @@
  * calls wait until the bytes are there, and fail where sends and receives do not match: in number,
  * order, length, or in the group that they belong to.
  *
- * A message is a file in a folder of TMPDIR. In a process that has begun with CUDA memory is the
- * device's, otherwise the host's.
+ * A message is a file in a folder of LAT_FAKE_FOLDER, or of /tmp. In a process that has begun with
+ * CUDA memory is the device's, otherwise the host's.
  *
  *   LAT_FAKE_NCCL=wrong     the last rank receives one bit too many in each message
  *                 refuses   the last rank cannot join
@@ -165,7 +165,7 @@ const char *ncclGetErrorString(int result)
 
 int ncclGetUniqueId(unique_id *id)
 {
-    const char *const folder = getenv("TMPDIR");
+    const char *const folder = getenv("LAT_FAKE_FOLDER");
     const int n = snprintf(id->folder, FOLDER, "%s/fake_nccl.XXXXXX", folder ? folder : "/tmp");
     return n < FOLDER && mkdtemp(id->folder) ? DONE : SYSTEM_ERROR;
 }

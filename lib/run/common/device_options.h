@@ -26,7 +26,7 @@ void lat_device_threads(const lat_device *on, const lat_field *u, int columns);
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gpus", 'g', "LIST", &(o).gpus, 0, 0, \
      "GPUs that the ranks of a host use in turn, such as 0,2,3 (default: all)"}, \
     {LAT_OPT_CHOICE | LAT_OPT_LOCAL, "transport", 0, LAT_TRANSPORTS, &(o).transport, 0, 0, \
-     "path of data from GPU to GPU; auto: directly between GPUs of one host"}
+     "path of data from GPU to GPU; auto: directly in one host, between hosts by NCCL"}
 
 /* Accepted for one version. */
 #define LAT_TUNE_OPTION(o) \

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghosts_gpu.cu: the memory in which the GPUs of several ranks give each other faces and sums. */
+#include "grid/cuda_carry.cuh"
 #include "vector/cuda/cuda_space.cuh"
+extern "C" {
+#include "common/options.h"
+}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 
@@ -25,6 +29,9 @@ int lat_gpu_faces_open(lat_gpu_space *s)
     if (lat_cuda_window_open(grid->dev, s->ghosts + 4 * faces, "faces of spinors", &s->window)
         || failed(empty(s, 4 * faces / s->group)))
         return -1;
+    lat_verbose("faces of spinors: %s, %s", grid->dev->name,
+                s->window.direct ? "peer"
+                                 : lat_cuda_carrier_name(lat_cuda_device_of(grid->dev)->carrier));
     if (s->window.direct)
         return 0;
     const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3];
