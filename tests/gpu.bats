@@ -461,7 +461,7 @@ fake_nccl() {
 
 @test "NCCL that is not there, or not right, is one sentence; without --transport faces go on without it" {
     ranks_setup
-    local relax=(lat-orelax -n 2 --device gpu --transport nccl a.lat -o b.lat) fault
+    local relax=(lat-orelax -n 2 --device gpu --transport nccl a.lat -o b.lat)
     LAT_NCCL=no refuses 1 "--transport nccl: LAT_NCCL=no" "${relax[@]}"
     LAT_NCCL=/no/libnccl.so.2 refuses 1 "--transport nccl: /no/libnccl.so.2: cannot open shared object" "${relax[@]}"
     LAT_NCCL=libm.so.6 refuses 1 "expected NCCL, found a library without ncclGetVersion" "${relax[@]}"
