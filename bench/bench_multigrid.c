@@ -117,13 +117,16 @@ static void print_levels(lat_multigrid *m, int columns, double seconds)
                "  restriction %.3f ms, prolongation %.3f\n",
                seconds, r->levels, r->vectors, r->rounds, r->applied, r->rate, both[0], both[1]);
     for (lat_level *l = m->coarse; l; l = l->next) {
-        const double solves = (double)l->solves, iterations = (double)l->iterations,
-                     applied = (double)l->applied;
+        const double solves = (double)l->solves, iterations = (double)l->iterations / solves,
+                     ran = (double)l->ran / solves, applied = (double)l->applied / solves;
         const double ms = level_time(m->coarse, l, columns);
-        if (comm->rank == 0)
-            printf("  %d sites, %d rows%s: %.1f iterations, %.1f applications a solve, %.3f ms\n",
-                   l->coarse.sites.count, l->coarse.rows, l->dense ? ", dense" : "",
-                   iterations / solves, applied / solves, ms);
+        if (comm->rank == 0 && l->dense)
+            printf("  %d sites, %d rows, dense: %.3f ms\n", l->coarse.sites.count, l->coarse.rows,
+                   ms);
+        else if (comm->rank == 0)
+            printf("  %d sites, %d rows: %.2f iterations of %.2f, %.1f applications a solve, %.3f "
+                   "ms\n",
+                   l->coarse.sites.count, l->coarse.rows, iterations, ran, applied, ms);
     }
 }
 
@@ -194,7 +197,7 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
                                 .solver = solver,
                                 .max_iterations = most};
     for (lat_level *l = m ? m->coarse : NULL; l; l = l->next)
-        l->solves = l->iterations = l->applied = 0;
+        l->solves = l->iterations = l->ran = l->applied = 0;
     const double seconds = seconds_of(w, &job, report);
     const long iterations = largest(report, columns);
     if (m)

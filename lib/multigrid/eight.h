@@ -30,12 +30,18 @@ typedef struct lat_eight_sums {
 /* Of a solve by GCR, where its device computes; the host has no more than their addresses. Of
  * several batches of eight columns there are as many, one behind the other. */
 typedef struct lat_mg_scalars {
-    lat_eight_sums dot[LAT_LEVEL_DEPTH];    /* <s_j, s_k> */
-    lat_eight_sums square[LAT_LEVEL_DEPTH]; /* |s_k|^2, a real number */
-    lat_eight_sums step[2];                 /* <r, s_k>, |s_k|^2 */
-    lat_eight_sums norm, target;            /* |r|^2, and where a column is done; real */
-    int done[LAT_EIGHT];
+    lat_eight_sums dot[LAT_LEVEL_DEPTH];        /* <s_j, s_k> */
+    lat_eight_sums square[LAT_LEVEL_DEPTH];     /* |s_k|^2, a real number */
+    lat_eight_sums step[2];                     /* <r, s_k>, |s_k|^2 */
+    lat_eight_sums norm, target;                /* |r|^2, and where a column is done; real */
+    int done[LAT_EIGHT], iterations[LAT_EIGHT]; /* those before it was done */
 } lat_mg_scalars;
+
+/* Of all columns: are they done, and the most iterations of one. */
+typedef struct lat_mg_found {
+    bool all;
+    int iterations;
+} lat_mg_found;
 
 /* A coefficient: sign, or sign * over/under, of columns that are not done; 0 where under is 0. */
 typedef struct lat_mg_factor {
@@ -75,7 +81,8 @@ LAT_MG_INLINE void lat_mg_look(lat_mg_scalars *s, int k, bool begin, double tole
 {
     if (begin) {
         s->target.re[k] = tolerance * tolerance * s->norm.re[k];
-        s->done[k] = 0;
-    }
+        s->done[k] = s->iterations[k] = 0;
+    } else
+        s->iterations[k] += !s->done[k];
     s->done[k] = s->done[k] || !(s->norm.re[k] > s->target.re[k]);
 }

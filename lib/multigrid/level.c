@@ -114,7 +114,6 @@ void lat_level_close(lat_level *l)
 
 static int complement(lat_level *l, lat_eight *out, const lat_eight *in)
 {
-    l->applied++;
     return lat_coarse_complement(&l->coarse, out, in);
 }
 
@@ -188,29 +187,54 @@ static int advance(lat_level *l, int k, lat_eight *x, lat_eight *r)
            || ops->dots(&l->coarse, 1, &r, r, &by->norm);
 }
 
+/* Iterations before the host reads what was found: 0 where this costs nothing. Else as many as both
+ * of the last two solves needed, on a level without a solve by GCR below it. Iterations beyond what
+ * a column needs do not change it, but take time: on the levels above more than reading does. */
+static int unread(const lat_level *l)
+{
+    const int *n = l->needed, least = n[0] < n[1] ? n[0] : n[1];
+    if (!l->coarse.ops->waits || (l->next && !l->next->dense))
+        return 0;
+    return least < l->most ? least : l->most;
+}
+
+static void count(lat_level *l, int needed, int ran)
+{
+    const int each = l->next && !l->alone ? 1 + SMOOTH : 1;
+    l->needed[1] = l->needed[0];
+    l->needed[0] = needed;
+    l->solves++;
+    l->iterations += needed;
+    l->ran += ran;
+    l->applied += (long)needed * each;
+}
+
 /* x = complement^-1 r, from 0; r is overwritten. */
 static int gcr(lat_level *l, lat_eight *x, lat_eight *r)
 {
     const lat_mg_ops *ops = l->coarse.ops;
-    bool all;
+    const int first = unread(l);
+    lat_mg_found found = {.all = false};
     if (ops->dots(&l->coarse, 1, &r, r, &l->scalars->norm)
-        || ops->look(&l->coarse, l->scalars, true, l->tolerance, &all)
-        || adds(l, 0, NULL, NULL, NULL, x))
+        || ops->look(&l->coarse, l->scalars, true, l->tolerance) || adds(l, 0, NULL, NULL, NULL, x))
         return -1;
-    for (int i = 0; i < l->most && !all; i++) {
+    for (int i = 0;; i++) {
         const int k = i % LAT_LEVEL_DEPTH;
-        if (precondition(l, l->e[k], l->s[k], r) || orthogonalise(l, k) || advance(l, k, x, r)
-            || ops->look(&l->coarse, l->scalars, false, l->tolerance, &all))
+        if (i >= first && ops->found(&l->coarse, l->scalars, &found))
             return -1;
-        l->iterations++;
+        if (found.all || i == l->most) {
+            count(l, found.iterations, i);
+            return 0;
+        }
+        if (precondition(l, l->e[k], l->s[k], r) || orthogonalise(l, k) || advance(l, k, x, r)
+            || ops->look(&l->coarse, l->scalars, false, l->tolerance))
+            return -1;
     }
-    return 0;
 }
 
 int lat_level_solve(lat_level *l, lat_eight *x, const lat_eight *b)
 {
     const lat_coarse *c = &l->coarse;
-    l->solves++;
     if (lat_coarse_prepare(c, l->r, l->b, b)
         || (l->dense ? c->ops->dense(c, x, l->r) : gcr(l, x, l->r)))
         return -1;

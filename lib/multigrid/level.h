@@ -20,11 +20,14 @@ typedef struct lat_level {
     double tolerance;
     int most; /* iterations */
     lat_eight *e[LAT_LEVEL_DEPTH], *s[LAT_LEVEL_DEPTH];
-    lat_eight *b, *r, *q, *t;         /* work */
-    lat_mg_scalars *scalars;          /* [batches] */
-    lat_eight *next_r, *next_x;       /* of next */
-    lat_eight *from, *to;             /* of the setup: a source and a solution */
-    long solves, iterations, applied; /* since they were set to 0: of eight columns each */
+    lat_eight *b, *r, *q, *t;   /* work */
+    lat_mg_scalars *scalars;    /* [batches] */
+    lat_eight *next_r, *next_x; /* of next */
+    lat_eight *from, *to;       /* of the setup: a source and a solution */
+    int needed[2];              /* iterations: of the last solve, and of the one before */
+    /* Since they were set to 0, of eight columns each: solves by GCR, iterations that these needed
+     * and that they ran, applications that they needed. */
+    long solves, iterations, ran, applied;
 } lat_level;
 
 /* A level of this lattice with n vectors, and of those that follow from it, until at most

@@ -2,7 +2,7 @@
 /* ops.h: what a device does for a multigrid: a table of functions, of the CPU and of a GPU. What
  * they work on lies in the memory of the device, from `alloc`: vectors of coarse levels, test
  * vectors, P, matrices, scalars. On a GPU they return once the work is in its stream, but for
- * `fetch`, `look` and `finish`, which wait for it.
+ * `fetch`, `found` and `finish`, which wait for it.
  *
  * Functions of coarse operators and of transfers between coarse levels work on the active batches
  * of a vector (coarse.h), those that `take` and `give` name, `apply` and `gather` on batch 0.
@@ -51,14 +51,13 @@ typedef struct lat_mg_ops {
     int (*gather)(const struct lat_coarse *c, lat_eight *v);
 
     /* Linear algebra on odd sites: to[j] = <x[j], y>, j < n; y = add + sum_j f[j] x[j], add NULL:
-     * 0, add may be y; n <= LAT_LEVEL_DEPTH. And lat_mg_look of all columns: *all: they are done.
-     */
+     * 0, add may be y; n <= LAT_LEVEL_DEPTH. And lat_mg_look of all columns; what it found. */
     int (*dots)(const struct lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
                 lat_eight_sums *to);
     int (*adds)(const struct lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,
                 const lat_eight *add, lat_eight *y);
-    int (*look)(const struct lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance,
-                bool *all);
+    int (*look)(const struct lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance);
+    int (*found)(const struct lat_coarse *c, const lat_mg_scalars *s, lat_mg_found *found);
 
     /* ---- to the next level (transfer.h), whose blocks are open ---- */
     int (*transfer_open)(struct lat_transfer *t);
@@ -102,6 +101,8 @@ typedef struct lat_mg_ops {
 
     /* The matrices of the first coarse level. x: two batches of eight columns to work with. */
     int (*fine_galerkin)(const struct lat_mg_fine *f, struct lat_level *l, lat_dfield *const x[2]);
+
+    bool waits; /* `found` waits for a device */
 } lat_mg_ops;
 
 extern const lat_mg_ops lat_multigrid_cpu, lat_multigrid_gpu;

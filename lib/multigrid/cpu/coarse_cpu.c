@@ -264,13 +264,20 @@ int lat_mg_cpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_e
     return 0;
 }
 
-int lat_mg_cpu_look(LAT_UNUSED const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance,
-                    bool *all)
+int lat_mg_cpu_look(LAT_UNUSED const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance)
 {
-    *all = true;
-    for (int k = 0; k < LAT_EIGHT; k++) {
+    for (int k = 0; k < LAT_EIGHT; k++)
         lat_mg_look(s, k, begin, tolerance);
-        *all = *all && s->done[k];
+    return 0;
+}
+
+int lat_mg_cpu_found(LAT_UNUSED const lat_coarse *c, const lat_mg_scalars *s, lat_mg_found *found)
+{
+    *found = (lat_mg_found){true, 0};
+    for (int k = 0; k < LAT_EIGHT; k++) {
+        found->all = found->all && s->done[k];
+        if (s->iterations[k] > found->iterations)
+            found->iterations = s->iterations[k];
     }
     return 0;
 }

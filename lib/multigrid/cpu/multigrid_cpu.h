@@ -48,8 +48,8 @@ int lat_mg_cpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_e
                     lat_eight_sums *to);
 int lat_mg_cpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,
                     const lat_eight *add, lat_eight *y);
-int lat_mg_cpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance,
-                    bool *all);
+int lat_mg_cpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance);
+int lat_mg_cpu_found(const lat_coarse *c, const lat_mg_scalars *s, lat_mg_found *found);
 int lat_mg_cpu_transfer_open(lat_transfer *t);
 void lat_mg_cpu_transfer_close(lat_transfer *t);
 int lat_mg_cpu_make(lat_transfer *t);

@@ -175,24 +175,34 @@ int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eigh
     return lat_mg_launched();
 }
 
-static __global__ void look(lat_mg_scalars *s, bool begin, double tolerance, int *all)
+static __global__ void look(lat_mg_scalars *s, bool begin, double tolerance, lat_mg_found *found)
 {
+    __shared__ int most;
     const int k = (int)threadIdx.x % LAT_EIGHT;
     s += threadIdx.x / LAT_EIGHT;
     lat_mg_look(s, k, begin, tolerance);
-    const bool done = __syncthreads_and(s->done[k]);
     if (threadIdx.x == 0)
-        *all = done;
+        most = 0;
+    __syncthreads();
+    atomicMax(&most, s->iterations[k]);
+    const bool all = __syncthreads_and(s->done[k]);
+    if (threadIdx.x == 0) {
+        found->all = all;
+        found->iterations = most;
+    }
 }
 
-int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance, bool *all)
+int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance)
 {
-    const lat_mg_gpu *g = lat_mg_gpu_of(c);
-    const cudaStream_t stream = lat_mg_stream(c->dev);
-    lat_mg_start(stream, 0, look, 1, (unsigned)c->active * LAT_EIGHT, s, begin, tolerance,
-                 g->flag_there);
-    if (lat_mg_launched() || lat_cuda_failed(cudaStreamSynchronize(stream), "a multigrid"))
+    lat_mg_start(lat_mg_stream(c->dev), 0, look, 1, (unsigned)c->active * LAT_EIGHT, s, begin,
+                 tolerance, lat_mg_gpu_of(c)->found_there);
+    return lat_mg_launched();
+}
+
+int lat_mg_gpu_found(const lat_coarse *c, LAT_UNUSED const lat_mg_scalars *s, lat_mg_found *found)
+{
+    if (lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(c->dev)), "a multigrid"))
         return -1;
-    *all = *g->flag != 0;
+    *found = *lat_mg_gpu_of(c)->found;
     return 0;
 }

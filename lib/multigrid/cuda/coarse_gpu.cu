@@ -297,9 +297,10 @@ int lat_mg_gpu_coarse_open(lat_coarse *c)
     return !g->matrix || !g->hop || !g->inverse || !g->middle || !g->next || !g->partial
                    || !g->arrived || (c->ranks && lat_mg_gather_open(c, &g->gather))
                    || lat_cuda_failed(
-                       cudaHostAlloc((void **)&g->flag, sizeof *g->flag, cudaHostAllocMapped), what)
-                   || lat_cuda_failed(cudaHostGetDevicePointer((void **)&g->flag_there, g->flag, 0),
-                                      what)
+                       cudaHostAlloc((void **)&g->found, sizeof *g->found, cudaHostAllocMapped),
+                       what)
+                   || lat_cuda_failed(
+                       cudaHostGetDevicePointer((void **)&g->found_there, g->found, 0), what)
                ? -1
                : 0;
 }
@@ -318,6 +319,6 @@ void lat_mg_gpu_coarse_close(lat_coarse *c)
     cudaFree(g->next);
     cudaFree(g->partial);
     cudaFree(g->arrived);
-    cudaFreeHost(g->flag);
+    cudaFreeHost(g->found);
     free(g);
 }

@@ -33,13 +33,13 @@ typedef struct lat_mg_gather {
 
 /* A coarse operator's (lat_coarse.there). */
 typedef struct lat_mg_gpu {
-    float2 *matrix;                /* [site][Y_x, Y_y, Y_z, Y_t, X][rows][rows] */
-    uint4 *hop, *inverse, *middle; /* [site][8] H; [site] X^-1; [odd site] X with its shift */
-    uint4 *dense;                  /* of the last level, or NULL */
-    int32_t *next;                 /* [site][8] */
-    double *partial;               /* of sums: [batch][LAT_MG_PARTIAL] */
-    unsigned *arrived;             /* [batch] blocks that have summed up */
-    int *flag, *flag_there;        /* on the host, and its address on the device */
+    float2 *matrix;                    /* [site][Y_x, Y_y, Y_z, Y_t, X][rows][rows] */
+    uint4 *hop, *inverse, *middle;     /* [site][8] H; [site] X^-1; [odd site] X with its shift */
+    uint4 *dense;                      /* of the last level, or NULL */
+    int32_t *next;                     /* [site][8] */
+    double *partial;                   /* of sums: [batch][LAT_MG_PARTIAL] */
+    unsigned *arrived;                 /* [batch] blocks that have summed up */
+    lat_mg_found *found, *found_there; /* on the host, and its address on the device */
     lat_mg_gather gather;
 } lat_mg_gpu;
 
@@ -155,8 +155,8 @@ int lat_mg_gpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_e
                     lat_eight_sums *to);
 int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,
                     const lat_eight *add, lat_eight *y);
-int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance,
-                    bool *all);
+int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance);
+int lat_mg_gpu_found(const lat_coarse *c, const lat_mg_scalars *s, lat_mg_found *found);
 int lat_mg_gpu_transfer_open(lat_transfer *t);
 void lat_mg_gpu_transfer_close(lat_transfer *t);
 int lat_mg_gpu_make(lat_transfer *t);
