@@ -144,24 +144,6 @@ static int smooth(lat_level *l, lat_eight *e)
     return 0;
 }
 
-/* e, about the solution of the complement for r, and s = complement e. */
-static int precondition(lat_level *l, lat_eight *e, lat_eight *s, lat_eight *r)
-{
-    const lat_mg_ops *ops = l->coarse.ops;
-    const lat_mg_factor one = {.sign = 1};
-    const int from = l->coarse.sites.even_odd ? 1 : 0;
-    if (!l->next || l->alone)
-        return adds(l, 1, &one, &r, NULL, e) || complement(l, s, e) ? -1 : 0;
-    return ops->diagonal(&l->coarse, l->t, r) || ops->restrict_to(&l->down, from, l->t, l->next_r)
-                   || lat_level_solve(l->next, l->next_x, l->next_r)
-                   || ops->prolong(&l->down, from, l->next_x, e) || complement(l, s, e)
-                   || difference(l, r, s, l->q) || smooth(l, e) || difference(l, r, l->q, s)
-               ? -1
-               : 0;
-}
-
-/* ---- GCR ------------------------------------------------------------------------------------- */
-
 /* s_k is made orthogonal to those before, e_k with it. */
 static int orthogonalise(lat_level *l, int k)
 {
@@ -175,8 +157,9 @@ static int orthogonalise(lat_level *l, int k)
 }
 
 /* x += gamma e_k, r -= gamma s_k, gamma = <s_k, r>/|s_k|^2. */
-static int advance(lat_level *l, int k, lat_eight *x, lat_eight *r)
+static int advance(lat_level *l, int k)
 {
+    lat_eight *const x = l->x, *r = l->r;
     const lat_mg_ops *ops = l->coarse.ops;
     lat_mg_scalars *const by = l->scalars;
     const lat_mg_factor plus = {1, by->step, by->square + k, false, by->done},
@@ -184,8 +167,53 @@ static int advance(lat_level *l, int k, lat_eight *x, lat_eight *r)
     return ops->dots(&l->coarse, 1, &l->s[k], r, by->step)
            || ops->dots(&l->coarse, 1, &l->s[k], l->s[k], by->square + k)
            || adds(l, 1, &plus, &l->e[k], x, x) || adds(l, 1, &minus, &l->s[k], r, r)
-           || ops->dots(&l->coarse, 1, &r, r, &by->norm);
+           || ops->dots(&l->coarse, 1, &r, r, &by->norm)
+           || ops->look(&l->coarse, by, false, l->tolerance);
 }
+
+/* An iteration of GCR makes e_k, about the solution of the complement for r, and s_k, the
+ * complement times e_k. Without the level below e_k is r. */
+static int unaided(lat_level *l, int k)
+{
+    const lat_mg_factor one = {.sign = 1};
+    return adds(l, 1, &one, &l->r, NULL, l->e[k]) || complement(l, l->s[k], l->e[k])
+           || orthogonalise(l, k) || advance(l, k);
+}
+
+/* What the level below has to solve. */
+static int descend(lat_level *l)
+{
+    const lat_mg_ops *ops = l->coarse.ops;
+    return ops->diagonal(&l->coarse, l->t, l->r)
+           || ops->restrict_to(&l->down, l->coarse.sites.even_odd, l->t, l->next_r);
+}
+
+/* And what comes after it. */
+static int ascend(lat_level *l, int k)
+{
+    lat_eight *const e = l->e[k], *const s = l->s[k];
+    return l->coarse.ops->prolong(&l->down, l->coarse.sites.even_odd, l->next_x, e)
+           || complement(l, s, e) || difference(l, l->r, s, l->q) || smooth(l, e)
+           || difference(l, l->r, l->q, s) || orthogonalise(l, k) || advance(l, k);
+}
+
+/* All of it, where the level below is dense, so that no host looks at it. */
+static int descend_and_ascend(lat_level *l, int k)
+{
+    return descend(l) || lat_level_solve(l->next, l->next_x, l->next_r) || ascend(l, k);
+}
+
+static int iterate(lat_level *l, int k)
+{
+    const lat_mg_ops *ops = l->coarse.ops;
+    if (!l->next || l->alone)
+        return ops->run(l, unaided, k);
+    if (l->next->dense)
+        return ops->run(l, descend_and_ascend, k);
+    return descend(l) || lat_level_solve(l->next, l->next_x, l->next_r) || ops->run(l, ascend, k);
+}
+
+/* ---- solves ---------------------------------------------------------------------------------- */
 
 /* Iterations before the host reads what was found: 0 where this costs nothing. Else as many as both
  * of the last two solves needed, on a level without a solve by GCR below it. Iterations beyond what
@@ -209,25 +237,24 @@ static void count(lat_level *l, int needed, int ran)
     l->applied += (long)needed * each;
 }
 
-/* x = complement^-1 r, from 0; r is overwritten. */
-static int gcr(lat_level *l, lat_eight *x, lat_eight *r)
+/* l->x = complement^-1 l->r, from 0; l->r is overwritten. */
+static int gcr(lat_level *l)
 {
     const lat_mg_ops *ops = l->coarse.ops;
     const int first = unread(l);
     lat_mg_found found = {.all = false};
-    if (ops->dots(&l->coarse, 1, &r, r, &l->scalars->norm)
-        || ops->look(&l->coarse, l->scalars, true, l->tolerance) || adds(l, 0, NULL, NULL, NULL, x))
+    if (ops->dots(&l->coarse, 1, &l->r, l->r, &l->scalars->norm)
+        || ops->look(&l->coarse, l->scalars, true, l->tolerance)
+        || adds(l, 0, NULL, NULL, NULL, l->x))
         return -1;
     for (int i = 0;; i++) {
-        const int k = i % LAT_LEVEL_DEPTH;
         if (i >= first && ops->found(&l->coarse, l->scalars, &found))
             return -1;
         if (found.all || i == l->most) {
             count(l, found.iterations, i);
             return 0;
         }
-        if (precondition(l, l->e[k], l->s[k], r) || orthogonalise(l, k) || advance(l, k, x, r)
-            || ops->look(&l->coarse, l->scalars, false, l->tolerance))
+        if (iterate(l, i % LAT_LEVEL_DEPTH))
             return -1;
     }
 }
@@ -235,8 +262,8 @@ static int gcr(lat_level *l, lat_eight *x, lat_eight *r)
 int lat_level_solve(lat_level *l, lat_eight *x, const lat_eight *b)
 {
     const lat_coarse *c = &l->coarse;
-    if (lat_coarse_prepare(c, l->r, l->b, b)
-        || (l->dense ? c->ops->dense(c, x, l->r) : gcr(l, x, l->r)))
+    l->x = x;
+    if (lat_coarse_prepare(c, l->r, l->b, b) || (l->dense ? c->ops->dense(c, x, l->r) : gcr(l)))
         return -1;
     return lat_coarse_reconstruct(c, x, l->b);
 }

@@ -21,6 +21,7 @@ typedef struct lat_level {
     int most; /* iterations */
     lat_eight *e[LAT_LEVEL_DEPTH], *s[LAT_LEVEL_DEPTH];
     lat_eight *b, *r, *q, *t;   /* work */
+    lat_eight *x;               /* of the solve that runs: the caller's */
     lat_mg_scalars *scalars;    /* [batches] */
     lat_eight *next_r, *next_x; /* of next */
     lat_eight *from, *to;       /* of the setup: a source and a solution */

@@ -21,6 +21,10 @@ struct lat_level;
 struct lat_mg_fine;
 struct lat_transfer;
 
+/* Steps of a level that work on its own vectors, its x and the ring's place k, and wait for no
+ * device. */
+typedef int lat_mg_steps(struct lat_level *l, int k);
+
 typedef struct lat_mg_ops {
     /* Zeros; NULL with lat_error set. */
     void *(*alloc)(const lat_device *dev, size_t count, size_t size, const char *what);
@@ -58,6 +62,9 @@ typedef struct lat_mg_ops {
                 const lat_eight *add, lat_eight *y);
     int (*look)(const struct lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance);
     int (*found)(const struct lat_coarse *c, const lat_mg_scalars *s, lat_mg_found *found);
+
+    /* Makes these steps, on a GPU in one launch from the second time on. */
+    int (*run)(struct lat_level *l, lat_mg_steps *steps, int k);
 
     /* ---- to the next level (transfer.h), whose blocks are open ---- */
     int (*transfer_open)(struct lat_transfer *t);

@@ -17,6 +17,8 @@ static int copy(LAT_UNUSED const lat_device *dev, void *to, const void *from, si
     return 0;
 }
 
+static int run(lat_level *l, lat_mg_steps *steps, int k) { return steps(l, k); }
+
 const lat_mg_ops lat_multigrid_cpu = {.alloc = alloc,
                                       .free = free,
                                       .send = copy,
@@ -34,6 +36,7 @@ const lat_mg_ops lat_multigrid_cpu = {.alloc = alloc,
                                       .adds = lat_mg_cpu_adds,
                                       .look = lat_mg_cpu_look,
                                       .found = lat_mg_cpu_found,
+                                      .run = run,
                                       .transfer_open = lat_mg_cpu_transfer_open,
                                       .transfer_close = lat_mg_cpu_transfer_close,
                                       .make = lat_mg_cpu_make,

@@ -310,6 +310,7 @@ void lat_mg_gpu_coarse_close(lat_coarse *c)
     lat_mg_gpu *const g = lat_mg_gpu_of(c);
     if (!g)
         return;
+    lat_mg_gpu_graphs_close(g);
     lat_mg_gather_close(&g->gather);
     cudaFree(g->matrix);
     cudaFree(g->hop);

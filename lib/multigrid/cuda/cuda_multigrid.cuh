@@ -31,6 +31,17 @@ typedef struct lat_mg_gather {
     char *mine, *all;       /* on the host, where windows are not mapped */
 } lat_mg_gather;
 
+/* Steps of a level as a graph (graphs_gpu.cu), and for what: it has the addresses of vectors and
+ * matrices, all of which stay where they are but for x. */
+typedef struct lat_mg_graph {
+    lat_mg_steps *steps;
+    int k, active;
+    const lat_eight *x;
+    cudaGraphExec_t graph; /* or NULL */
+} lat_mg_graph;
+
+enum { LAT_MG_GRAPHS = 64 }; /* of a level */
+
 /* A coarse operator's (lat_coarse.there). */
 typedef struct lat_mg_gpu {
     float2 *matrix;                    /* [site][Y_x, Y_y, Y_z, Y_t, X][rows][rows] */
@@ -41,6 +52,8 @@ typedef struct lat_mg_gpu {
     unsigned *arrived;                 /* [batch] blocks that have summed up */
     lat_mg_found *found, *found_there; /* on the host, and its address on the device */
     lat_mg_gather gather;
+    lat_mg_graph graphs[LAT_MG_GRAPHS];
+    unsigned noted; /* so far: one more takes the place of the oldest */
 } lat_mg_gpu;
 
 /* A transfer's (lat_transfer.there). */
@@ -157,6 +170,8 @@ int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eigh
                     const lat_eight *add, lat_eight *y);
 int lat_mg_gpu_look(const lat_coarse *c, lat_mg_scalars *s, bool begin, double tolerance);
 int lat_mg_gpu_found(const lat_coarse *c, const lat_mg_scalars *s, lat_mg_found *found);
+int lat_mg_gpu_run(lat_level *l, lat_mg_steps *steps, int k);
+void lat_mg_gpu_graphs_close(lat_mg_gpu *g);
 int lat_mg_gpu_transfer_open(lat_transfer *t);
 void lat_mg_gpu_transfer_close(lat_transfer *t);
 int lat_mg_gpu_make(lat_transfer *t);
