@@ -443,6 +443,7 @@ fake_nccl() {
         as_alone $n nccl lat-orelax --precision double --keep --omega 1.7 --theta 0 --max-sweeps 30
         as_alone $n nccl lat-heatbath --seed 1 --beta 6.0 --xi 1.2 --overrelax 2 --every 4
     done
+    as_alone 2 nccl lat-orelax --omega 1.7 --theta 1e-8
     lat-heatbath -v -n 3 --device gpu --transport nccl --seed 1 --beta 6 --every 2 a.lat -o b.lat 2>said
     grep -q 'gpu .* x 3, nccl' said
     lat-info b.lat | grep -q 'gpu .* x 3, nccl'

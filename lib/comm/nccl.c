@@ -148,9 +148,10 @@ int lat_nccl_open(const lat_comm *comm, const char gpu[LAT_NCCL_GPU], lat_nccl *
     return rc;
 }
 
+/* CommDestroy waits for other ranks, which after a failure may not come. */
 void lat_nccl_close(lat_nccl *n)
 {
-    if (n && n->all)
+    if (n && n->all && !*lat_error())
         n->CommDestroy(n->all);
     free(n);
 }

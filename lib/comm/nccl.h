@@ -32,6 +32,7 @@ int lat_nccl_open(const lat_comm *comm, const char gpu[LAT_NCCL_GPU], lat_nccl *
 /* Puts an exchange of device memory into a stream of CUDA. 0 or -1. */
 int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m);
 
-/* When all exchanges have ended; or after a failure, without the others. NULL is allowed. */
+/* When all exchanges have ended: all ranks call it, and wait for each other; after a failure it
+ * leaves all to the end of the process. lat_nccl_abort: without the others. NULL is allowed. */
 void lat_nccl_close(lat_nccl *n);
 void lat_nccl_abort(lat_nccl *n);

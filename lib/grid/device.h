@@ -74,8 +74,8 @@ int lat_gpu_check_memory(double bytes, const char *what);
  */
 double lat_gpu_copy_bandwidth(size_t bytes);
 
-/* Ends it. All grids of it are freed before. What takes long to be given back goes on in a thread;
- * nothing can be opened afterwards. */
+/* Ends it; all ranks call it. All grids of it are freed before. What takes long to be given back
+ * goes on in a thread; nothing can be opened afterwards. */
 void lat_device_close(lat_device *dev); /* NULL is allowed */
 
 /* Waits for the threads of lat_device_begin and lat_device_close; before the process ends. */

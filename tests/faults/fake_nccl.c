@@ -186,6 +186,17 @@ static void leave(communicator *c)
     free(c);
 }
 
+/* Ranks meet, by messages without a byte: the next ones that there are. */
+static int meet(communicator *c)
+{
+    int rc = DONE;
+    for (int r = 0; r < c->ranks && rc == DONE; r++)
+        rc = post(c, r, NULL, 0);
+    for (int r = 0; r < c->ranks && rc == DONE; r++)
+        rc = take(c, r, NULL, 0);
+    return rc;
+}
+
 int ncclCommInitRank(void **all, int ranks, unique_id id, int rank)
 {
     communicator *const c = calloc(1, sizeof *c);
@@ -198,10 +209,7 @@ int ncclCommInitRank(void **all, int ranks, unique_id id, int rank)
     path_of(c, rank, rank, -1, path);
     const int file = open(path, O_CREAT | O_WRONLY, 0600);
     int rc = file < 0 || close(file) ? SYSTEM_ERROR : DONE;
-    for (int r = 0; r < ranks && rc == DONE; r++)
-        rc = post(c, r, NULL, 0);
-    for (int r = 0; r < ranks && rc == DONE; r++)
-        rc = take(c, r, NULL, 0);
+    rc = rc ? rc : meet(c);
     if (rc == DONE && asked("refuses") && rank == ranks - 1)
         rc = SYSTEM_ERROR;
     if (rc)
@@ -224,16 +232,14 @@ int ncclCommAbort(void *all)
     return DONE;
 }
 
+/* As NCCL's it waits for all ranks, and every message has been received. */
 int ncclCommDestroy(void *all)
 {
     communicator *const c = all;
-    char path[PATH];
-    for (int r = 0; r < c->ranks; r++) {
-        path_of(c, r, c->rank, c->received[r], path);
-        if (access(path, F_OK) == 0) {
-            fprintf(stderr, "fake nccl: nobody has received what rank %d sent to %d\n", r, c->rank);
-            abort();
-        }
+    if (meet(c)) {
+        fprintf(stderr, "fake nccl: rank %d ends, and not all ranks, or not all messages\n",
+                c->rank);
+        abort();
     }
     leave(c);
     return DONE;

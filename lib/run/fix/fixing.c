@@ -114,14 +114,23 @@ static int run_stage(run *r, lat_copy *c[], int n)
     return rc < 0 ? -1 : 0;
 }
 
-/* Is this batch the last work for the device? Of a pipe this is not known. */
-static bool last_batch(const run *r)
+/* All ranks close the device if this batch is the last work for it. Of a pipe this is not known. */
+static int close_after(run *r)
 {
-    const lat_fixing *f = &r->fixing;
+    lat_fixing *f = &r->fixing;
+    bool last = lat_fields_last(r->in); /* rank 0 reads */
     int left = f->algorithm->residual && !r->outer;
     for (int i = 0; i < f->copies; i++)
         left += !f->copy[i].measured;
-    return left == f->nbatch && lat_fields_last(r->in);
+    if (left > f->nbatch)
+        return 0;
+    if (f->comm->broadcast(f->comm, &last, sizeof last, 0))
+        return -1;
+    if (last) {
+        lat_device_close(f->device);
+        f->device = NULL;
+    }
+    return 0;
 }
 
 /* The stage of all copies of the batch is over. Where each is finished the others are, too. */
@@ -148,10 +157,8 @@ static int sweep_all(run *r)
                 return -1;
             next_stage(c, f->nbatch, f->algorithm->stages);
         }
-        if (last_batch(r)) {
-            lat_device_close(f->device);
-            f->device = NULL;
-        }
+        if (close_after(r))
+            return -1;
         for (int i = 0; i < f->nbatch; i++)
             if (lat_copy_measure(f, c[i]))
                 return -1;
