@@ -758,18 +758,40 @@ fake_nccl() {
     for d in plain gpu; do cut -f 6 $d.tsv | tail -n +2 | sort -n | tail -n 1; done | paste -s | awk '{ print; exit !($2 < .7 * $1) }'
 }
 
-@test "a GPU that is lost in the middle of columns: one sentence, and the checkpoint goes on, with the same bytes" {
+# lose_gpu TOOL COMMAND...: the GPU is lost once the checkpoint ck is there: one sentence, no output; the same command goes on, to the
+# bytes of whole.lat.
+lose_gpu() {
+    local code=0
     "${CC:-cc}" -shared -fPIC -o lost.so "$ROOT/tests/faults/lost_gpu.c" -ldl -lpthread || skip "no compiler"
-    lat-heatbath -q --device gpu --dims 16,16,16,32 --beta 6 --thermalise 10 -o links.lat
-    local solve=(lat-solve -q --device gpu --kappa .145 --solver cg --batch 1 --source "point:1,2,3,4" --checkpoint ck) code=0
-    "${solve[@]}" links.lat -o whole.lat
-    LAT_LOSE_GPU=ck LD_PRELOAD=$PWD/lost.so "${solve[@]}" links.lat -o cut.lat 2>said || code=$?
+    LAT_LOSE_GPU=ck LD_PRELOAD=$PWD/lost.so "$@" --checkpoint ck -o cut.lat 2>said || code=$?
     cat said
     [ "$code" -eq 1 ]
     [ "$(wc -l <said)" -eq 1 ]
-    grep -q '^lat-solve: GPU: .*; the same command with --resume ck goes on$' said
+    grep -q "^$1: \(links.lat: \)\?GPU: .*; the same command with --resume ck goes on\$" said
     [ ! -e cut.lat ]
-    "${solve[@]}" --resume ck links.lat -o cut.lat
+    "$@" --checkpoint ck --resume ck -o cut.lat
+    cmp whole.lat cut.lat
+    rm cut.lat
+}
+
+@test "a GPU that is lost in the middle of columns: one sentence, and the checkpoint goes on, with the same bytes" {
+    lat-heatbath -q --device gpu --dims 16,16,16,32 --beta 6 --thermalise 10 -o links.lat
+    local solve=(lat-solve -q --no-provenance --device gpu --kappa .145 --solver cg --batch 1 --source "point:1,2,3,4" links.lat)
+    "${solve[@]}" -o whole.lat
+    lose_gpu "${solve[@]}"
+}
+
+@test "a GPU that is lost, or a rank that is killed, in solves by multigrid and between rounds of a subspace" {
+    lat-heatbath -q --device gpu --dims 16,16,16,32 --beta 6 --thermalise 10 -o links.lat
+    local solve=(lat-solve -q --no-provenance --device gpu --kappa .15 --solver mg --batch 1 --source "point:1,2,3,4" links.lat)
+    local subspace=(lat-subspace -q --no-provenance --device gpu --kappa .15 links.lat)
+    "${subspace[@]}" -o whole.lat
+    lose_gpu "${subspace[@]}"
+    "${solve[@]}" -o whole.lat
+    lose_gpu "${solve[@]}"
+    need_mpi
+    kill_a_rank 2 "${solve[@]}"
+    "${solve[@]}" --checkpoint ck --resume ck -o cut.lat
     cmp whole.lat cut.lat
 }
 

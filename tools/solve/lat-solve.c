@@ -431,18 +431,6 @@ static int open_all(run *r)
     return 0;
 }
 
-/* A run that failed: columns that are done go into the checkpoint, and the sentence says so. */
-static void keep_done(run *r)
-{
-    char *why = strdup(lat_error());
-    const bool there = lat_sections_save(&r->v.s.kept);
-    if (there && why && strcmp(why, LAT_ANOTHER_FAILED))
-        lat_fail("%s; the same command with --resume %s goes on", why, checkpoint);
-    else
-        lat_fail("%s", why ? why : "out of memory: a sentence");
-    free(why);
-}
-
 /* What is done stays in the checkpoint, if the run has not come to its end. What the output has of
  * others goes first, since the disk may be full. */
 static void give_up(run *r, int code)
@@ -451,7 +439,7 @@ static void give_up(run *r, int code)
     s->writer.out = lat_sections_cut(&s->kept, s->writer.out);
     if (!lat_sections_stopped(&s->kept, code) && code == LAT_FAILED && *s->name
         && (lat_opts.comm->size == 1 || s->writer.failed))
-        keep_done(r);
+        lat_sections_keep(&s->kept);
 }
 
 int main(int argc, char **argv)

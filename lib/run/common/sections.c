@@ -130,6 +130,17 @@ bool lat_sections_save(lat_sections *k)
     return k->there;
 }
 
+void lat_sections_keep(lat_sections *k)
+{
+    char *why = strdup(lat_error());
+    const bool there = lat_sections_save(k);
+    if (there && why && strcmp(why, LAT_ANOTHER_FAILED))
+        lat_fail("%s; the same command with --resume %s goes on", why, k->path);
+    else
+        lat_fail("%s", why ? why : "out of memory: a sentence");
+    free(why);
+}
+
 int lat_sections_due(const lat_sections *k, bool *due)
 {
     double now = lat_stop_asked() || lat_seconds() - k->last >= SHARE * k->took;

@@ -106,11 +106,14 @@ bool lat_sections_asked(lat_sections *k);
 bool lat_sections_stopped(lat_sections *k, int code);
 
 /* Writes the file if it lacks something; begin, put and end do so with more fields than those of
- * sections. A
- * file that cannot be written is no reason to lose what is in memory: it is a warning, one until it
- * can be written again. True if the file has something. lat_error is empty afterwards. */
+ * sections. A file that cannot be written is no reason to lose what is in memory: it is a warning,
+ * one until it can be written again. True if the file has something. lat_error is empty afterwards.
+ */
 bool lat_sections_save(lat_sections *k);
 int lat_sections_begin(lat_sections *k, lat_output **out);
 int lat_sections_put(const lat_sections *k, lat_output *out, const char *name, const double *number,
                      int numbers, lat_field *f);
 void lat_sections_end(lat_sections *k, lat_output *out, int rc);
+
+/* A run has failed, as lat_error says: saves what is there, and the sentence says how to go on. */
+void lat_sections_keep(lat_sections *k);
