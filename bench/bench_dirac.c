@@ -162,7 +162,7 @@ static void set_up(bed *b, const line *l)
     f.mass = .2;
     f.csw = f.csw_t = l->clover ? 1 : 0;
     f.boundary[3].theta = 1;
-    const lat_grid_spec spec = {b->u.head.geom, l->storage, -1, false};
+    const lat_grid_spec spec = {b->u.head.geom, l->storage, -1, false, true};
     const lat_dirac_options options = {.reals = l->reals};
     need((b->grid = lat_grid_new(cpu_device(), &spec))
              && (!bench_temporal() || !lat_temporal_open(cpu_device(), &b->u, NULL, &b->gauge))

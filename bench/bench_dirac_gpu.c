@@ -114,7 +114,8 @@ static const int all[LAT_VECTOR_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 static setting enter(lat_device *dev, const line *l, lat_storage storage)
 {
     setting s = {0};
-    const lat_grid_spec spec = {.lattice = links.head.geom, .storage = storage, .across = -1};
+    const lat_grid_spec spec = {
+        .lattice = links.head.geom, .storage = storage, .across = -1, .spinors = true};
     const lat_part both = {LAT_BOTH, l->columns, all};
     const char *reals = getenv("LAT_REALS");
     const lat_dirac_options options = {.reals = reals ? atoi(reals) : 0};

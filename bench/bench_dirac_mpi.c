@@ -39,7 +39,8 @@ static bool is(const char *name, const char *value)
 
 static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage storage, int columns)
 {
-    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = storage, .across = -1, .spinors = true};
     lat_fermion f;
     lat_fermion_init(&f);
     strcpy(f.name, "wilson");

@@ -96,7 +96,8 @@ static int random_columns(bed *b, const lat_part *p)
 static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage storage, int columns,
                      int modes, int degree, lat_sign_series series)
 {
-    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = storage, .across = -1, .spinors = true};
     const lat_dirac_options how = {.reals = 0};
     const lat_sign_options sign = {.delta = 1e-10, .order = degree, .series = series};
     lat_fermion kernel;

@@ -447,10 +447,10 @@ fake_nccl() {
     lat-heatbath -v -n 3 --device gpu --transport nccl --seed 1 --beta 6 --every 2 a.lat -o b.lat 2>said
     grep -q 'gpu .* x 3, nccl' said
     lat-info b.lat | grep -q 'gpu .* x 3, nccl'
-    lat-heatbath -q --device cpu --dims 8,4,4,10 --beta 6 --thermalise 20 -o links.lat
+    lat-heatbath -q --device cpu --dims 8,8,4,10 --beta 6 --thermalise 20 -o links.lat
     for how in "-p double" "--csw 1.2 --boundary p,.3,p,.4 --solver cg" "-p half --columns 0"; do
         # shellcheck disable=SC2086
-        for n in 1 "2 --transport staged" "2 --transport nccl" "3 --transport nccl"; do
+        for n in 1 "2 --transport staged" "2 --transport nccl" "4 --grid 1,1,2,2 --transport nccl" "3 --transport nccl"; do
             lat-solve -v -n $n --device gpu --no-provenance --kappa .12 $how --source point:1,2,3,4 links.lat -o "$n.lat" 2>said
             cmp 1.lat "$n.lat"
         done
@@ -713,6 +713,48 @@ fake_nccl() {
     lat-start weak --dims 6,4,4,8 -o odd.lat
     refuses 1 "expected a multiple of 64 sites a slice of t, found 6 x 4 x 4" lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-solve -q -n 2 --kappa .12 --source wall:0 odd.lat -o x.lat
+}
+
+@test "ranks with GPUs that cut z, and t, solve as one does, to the last bit: any operator, precision, transport; deflated, too" {
+    need_mpi
+    lat-heatbath -q --device cpu --dims 8,8,8,10 --beta 6 --thermalise 20 -o links.lat
+    lat-solve -q -n 2 --grid 1,1,2,1 --device gpu --kappa .12 --source wall:0 --columns 0 links.lat -o there.lat 2>said || skip "$(cat said)"
+    # solved LINKS OPTIONS GRID..: on each grid, with its transport, the bytes of one GPU.
+    solved() {
+        local how
+        # shellcheck disable=SC2086
+        lat-solve -q --device gpu --no-provenance $2 --source point:1,2,3,4 "$1" -o one.lat
+        for how in "${@:3}"; do
+            # shellcheck disable=SC2086
+            lat-solve -q --grid $how --device gpu --no-provenance $2 --source point:1,2,3,4 "$1" -o ranks.lat
+            cmp one.lat ranks.lat || { echo "$2, --grid $how"; return 1; }
+        done
+    }
+    solved links.lat "-p double --kappa .13" 1,1,2,1 1,1,2,2 1,1,4,1 1,1,2,3 "1,1,2,1 --transport staged"
+    solved links.lat "-p half --kappa .13 --columns 0" 1,1,2,1 1,1,2,2 "1,1,2,3 --transport staged"
+    solved links.lat "-p half --kappa .12 --csw 1.2 --boundary p,.3,.1,.4 --solver cg" 1,1,2,2 1,1,4,1
+    solved links.lat "-p double --mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd asym" 1,1,2,1 1,1,2,3
+    solved links.lat "-p single --residual 1e-5 --kappa .12 --csw .9 --boundary p,p,a,o" 1,1,2,2 "1,1,4,1 --transport staged"
+    solved links.lat "--masses .2,.3 --columns 0,5" 1,1,2,2
+    lat-heatbath -q --device cpu -N 2 --dims 16,4,8,6 --beta 2.4 --thermalise 20 -o two.lat
+    solved two.lat "--kappa .13 --csw 1" 1,1,2,2 1,1,4,1
+    solved two.lat "--kappa .12 --boundary p,p,p,o --solver cg" "1,1,2,3 --transport staged"
+    local how
+    for how in "" "--grid 1,1,2,1" "--grid 1,1,2,2"; do
+        # shellcheck disable=SC2086
+        lat-modes -q --device gpu --no-provenance $how --kappa .13 --matrix g5S --modes 4 --residual 1e-6 links.lat -o "modes$how.lat"
+        cmp modes.lat "modes$how.lat"
+    done
+    solved links.lat "--kappa .13 --deflate modes.lat --columns 0,1" 1,1,2,1 1,1,2,2
+    refuses 1 "expected a multiple of 256 sites in a rank's part of a slice of t, found 128" \
+        lat-solve -q --grid 1,1,4,1 --device gpu --kappa .13 --deflate modes.lat --source wall:0 links.lat -o x.lat
+    # Planes whose sites are no multiple of 64 are for GPUs that cut t, or for the CPU where it may be taken.
+    lat-start weak --dims 6,4,8,8 -o odd.lat
+    refuses 1 "expected a multiple of 64 sites in x and y, found 6 x 4" lat-solve -q --grid 1,1,2,1 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
+    lat-solve -q --grid 1,1,2,1 --kappa .12 --source wall:0 odd.lat -o x.lat
+    refuses 2 "expected a --grid with one rank along y" lat-solve -q --grid 1,2,1,1 --device gpu --kappa .12 --source wall:0 links.lat -o y.lat
+    refuses 1 "multigrid: ranks with GPUs cut t alone" lat-solve -q --grid 1,1,2,1 --device gpu --solver mg --kappa .12 --source wall:0 links.lat -o y.lat
+    refuses 2 "ranks with GPUs cut the last axis of a lattice alone" lat-orelax -q --grid 1,1,2,1 --device gpu links.lat -o y.lat
 }
 
 @test "lat-modes on a GPU finds the CPU's eigenvalues, of every matrix, and the same bytes on ranks that share it" {

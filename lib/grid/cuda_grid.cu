@@ -41,7 +41,9 @@ static void set_axes(lat_gpu_grid *g)
         w->extent[a] = w->dims[a] = 1;
     for (int mu = 0; mu < all->nd; mu++) {
         const bool cut = mu == last && (grid->halo || grid->distributed);
-        const int extent = cut ? grid->slab.count + (grid->halo ? 2 : 0) : all->dims[mu];
+        const int extent = cut           ? grid->slab.count + (grid->halo ? 2 : 0)
+                           : grid->boxed ? grid->box.count[mu]
+                                         : all->dims[mu];
         w->dims[mu] = (uint32_t)extent;
         if (mu == w->across) {
             g->slice_step = step;

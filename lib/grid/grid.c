@@ -27,6 +27,23 @@ static int make_slot(lat_grid *g)
     return 0;
 }
 
+/* Can GPUs so cut it? */
+static int check_gpus(const lat_grid *g)
+{
+    const lat_geometry *all = &g->spec.lattice;
+    if (!g->dev->gpu || lat_box_slab(&g->box, all))
+        return 0;
+    if (!g->spec.spinors)
+        return lat_fail_usage("ranks with GPUs cut the last axis of a lattice alone: expected at "
+                              "most %d ranks and no --grid, or --device cpu",
+                              all->dims[all->nd - 1] / 2);
+    if (g->box.ranks[1] > 1)
+        return lat_fail_usage("spinors on GPUs: expected a --grid with one rank along y, or "
+                              "--device cpu, found %d",
+                              g->box.ranks[1]);
+    return 0;
+}
+
 /* What is here, and where it ends in ghosts. */
 static int divide(lat_grid *g)
 {
@@ -39,12 +56,8 @@ static int divide(lat_grid *g)
     g->here = g->slot;
     if (across == last)
         return 0;
-    if (lat_box_of(comm, all, &g->box))
+    if (lat_box_of(comm, all, &g->box) || check_gpus(g))
         return -1;
-    if (g->dev->gpu && !lat_box_slab(&g->box, all))
-        return lat_fail_usage("ranks with GPUs cut the last axis of a lattice alone: expected at "
-                              "most %d ranks and no --grid, or --device cpu",
-                              all->dims[last] / 2);
     const int first = g->axis[0], whole = across < 0 || g->box.ranks[across] == 1 ? first : across;
     if (g->box.ranks[whole] > 1 && whole != last)
         return lat_fail_usage("slices across %c: expected a --grid with one rank along %c",

@@ -2,9 +2,9 @@
 /* grid.h: the part of a lattice that a rank has, how its sites lie in memory, and fields on them.
  *
  * Ranks cut the lattice into boxes (lattice/box.h); those with GPUs into slabs, consecutive slices
- * of the last axis. Where a field is asked for at neighbouring sites there is a halo: ghosts around
- * the box, along the axes that are cut, copies of the neighbours' faces (halo.h). Sites have a
- * parity, the parity of x + y + z + t.
+ * of the last axis, or for spinors into boxes with whole y. Where a field is asked for at
+ * neighbouring sites there is a halo: ghosts around the box, along the axes that are cut, copies of
+ * the neighbours' faces (halo.h). Sites have a parity, the parity of x + y + z + t.
  *
  * A grid may be cut into independent slices across one direction (Coulomb gauge): these are
  * lattices of one dimension less. A rank has slots for some of them; slice[slot] says which one a
@@ -62,6 +62,7 @@ typedef struct lat_grid_spec {
     lat_storage storage;  /* of the grid's fields */
     int across;           /* direction across which slices are independent lattices, or -1 */
     bool odd;             /* odd extents, too: for what needs no even and odd sites. On the CPU. */
+    bool spinors;         /* its fields are those of spaces (vector/space.h) */
 } lat_grid_spec;
 
 /* What both kinds of device tell of a grid; theirs begin with it. */

@@ -20,7 +20,7 @@ typedef struct lat_mg_fine {
 } lat_mg_fine;
 
 /* Blocks for the lattice, which must fit ranks: 0, or -1 with lat_error set. */
-int lat_mg_fine_check(const lat_geometry *lattice, const lat_comm *comm, int block[LAT_MAX_DIMS]);
+int lat_mg_fine_check(const lat_geometry *lattice, const lat_device *dev, int block[LAT_MAX_DIMS]);
 
 /* Above `coarse`, with these blocks. there: of lat_multigrid_options. n vectors. 0, or -1 with
  * lat_error set; lat_mg_fine_close in either case. */

@@ -11,7 +11,7 @@ int lat_multigrid_takes(const lat_device *device, const lat_geometry *lattice, i
     int block[LAT_MAX_DIMS];
     if (lattice->nd != 4 || (nc != 2 && nc != 3))
         return lat_fail("multigrid: expected SU(2) or SU(3) in four dimensions");
-    return lat_mg_fine_check(lattice, device->comm, block);
+    return lat_mg_fine_check(lattice, device, block);
 }
 
 /* A cycle of an ordinary setup: |r| falls by this. */
@@ -155,13 +155,12 @@ int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
 static int open_levels(lat_multigrid *m, const lat_field *links)
 {
     lat_geometry coarse = m->d->space->grid->spec.lattice;
-    const lat_comm *comm = m->d->space->grid->dev->comm;
+    const lat_device *dev = m->d->space->grid->dev;
     int block[LAT_MAX_DIMS];
-    if (lat_mg_fine_check(&coarse, comm, block))
+    if (lat_mg_fine_check(&coarse, dev, block))
         return -1;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         coarse.dims[mu] /= block[mu];
-    const lat_device *dev = m->d->space->grid->dev;
     const int columns = m->d->space->columns,
               batches = dev->gpu ? (columns + LAT_EIGHT - 1) / LAT_EIGHT : 1;
     m->coarse = lat_level_open(dev, &coarse, &m->d->space->grid->box, m->report.vectors,

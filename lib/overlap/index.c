@@ -95,7 +95,7 @@ int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermi
                      int most, int *index, int *steps)
 {
     const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1, .spinors = true};
     flow f = {.links = links, .most = most};
     lat_overlap_kernel(overlap, &f.kernel);
     lat_grid *grid = lat_grid_new(device, &spec);

@@ -184,7 +184,7 @@ static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *link
                        const lat_fermion *kernel, int columns)
 {
     const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1};
+        .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1, .spinors = true};
     return lat_rc(!(o->single = lat_grid_new(device, &spec))
                   || !(o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
                   || !(o->hs = lat_dirac_open(o->coarse, links, kernel, NULL)));
@@ -194,7 +194,7 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
                               const lat_fermion *fermion, const lat_overlap_options *options)
 {
     const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1};
+        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1, .spinors = true};
     lat_fermion kernel;
     if (lat_overlap_check(fermion))
         return NULL;

@@ -36,10 +36,13 @@ lat_space *lat_space_open_in(lat_grid *grid, int nc, int columns,
     return s;
 }
 
-bool lat_space_gpu_takes(const lat_geometry *lattice, int ranks)
+bool lat_space_gpu_takes(const lat_geometry *lattice, const lat_comm *comm)
 {
     const int *const dims = lattice->dims;
-    return ranks == 1 || dims[0] * dims[1] * dims[2] % 64 == 0;
+    lat_box box;
+    if (comm->size == 1 || lat_box_of(comm, lattice, &box)) /* a grid will say what is wrong */
+        return true;
+    return box.ranks[1] == 1 && dims[0] * dims[1] * (box.ranks[2] > 1 ? 1 : dims[2]) % 64 == 0;
 }
 
 int lat_spinor_colours(const lat_device *dev, int nc) { return dev->gpu ? 3 : nc; }

@@ -146,7 +146,7 @@ typedef struct lat_vector_ops {
 extern const lat_vector_ops lat_vector_cpu, lat_vector_gpu;
 
 /* Batches of 1 to LAT_VECTOR_COLUMNS columns for SU(2) and SU(3) on four-dimensional lattices.
- * Borrows the grid (across -1; with a halo). */
+ * Borrows the grid (across -1, spinors). */
 lat_space *lat_space_open(lat_grid *grid, int nc, int columns);
 
 /* The same in the temporal gauge (temporal.h), which is borrowed; NULL: in that of hosts. */
@@ -154,8 +154,9 @@ lat_space *lat_space_open_in(lat_grid *grid, int nc, int columns,
                              const struct lat_temporal *temporal);
 void lat_space_close(lat_space *s); /* its batches are freed before; NULL is allowed */
 
-/* GPUs of so many ranks take it: several, where slices of t have a multiple of 64 sites. */
-bool lat_space_gpu_takes(const lat_geometry *lattice, int ranks);
+/* Do GPUs of these ranks take it? Several, where slices of t have a multiple of 64 sites, and where
+ * ranks cut z, too, planes in z have. y is whole. */
+bool lat_space_gpu_takes(const lat_geometry *lattice, const lat_comm *comm);
 
 /* Colours of a spinor in a device's memory: on a GPU 3, where the third one of SU(2) is zero. */
 int lat_spinor_colours(const lat_device *dev, int nc);

@@ -101,14 +101,14 @@ int lat_temporal_open(lat_device *dev, const lat_field *u, const double *there, 
     if (!t)
         return -1;
     const int rc = there ? lat_temporal_on_gpu(t, dev, &u->head.geom, there) : fill_gauge(t, u);
-    if (rc || !lat_temporal_unit(t, LAT_STORAGE_SINGLE)
+    if (rc || !lat_temporal_unit(t, LAT_STORAGE_SINGLE) || to_box(dev->comm, t)
         || (dev->gpu && !there && lat_temporal_to_gpu(t, dev))) {
         const bool failed = rc || lat_temporal_unit(t, LAT_STORAGE_SINGLE);
         lat_temporal_close(t);
         return failed ? -1 : 0;
     }
     *to = t;
-    return dev->gpu ? 0 : to_box(dev->comm, t);
+    return 0;
 }
 
 void lat_temporal_close(lat_temporal *t)

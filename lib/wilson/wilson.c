@@ -69,7 +69,8 @@ int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage 
     const lat_wilson_options *o = &w->options;
     const lat_field *links = w->links;
     lat_device *device = w->device;
-    const lat_grid_spec spec = {.lattice = links->head.geom, .storage = storage, .across = -1};
+    const lat_grid_spec spec = {
+        .lattice = links->head.geom, .storage = storage, .across = -1, .spinors = true};
     const double volume = (double)lat_volume(&links->head.geom);
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))

@@ -74,7 +74,7 @@ static void *numbers(size_t n, size_t size)
 /* Fields and operator for links that are there; options of reals and trace. */
 static bool set_up(setup *t, lat_storage storage, int columns, lat_dirac_options options)
 {
-    const lat_grid_spec spec = {t->u.head.geom, storage, -1, false};
+    const lat_grid_spec spec = {t->u.head.geom, storage, -1, false, true};
     const int nc = t->u.head.nc;
     t->columns = columns;
     t->eps = storage == LAT_STORAGE_DOUBLE   ? 0x1p-53
@@ -1372,7 +1372,7 @@ static void refused(double mass, double csw, int reals, bool bent, const char *w
     lat_fermion f = fermion_of(mass);
     f.csw = f.csw_t = csw;
     const lat_dirac_options options = {.reals = reals};
-    const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1, false};
+    const lat_grid_spec spec = {u.head.geom, LAT_STORAGE_DOUBLE, -1, false, true};
     lat_grid *grid = lat_grid_new(dev, &spec);
     lat_space *s = lat_space_open(grid, nc, 1);
     lat_dirac *d = lat_dirac_open(s, &u, &f, &options);
@@ -1436,114 +1436,205 @@ static void check_device(int cases)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* check_dirac bytes N: on N ranks, sums and a checksum of each slice of M x and S x. */
-static int print_bytes(int ranks, char **argv)
+/* check_dirac bytes N DEVICE [GRID [TRANSPORT]]: on N ranks, what sums are and, of each plane in z,
+ * checksums of spinors: a line for each step, so that the first one that differs says where to
+ * look. On the CPU lanes are in boxes; in rows; in boxes on one rank and in rows on several. On a
+ * GPU groups are bricks of 8 x 4, 8 x 4 and 2 x 16 sites. */
+static const char *const on_cpu[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"}, *const on_gpu[] = {
+                                                                            "8 8 8 10", "16 4 8 8",
+                                                                            "4 16 8 6"};
+
+typedef struct bytes_case {
+    const lat_comm *comm;
+    lat_field u, out; /* out: two columns */
+    lat_grid *grid;
+    lat_temporal *gauge;
+    lat_space *s;
+    lat_dirac *d;
+    lat_dfield *x, *y;
+    char name[64];
+} bytes_case;
+
+static const int two[] = {0, 1};
+static const lat_part both_parities = {LAT_BOTH, 2, two}, odd_sites = {LAT_ODD, 2, two},
+                      first_alone = {LAT_BOTH, 1, two};
+
+static void open_bytes(bytes_case *b, lat_device *device, const char *dims, lat_storage storage,
+                       double csw, double theta, bool in_gauge)
 {
-    const lat_comm *comm = lat_comm_start(ranks, argv);
-    if (!comm)
+    b->u = field_of_ranks(LAT_GAUGE, geometry_of(dims), 3, LAT_F64, b->comm);
+    fill_haar(&b->u, 11);
+    need(!lat_field_exchange(&b->u), "links");
+    lat_fermion f = fermion_of(.4);
+    f.csw = f.csw_t = csw;
+    f.boundary[3].theta = theta;
+    f.boundary[2].theta = theta == 1 ? 0 : .2;
+    const lat_grid_spec spec = {b->u.head.geom, storage, -1, false, true};
+    snprintf(b->name, sizeof b->name, "%s %s csw %g theta %g%s", dims, lat_storage_name(storage),
+             csw, theta, in_gauge ? " temporal" : "");
+    b->grid = lat_grid_new(device, &spec);
+    b->gauge = NULL;
+    need(b->grid && (!in_gauge || !lat_temporal_open(device, &b->u, NULL, &b->gauge)), lat_error());
+    b->s = lat_space_open_in(b->grid, 3, 2, b->gauge);
+    b->d = b->s ? lat_dirac_open(b->s, &b->u, &f, NULL) : NULL;
+    need(b->d != NULL, lat_error());
+    b->x = lat_vector_new(b->s, "x");
+    b->y = lat_vector_new(b->s, "y");
+    lat_header_init(&b->out.head);
+    b->out.head.geom = b->u.head.geom;
+    b->out.head.nc = 3;
+    lat_header_make_spinors(&b->out.head, LAT_MODES, 2);
+    need(b->x && b->y && !lat_field_alloc(&b->out, b->comm), "spinors");
+}
+
+static void close_bytes(bytes_case *b)
+{
+    lat_dfield_free(b->x);
+    lat_dfield_free(b->y);
+    lat_dirac_close(b->d);
+    lat_space_close(b->s);
+    lat_temporal_close(b->gauge);
+    lat_grid_free(b->grid);
+    lat_field_free(&b->u);
+    lat_field_free(&b->out);
+}
+
+/* Of spinors on the device. */
+static void print_planes(bytes_case *b, const char *what, const lat_dfield *x)
+{
+    enum { PLANES = 16, SLICES = 16 };
+    const int *const dims = b->u.head.geom.dims;
+    const size_t words = lat_field_reals(&b->out)
+                         / (size_t)(lat_field_slab(&b->out).count * dims[2]);
+    uint16_t own[SLICES][PLANES] = {{0}}, all[SLICES][PLANES];
+    for (int c = 0; c < 2; c++)
+        need(!lat_spinor_get(b->s, x, c, &b->out, c), "spinors");
+    for (int k = 0; k < lat_field_slab(&b->out).count * dims[2]; k++) {
+        uint64_t hash = 14695981039346656037u;
+        for (size_t i = 0; i < words; i++) {
+            uint64_t word;
+            memcpy(&word, (double *)b->out.data + (size_t)k * words + i, sizeof word);
+            hash = (hash ^ word) * 1099511628211u;
+        }
+        own[k / dims[2]][k % dims[2]] = (uint16_t)(hash >> 48 ^ hash >> 32);
+    }
+    need(!lat_field_gather(&b->out, own, sizeof *own, all), "checksums");
+    if (b->comm->rank)
+        return;
+    printf("%s, %s:", b->name, what);
+    for (int t = 0; t < dims[3]; t++)
+        for (int z = 0; z < dims[2]; z++)
+            printf("%s%04x", z ? "," : " ", all[t][z]);
+    puts("");
+}
+
+static void print_case(bytes_case *b)
+{
+    const lat_dirac_matrix schur = {LAT_SYMMETRIC, LAT_DAGGER};
+    double norm[2], log_det;
+    long negative;
+    lat_scalar dot[2], shadow[2];
+    const lat_apply_end end = {.norm = norm, .with = b->x, .dot = dot, .shadow = shadow};
+    need(!b->s->ops->random(b->s, &both_parities, 4, b->x), "random numbers");
+    print_planes(b, "random", b->x);
+    for (int c = 0; c < 2; c++)
+        need(!lat_spinor_put(b->s, b->y, 1 - c, &b->out, c), "spinors");
+    print_planes(b, "put", b->y);
+    need(!b->d->ops->apply(b->d, full_m, &both_parities, b->y, b->x, NULL), "M");
+    print_planes(b, "M x", b->y);
+    need(!b->d->ops->apply(b->d, full_m, &first_alone, b->y, b->x, NULL), "M");
+    print_planes(b, "M x of one column", b->y);
+    need(!b->d->ops->apply(b->d, schur, &odd_sites, b->x, b->y, NULL), "S");
+    print_planes(b, "S^+ M x", b->x);
+    for (int k = 0; k < 3; k++) /* halves of ghosts in turn */
+        need(!b->d->ops->apply(b->d, full_m, &both_parities, b->y, b->x, &end), "M");
+    print_planes(b, "M S^+ M x", b->y);
+    need(!b->d->ops->logdet(b->d, LAT_BOTH, &log_det, &negative), "log det");
+    if (b->comm->rank == 0)
+        printf("%s, sums: norms %a %a, dot %a, shadow %a, log det %a, %ld negative\n", b->name,
+               norm[0], norm[1], dot[1].re, shadow[0].re, log_det, negative);
+}
+
+static int print_bytes(int argc, char **argv)
+{
+    static const char *const transports[] = {"auto", "peer", "staged", "cuda-aware", "nccl"};
+    const bool gpu = argc > 3 && !strcmp(argv[3], "gpu");
+    lat_device_options options = {.choice = gpu ? LAT_DEVICE_GPU : LAT_DEVICE_CPU};
+    int *const g = lat_comm_grid;
+    if (argc > 4)
+        need(sscanf(argv[4], "%d,%d,%d,%d", g, g + 1, g + 2, g + 3) == 4, "X,Y,Z,T");
+    for (int k = 0; argc > 5 && k < 5; k++)
+        options.transport = strcmp(argv[5], transports[k]) ? options.transport : k;
+    const lat_comm *comm = lat_comm_start(atoi(argv[2]), argv);
+    lat_device *device = comm ? lat_device_open(&options, comm) : NULL;
+    if (!device)
         return lat_report(LAT_FAILED);
-    lat_device_options options = {.choice = LAT_DEVICE_CPU};
-    lat_device *device = lat_device_open(&options, comm);
-    /* Lanes in boxes; in rows; in boxes on one rank and in rows on several. */
-    static const char *const lattices[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"};
-    for (int k = 0; k < 24; k++) { /* 12 on: in the temporal gauge */
-        lat_field u = field_of_ranks(LAT_GAUGE, geometry_of(lattices[k % 3]), 3, LAT_F64, comm);
-        fill_haar(&u, 11);
-        need(!lat_field_exchange(&u), "links");
-        lat_fermion f = fermion_of(.4);
-        f.csw = f.csw_t = 1;
-        f.boundary[3].theta = k / 6 % 2 ? 1 : .3;
-        const lat_grid_spec spec = {u.head.geom,
-                                    k / 3 % 2 ? LAT_STORAGE_DOUBLE : LAT_STORAGE_SINGLE, -1, false};
-        static const int all[] = {0, 1};
-        const lat_part both_parities = {LAT_BOTH, 2, all}, odd = {LAT_ODD, 2, all};
-        lat_grid *grid = lat_grid_new(device, &spec);
-        lat_temporal *gauge = NULL;
-        need(k < 12 || !lat_temporal_open(device, &u, NULL, &gauge), "the temporal gauge");
-        lat_space *s = grid ? lat_space_open_in(grid, 3, 2, gauge) : NULL;
-        lat_dirac *d = s ? lat_dirac_open(s, &u, &f, NULL) : NULL;
-        need(d != NULL, "an operator");
-        lat_dfield *x = lat_vector_new(s, "x"), *y = lat_vector_new(s, "y");
-        double norm[2], log_det;
-        long negative;
-        lat_scalar dot[2], shadow[2];
-        const lat_apply_end end = {.norm = norm, .with = x, .dot = dot, .shadow = shadow};
-        const lat_dirac_matrix schur = {LAT_SYMMETRIC, LAT_DAGGER};
-        need(!s->ops->random(s, &both_parities, 4, x)
-                 && !d->ops->apply(d, full_m, &both_parities, y, x, NULL)
-                 && !d->ops->apply(d, schur, &odd, x, y, NULL)
-                 && !d->ops->apply(d, full_m, &both_parities, y, x, &end)
-                 && !d->ops->logdet(d, LAT_BOTH, &log_det, &negative),
-             "the operator");
-        lat_field out = spinors(u.head.geom, 3, 2);
-        lat_field_free(&out);
-        lat_header_init(&out.head);
-        out.head.geom = u.head.geom;
-        out.head.nc = 3;
-        lat_header_make_spinors(&out.head, LAT_MODES, 2);
-        need(!lat_field_alloc(&out, comm), "spinors");
-        for (int c = 0; c < 2; c++)
-            need(!lat_spinor_get(s, y, c, &out, c), "spinors");
-        uint64_t hash[64], own[64];
-        const size_t words = lat_field_reals(&out) / (size_t)lat_field_slab(&out).count;
-        for (int t = 0; t < lat_field_slab(&out).count; t++) {
-            own[t] = 14695981039346656037u;
-            for (size_t i = 0; i < words; i++) {
-                uint64_t word;
-                memcpy(&word, (double *)out.data + (size_t)t * words + i, sizeof word);
-                own[t] = (own[t] ^ word) * 1099511628211u;
-            }
-        }
-        need(!lat_field_gather(&out, own, sizeof *own, hash), "checksums");
-        if (comm->rank == 0) {
-            printf("%a %a %a %a %a %ld", norm[0], norm[1], dot[1].re, shadow[0].re, log_det,
-                   negative);
-            for (int t = 0; t < u.head.geom.dims[3]; t++)
-                printf(" %llx", (unsigned long long)hash[t]);
-            puts("");
-        }
-        lat_dfield_free(x);
-        lat_dfield_free(y);
-        lat_dirac_close(d);
-        lat_space_close(s);
-        lat_temporal_close(gauge);
-        lat_grid_free(grid);
-        lat_field_free(&u);
-        lat_field_free(&out);
+    for (int k = 0; k < (gpu ? 36 : 24); k++) { /* storages, boundaries, gauges */
+        bytes_case b = {.comm = comm};
+        open_bytes(&b, device, (gpu ? on_gpu : on_cpu)[k % 3], (lat_storage)(k / 12), k % 3 != 1,
+                   k / 3 % 2 ? 1 : .3, k / 6 % 2);
+        print_case(&b);
+        close_bytes(&b);
     }
     lat_device_close(device);
     return 0;
 }
 
-/* What `check_dirac bytes N` prints; NULL if it fails. The caller frees it. */
-static char *bytes_of(const char *program, int ranks)
+/* What `check_dirac bytes N ..` prints; NULL if it fails. The caller frees it. */
+static char *bytes_of(const char *program, int ranks, const char *how)
 {
-    char command[4200], *text = calloc(1, 1 << 16);
+    enum { MOST = 1 << 20 };
+    char command[4300], *text = calloc(1, MOST);
     snprintf(command, sizeof command,
              "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 "
              "ASAN_OPTIONS=\"${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0\" " /* of MPI */
-             "'%s' bytes %d",
-             program, ranks);
+             "'%s' bytes %d %s",
+             program, ranks, how);
     FILE *pipe = popen(command, "r");
     need(text && pipe, "a pipe");
-    const size_t n = fread(text, 1, (1 << 16) - 1, pipe);
+    const size_t n = fread(text, 1, MOST - 1, pipe);
     if (pclose(pipe) == 0 && n > 0)
         return text;
     free(text);
     return NULL;
 }
 
+/* The first line that differs. */
+static void compare_bytes(const char *one, const char *program, int ranks, const char *how)
+{
+    char *const more = bytes_of(program, ranks, how);
+    size_t at = 0;
+    for (size_t i = 0; more && one[i] && one[i] == more[i]; i++)
+        at = one[i] == '\n' ? i + 1 : at;
+    CHECK(more && !strcmp(one, more), "%d ranks, %s: %.*s\nexpected %.*s", ranks, how,
+          more ? (int)strcspn(more + at, "\n") : 7, more ? more + at : "nothing",
+          (int)strcspn(one + at, "\n"), one + at);
+    free(more);
+}
+
 static void check_ranks(const char *program)
 {
-    char *one = bytes_of(program, 1);
+    char *one = bytes_of(program, 1, "cpu");
     if (!CHECK(one != NULL, "one rank"))
         return;
-    for (int ranks = 2; ranks <= 3; ranks++) {
-        char *more = bytes_of(program, ranks);
-        CHECK(more && !strcmp(one, more), "%d ranks: %s\nexpected %s", ranks,
-              more ? more : "nothing", one);
-        free(more);
-    }
+    for (int ranks = 2; ranks <= 3; ranks++)
+        compare_bytes(one, program, ranks, "cpu");
+    free(one);
+}
+
+/* GPUs cut t; z; both, in parts that are not equal. */
+static void check_gpu_ranks(const char *program)
+{
+    static const struct {
+        int ranks;
+        const char *how;
+    } grids[] = {{2, "gpu 1,1,1,2"},        {2, "gpu 1,1,2,1"}, {4, "gpu 1,1,4,1"},
+                 {4, "gpu 1,1,2,2 staged"}, {6, "gpu 1,1,2,3"}, {2, "gpu 1,1,2,1 peer"}};
+    char *one = bytes_of(program, 1, "gpu");
+    if (!CHECK(one != NULL, "one GPU"))
+        return;
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++)
+        compare_bytes(one, program, grids[k].ranks, grids[k].how);
     free(one);
 }
 
@@ -1570,8 +1661,8 @@ int main(int argc, char **argv)
 {
     if ((argc == 2 || argc == 3) && !strcmp(argv[1], "short"))
         return check_short(argc == 3 ? atoi(argv[2]) : 4);
-    if (argc == 3 && !strcmp(argv[1], "bytes"))
-        return print_bytes(atoi(argv[2]), argv);
+    if (argc > 2 && !strcmp(argv[1], "bytes"))
+        return print_bytes(argc, argv);
     if (argc == 4 && !strcmp(argv[1], "random")) /* SEED COUNT: a campaign, tests/long */
         return campaign(strtoull(argv[2], NULL, 10), atoi(argv[3]));
     dev = cpu_device();
@@ -1587,6 +1678,10 @@ int main(int argc, char **argv)
     else {
         check_case("several ranks have the bytes of one");
         check_ranks(argv[0]);
+        if (dev) {
+            device_case(dev, "several ranks have the bytes of one");
+            check_gpu_ranks(argv[0]);
+        }
     }
     return check_done();
 }

@@ -20,7 +20,7 @@ enum { LATTICES = sizeof lattices / sizeof *lattices };
 
 static lat_grid *grid_of(const char *dims, lat_storage storage, int across)
 {
-    const lat_grid_spec spec = {geometry_of(dims), storage, across, false};
+    const lat_grid_spec spec = {geometry_of(dims), storage, across, false, false};
     lat_grid *g = lat_grid_new(dev, &spec);
     need(g != NULL, dims);
     return g;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_slab.c: in the slabs of fields and layouts every site has an index and its neighbours;
- * slices are assigned to ranks evenly. The same of boxes of layouts. */
+ * slices are assigned to ranks evenly. The same of boxes of layouts; faces of boxes on GPUs. */
 #include <stdlib.h>
 #include <string.h>
 #include "fix/assign.h"
@@ -9,6 +9,7 @@
 #include "check.h"
 #include "base/error.h"
 #include "lattice/field.h"
+#include "vector/faces.h"
 
 /* Rank r of n, for what only asks who it is. */
 static lat_comm pretend(int r, int n)
@@ -203,6 +204,74 @@ static void check_boxes(void)
         layouts_of("4,4,4,4", (int[]){1, 1, 1, 1}, lanes, true);
 }
 
+/* ---- faces of GPUs --------------------------------------------------------------------------- */
+
+/* Sites of a parity of a box, as faces.h has them: x/2 + X/2 (y + Y (z + Z t)). */
+typedef struct gpu_box {
+    const lat_geometry *lattice;
+    lat_box box;
+    uint32_t plane, slice;
+} gpu_box;
+
+static gpu_box gpu_box_of(const lat_geometry *lattice, const int ranks[LAT_MAX_DIMS], int rank)
+{
+    gpu_box b = {.lattice = lattice};
+    memcpy(b.box.ranks, ranks, sizeof b.box.ranks);
+    b.box = lat_box_at(&b.box, lattice, rank);
+    b.plane = (uint32_t)(b.box.count[0] / 2 * b.box.count[1]);
+    b.slice = b.plane * (uint32_t)b.box.count[2];
+    return b;
+}
+
+static size_t gpu_site(const gpu_box *b, uint32_t i, int parity)
+{
+    const int *const n = b->box.count, *const first = b->box.first, k = (int)i;
+    int x[LAT_MAX_DIMS] = {0, k / (n[0] / 2) % n[1], k / (int)b->plane % n[2], k / (int)b->slice};
+    for (int mu = 1; mu < 4; mu++)
+        x[mu] += first[mu];
+    x[0] = 2 * (k % (n[0] / 2)) + ((x[1] + x[2] + x[3] + parity) & 1);
+    return lat_site(b->lattice, x);
+}
+
+/* Where a rank looks, at its site x, for the neighbour on a side: its number among the ghosts. */
+static uint32_t gpu_ghost(const gpu_box *b, size_t x, int side)
+{
+    int c[LAT_MAX_DIMS];
+    lat_coordinates(b->lattice, x, c);
+    const uint32_t z = (uint32_t)(c[2] - b->box.first[2]), t = (uint32_t)(c[3] - b->box.first[3]),
+                   i = (uint32_t)(c[0] / 2 + c[1] * b->box.count[0] / 2) + z * b->plane
+                       + t * b->slice;
+    return side < LAT_Z_DOWN ? i - t * b->slice : lat_face_number_z(b->plane, b->slice, z, t, i);
+}
+
+/* What a rank sends first, second, .. is what its neighbour looks for there. */
+static void check_gpu_faces(const char *dims, const int ranks[LAT_MAX_DIMS])
+{
+    lat_geometry lattice;
+    size_t wrong = 0, seen = 0;
+    CHECK(lat_dims_parse(dims, &lattice) == 0, "%s", lat_error());
+    for (int r = 0; r < ranks[2] * ranks[3]; r++)
+        for (int k = 0; k < 2 * LAT_FACES; k++) {
+            const int side = k / 2, parity = k % 2, mu = side < LAT_Z_DOWN ? 3 : 2;
+            const gpu_box own = gpu_box_of(&lattice, ranks, r);
+            const uint32_t slices = (uint32_t)own.box.count[3],
+                           sites = mu == 3 ? own.slice : own.plane * slices;
+            int step[LAT_MAX_DIMS] = {0};
+            step[mu] = side % 2 ? 1 : -1;
+            const gpu_box there = gpu_box_of(&lattice, ranks, lat_box_rank(&own.box, step));
+            for (uint32_t n = 0; n < sites; n++) {
+                const size_t x = gpu_site(&own,
+                                          lat_face_place(own.plane, own.slice, slices, side, n),
+                                          parity),
+                             next = lat_neighbour(&lattice, x, mu, step[mu]);
+                wrong += parity_of(&lattice, x) != parity || gpu_ghost(&there, next, side ^ 1) != n;
+                seen++;
+            }
+        }
+    CHECK(wrong == 0 && seen > 0, "%s on %d,%d,%d,%d: %zu wrong of %zu", dims, ranks[0], ranks[1],
+          ranks[2], ranks[3], wrong, seen);
+}
+
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 static int random_below(unsigned *state, int n)
@@ -271,6 +340,11 @@ int main(void)
     check_slabs();
     check_case("layouts of boxes of any grid: the same");
     check_boxes();
+    check_case("faces of boxes on GPUs lie where the neighbours look for them");
+    check_gpu_faces("8,8,8,10", (int[]){1, 1, 2, 3});
+    check_gpu_faces("8,4,8,6", (int[]){1, 1, 4, 1});
+    check_gpu_faces("4,2,12,8", (int[]){1, 1, 3, 2});
+    check_gpu_faces("2,6,4,7", (int[]){1, 1, 1, 3});
     check_case("slabs of ranks differ by one slice at most");
     for (int slices = 1; slices < 40; slices++)
         for (int n = 1; n <= slices; n++) {

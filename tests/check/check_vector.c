@@ -89,7 +89,7 @@ static void compare(lat_space *s, const lat_dfield *x, const lat_field *host)
 
 static void check_layout(lat_device *dev, const lat_geometry geom, int nc, lat_storage storage)
 {
-    const lat_grid_spec spec = {geom, storage, -1, false};
+    const lat_grid_spec spec = {geom, storage, -1, false, true};
     static const int object[COLUMNS] = {0, 1, 2};
     const lat_part all = {LAT_BOTH, COLUMNS, lat_column_numbers};
     lat_field host = host_spinors(geom, nc);
@@ -131,7 +131,7 @@ static void check_device(lat_device *dev, const char *lanes)
 static void check_halves(lat_device *dev)
 {
     enum { FIELDS = 6 };
-    const lat_grid_spec spec = {{4, {6, 10, 2, 4}}, LAT_STORAGE_SINGLE, -1, false};
+    const lat_grid_spec spec = {{4, {6, 10, 2, 4}}, LAT_STORAGE_SINGLE, -1, false, true};
     lat_grid *grid = lat_grid_new(dev, &spec);
     lat_space *s = grid ? lat_space_open(grid, 3, COLUMNS) : NULL;
     lat_dfield *x[FIELDS] = {NULL};

@@ -115,8 +115,7 @@ static int show_progress(void *with, int converged, int of, double worst, long a
 /* The device, or, where it was chosen by itself and cannot do it, the CPU. */
 static lat_device *device_for(lat_modes_tool_run *r)
 {
-    const bool can = !subspace_path
-                     && lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm->size);
+    const bool can = !subspace_path && lat_space_gpu_takes(&r->links.u.head.geom, lat_opts.comm);
     return lat_device_or_cpu(r->device, can);
 }
 
@@ -180,7 +179,8 @@ static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage stor
 {
     const lat_field *u = lat_modes_tool_links(r);
     const int nc = u->head.nc;
-    const lat_grid_spec spec = {.lattice = u->head.geom, .storage = storage, .across = -1};
+    const lat_grid_spec spec = {
+        .lattice = u->head.geom, .storage = storage, .across = -1, .spinors = true};
     const lat_dirac_options how = {.reals = 0};
     return lat_rc(!(o->grid = lat_grid_new(on, &spec))
                   || !(o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))

@@ -111,7 +111,7 @@ static void end_row(FILE *to)
 
 static lat_device *device_for(const lat_field *u)
 {
-    const bool can = lat_space_gpu_takes(&u->head.geom, lat_opts.comm->size);
+    const bool can = lat_space_gpu_takes(&u->head.geom, lat_opts.comm);
     lat_device *on = lat_device_or_cpu(device, can);
     if (on)
         lat_device_threads(on, u, 1);

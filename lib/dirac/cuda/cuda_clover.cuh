@@ -49,7 +49,7 @@ static __device__ void step(lat_walk *w, const lat_gpu_sites &s, int mu, bool ba
 {
     if (back)
         w->x[mu] = one_step(s, mu, w->x[mu], true);
-    times_link(w->m, w->u + (natural_of(s, w->x) * 4 + (size_t)mu) * 18, back);
+    times_link(w->m, w->u + (held_of(s, w->x) * 4 + (size_t)mu) * 18, back);
     if (!back)
         w->x[mu] = one_step(s, mu, w->x[mu], false);
 }
@@ -159,7 +159,7 @@ static __device__ void pack_hermitian(double p[36], const lat_scalar c[6][6])
 typedef struct lat_clover_args {
     lat_gpu_sites sites;
     int parity;
-    const double *u; /* natural order */
+    const double *u; /* of held sites */
     double scalar, c_s, c_t, twist;
     double edge; /* more of `scalar`, on the slices low and high of this rank */
     int low, high;

@@ -12,11 +12,11 @@
  * ends, which it waits for before it reads spinors; links and clover matrices are older than any
  * hop.
  *
- * Several ranks: a slab of slices each. The first blocks of a hop send the two spins that a
- * neighbour needs of each site of both faces to its ghosts. Sites of the first and the last slice,
- * which are in the middle of the order, wait for them, chunk by chunk: a chunk that has not come
- * holds what no spinor has, and who has read it puts that back (cuda_spinor.cuh). No flags, no
- * fences.
+ * Several ranks: a slab of slices each, or a box where z is cut, too. The first blocks of a hop
+ * send what a neighbour needs of each site of a face to its ghosts: in t two spins, in z all. Sites
+ * of faces wait for them, chunk by chunk; those of the first and the last slice are in the middle
+ * of the order. A chunk that has not come holds what no spinor has, and who has read it puts that
+ * back (cuda_spinor.cuh). No flags, no fences.
  *
  * bench/history has what was measured. */
 #pragma once
@@ -38,14 +38,14 @@ DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links,
 {
     typename lat_algebra<real_of<P>>::spinor r;
     const lat_hop_args &a = e.a;
-    const in_memory<P, GHOSTS> from = {a, e.p, in + (size_t)a.active[e.n] * a.lattice.column,
-                                       GHOSTS ? (size_t)e.n * a.faces.column : 0, e.swap};
-    if (GHOSTS && !from.TAKES)
-        edge_ghosts<P, false>(a, e.p, from.ghost);
+    const in_memory<P, GHOSTS> from = {a, e.p, in + (size_t)a.active[e.n] * a.lattice.column, e.n,
+                                       e.swap};
+    if (GHOSTS)
+        edge_ghosts<P, false>(a, e.p, e.n, from.AWAITS);
     wilson_site<P, PHASES, AHEAD>(&r, a, e.p, from, links, begin,
                                   End::SCALED ? (real_of<P>)a.end.a : 1);
-    if (GHOSTS && !from.TAKES)
-        edge_ghosts<P, true>(a, e.p, from.ghost);
+    if (GHOSTS)
+        edge_ghosts<P, true>(a, e.p, e.n, from.AWAITS);
     End::template apply<P, ONCE>(e, &r.v[0][0][0]);
 }
 
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ l
     const uint32_t half = a.lattice.sites.half,
                    i = hop_number(a.lattice.sites, b.number, threadIdx.x);
     const bool there = i < half;
-    const lat_hop_site p = site_of(a, there ? i : half - 1, b);
+    const lat_hop_site p = site_of<GHOSTS>(a, there ? i : half - 1, b);
     const uint64_t policy = policy_of(a);
     const char *const links = a.links + (size_t)p.group * lat_link_form<P, R>::ALL;
     const end_site<P> e = {
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     const bool there = i < half, some = i / 32 < (half + 31) / 32,
                held = End::CLOVER && (P != LAT_STORAGE_DOUBLE || a.held);
     const char *const matrices = held ? held_clover(a) : NULL;
-    const lat_hop_site p = site_of(a, there ? i : half - 1, b);
+    const lat_hop_site p = site_of<GHOSTS>(a, there ? i : half - 1, b);
     char *const own = shared + thread / 32 * (LINKS + (held ? CLOVER : 0));
     bring<LINKS, lat_link_form<P, R>::IN_SPACE, CLOVER>(
         own, some ? a.links + (size_t)p.group * LINKS : NULL,

@@ -70,7 +70,8 @@ template <int P> struct end_sums {
         if (e.a.end.sums & LAT_SUM_DOT && !e.a.end.with)
             dot(product, x, h, unit);
         if (e.a.end.sums & LAT_SUM_SHADOW_IN)
-            shadow_of(shadow_x, x, e.p.i + e.a.lattice.before, parity_of(e.a), e.swap, unit);
+            shadow_of(shadow_x, x, whole_number(e.a.lattice.whole, e.p.i), parity_of(e.a), e.swap,
+                      unit);
     }
     METHOD void of_result(const end_site<P> &e, const real_of<P> h[24])
     {
@@ -80,7 +81,7 @@ template <int P> struct end_sums {
             dot(product, y, h);
         }
         if (e.a.end.sums & LAT_SUM_SHADOW)
-            shadow_of(shadow, h, e.p.i + e.a.lattice.before, parity_of(e.a), e.turn());
+            shadow_of(shadow, h, whole_number(e.a.lattice.whole, e.p.i), parity_of(e.a), e.turn());
         if (e.a.end.sums & LAT_SUM_NORM)
             norm = norm_of(h);
     }

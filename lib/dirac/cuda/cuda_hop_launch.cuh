@@ -33,7 +33,7 @@ typedef void kernel(const lat_hop_args);
 
 static unsigned blocks_of(const lat_hop_args *a)
 {
-    return 2 * a->faces.blocks + (a->both ? 2 : 1) * ((a->lattice.sites.half + 127) / 128);
+    return a->faces.senders + (a->both ? 2 : 1) * ((a->lattice.sites.half + 127) / 128);
 }
 
 /* Do all blocks run at once, `resident` of them on a multiprocessor? */

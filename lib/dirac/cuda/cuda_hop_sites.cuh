@@ -8,31 +8,35 @@ extern "C" {
 #include "vector/apply.h"
 }
 
-/* Ghosts: slices of one parity, of all columns that are active, as groups of spinors of which two
- * spins are there. Sides: 0 below, 1 above. All zero: t is not cut. */
+/* Ghosts: faces of one parity (vector/faces.h), of all columns that are active, as groups of
+ * spinors, of which in t two spins are there. All zero: neither z nor t is cut. */
 typedef struct lat_hop_faces {
-    char *ghost[2], *to[2]; /* where the neighbours want our faces */
-    size_t column;          /* bytes of a column of a face */
-    uint32_t groups;        /* of a face */
-    uint32_t blocks;        /* that send a face; 0: it has been sent */
+    char *ghost[LAT_FACES], *to[LAT_FACES]; /* where the neighbours want our faces */
+    size_t column[2];                       /* by axis: bytes of a column of a face */
+    uint32_t groups[2];                     /* of a face */
+    int first, end;                         /* sides that there are */
+    uint32_t blocks, senders;               /* that send a face, and all; 0: they have been sent */
 } lat_hop_faces;
+
+enum { LAT_HOP_PHASES = 256 };
 
 /* What all hops of an operator share. */
 typedef struct lat_hop_lattice {
     lat_gpu_sites sites;
     double phase[4][2]; /* of the forward hop across the boundary, re and im; its conjugate back */
     double edge[2];     /* a real one of t, forward and back; 1 where ranks meet */
-    int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im */
+    int phases; /* bits mu, mu + 4 (forward, back; x, y, z): it is not 1; of t: it has an im;
+                 * LAT_HOP_PHASES: on some rank, all of which take the same kernels */
     double t;   /* weight of hops in t over that of the others */
     bool unit;  /* links of t are 1 and not read, but where bits 3 and 7 (forward, back) of
                  * `walls` say that the ends of t have them */
     uint32_t walls;
-    uint32_t before; /* sites of a parity that ranks below have: for the shadow's signs */
-    size_t column;   /* bytes from column to column */
-    bool again;      /* links and clover matrices stay in the second cache from hop to hop */
-    bool early;      /* kernels may begin while the one before ends (compute capability 9) */
-    int most_shared; /* bytes of shared memory that a block may take */
-    int processors;  /* multiprocessors */
+    lat_gpu_whole whole; /* for the shadow's signs */
+    size_t column;       /* bytes from column to column */
+    bool again;          /* links and clover matrices stay in the second cache from hop to hop */
+    bool early;          /* kernels may begin while the one before ends (compute capability 9) */
+    int most_shared;     /* bytes of shared memory that a block may take */
+    int processors;      /* multiprocessors */
 } lat_hop_lattice;
 
 /* What is done to the sum h of a hop before it is stored. Fields as `out`: column 0 of the parity
@@ -84,7 +88,7 @@ typedef struct lat_hop_site {
     uint32_t i, next[8]; /* of x+, y+, z+, t+, x-, .. */
     uint32_t group;      /* of links and of what is written: i / 32, odd sites behind even ones */
     uint32_t crosses;    /* bit k: neighbour k is across the boundary; bits 11 and 15: the links
-                          * forward and back in t are not 1 */
+                          * forward and back in t are not 1; bit 16 + k: neighbour k is a ghost */
 } lat_hop_site;
 
 /* Has the site a link in direction N of 0 .. 7 (x+, x-, y+, .. t-), or is it 1? */
@@ -113,7 +117,7 @@ DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thre
     return plane * s.plane + group * 32 + thread % 32;
 }
 
-DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint32_t i, int parity)
+template <bool GHOSTS> DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint32_t i, int parity)
 {
     lat_hop_site p;
     uint32_t c[4];
@@ -126,8 +130,10 @@ DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint32_t i, int parity)
     p.next[4] = late ? i : i - x0 + hop_x(s, x ? x - 1 : X - 1);
     p.next[1] = i - y0 + hop_y(s, y + 1 == Y ? 0 : y + 1);
     p.next[5] = i - y0 + hop_y(s, y ? y - 1 : Y - 1);
-    p.next[2] = z + 1 == Z ? i - z * s.plane : i + s.plane;
-    p.next[6] = z ? i - s.plane : i + (Z - 1) * s.plane;
+    const bool cut = GHOSTS && s.ghosts & 4;
+    const uint32_t round = cut ? lat_face_number_z(s.plane, s.slice, z, t, i) : i - z * s.plane;
+    p.next[2] = z + 1 == Z ? round : i + s.plane;
+    p.next[6] = z ? i - s.plane : GHOSTS ? round + s.back_z : i + (Z - 1) * s.plane;
     p.next[3] = t + 1 == T ? i - t * s.slice : i + s.slice;
     p.next[7] = t ? i - s.slice : i + s.back;
     p.crosses = (uint32_t)(late && x + 1 == X) | (uint32_t)(y + 1 == Y) << 1
@@ -153,16 +159,19 @@ typedef struct hop_block {
 
 template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
 {
-    const uint32_t number = block_number(a.backwards, GHOSTS ? 2 * a.faces.blocks : 0);
+    const uint32_t number = block_number(a.backwards, GHOSTS ? a.faces.senders : 0);
     const bool both = !GHOSTS && a.both;
     return hop_block{both ? number / 2 : number, both ? number & 1 : 0};
 }
 
-DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
+template <bool GHOSTS> DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
 {
-    lat_hop_site p = hop_site(a.lattice.sites, i, a.parity ^ (int)b.odd);
+    lat_hop_site p = hop_site<GHOSTS>(a.lattice.sites, i, a.parity ^ (int)b.odd);
     p.group = i / 32 + (b.odd ? (a.lattice.sites.half + 31) / 32 : 0);
-    p.crosses |= (a.lattice.unit ? p.crosses & a.lattice.walls : 0x88) << 8;
+    const uint32_t crosses = p.crosses;
+    p.crosses |= (a.lattice.unit ? crosses & a.lattice.walls : 0x88) << 8;
+    if (GHOSTS)
+        p.crosses |= (crosses & a.lattice.sites.ghosts) << 16;
     return p;
 }
 

@@ -23,27 +23,28 @@ template <int P> struct hop_words { /* of a spinor, on their way */
 };
 
 template <int P, bool GHOSTS> struct in_memory {
-    /* Ghosts are taken as they come, but in double, where registers do not do for it: there a site
-     * waits for them before, and empties them afterwards. */
-    enum { TAKES = P != LAT_STORAGE_DOUBLE };
+    /* Ghosts of t are taken as they come, but in double, where registers do not do for it. For
+     * others a site waits before, and empties them afterwards (edge_ghosts). */
+    enum { TAKES = P != LAT_STORAGE_DOUBLE, AWAITS = TAKES ? 0x44 : 0xcc };
     const lat_hop_args &a;
     const lat_hop_site &p;
     const char *column; /* of the other parity */
-    size_t ghost;       /* bytes to the ghosts of the column */
+    int place;          /* of the column in `active` */
     bool swap;
 
     template <int N> METHOD void fetch(hop_words<P> &to) const
     {
-        enum { K = N / 2, BACK = N % 2 };
+        enum { K = N / 2, BACK = N % 2, AXIS = K < 3, SIDE = 2 * AXIS + !BACK }; /* faces.h */
         const uint32_t n = p.next[K + 4 * BACK];
-        const bool cut = GHOSTS && K == 3 && p.crosses >> (K + 4 * BACK) & 1;
-        const char *const group = (cut ? a.faces.ghost[!BACK] + ghost : column)
+        const bool cut = GHOSTS && K > 1 && p.crosses >> (16 + K + 4 * BACK) & 1;
+        const char *const group = (cut ? a.faces.ghost[SIDE] + (size_t)place * a.faces.column[AXIS]
+                                       : column)
                                   + (size_t)(n / 32) * lat_form<P>::GROUP;
         const bool lower = !BACK != swap; /* of t */
         if (K < 3)
             load_spinor<P>(to.w, &to.norm, group, n % 32, swap);
         else if (cut && TAKES)
-            take_two_spins<P>(to.w, &to.norm, (char *)group, n % 32, lower);
+            take_ghost<P, false>(to.w, &to.norm, (char *)group, n % 32, lower);
         else
             load_two_spins<P>(to.w, &to.norm, group, n % 32, lower);
     }

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(128, BLOCKS) hop_tile(const __grid_constant__ 
     __shared__ __align__(8) uint64_t barrier;
     const hop_block b = block_of<false>(a);
     const uint32_t i = hop_number(a.lattice.sites, b.number, threadIdx.x);
-    const lat_hop_site p = site_of(a, i, b);
+    const lat_hop_site p = site_of<false>(a, i, b);
     const uint64_t policy = policy_of(a);
     start begin;
     in_tile<P, form, start> tile;

@@ -25,7 +25,7 @@ DEVICE void encode(char *block, uint32_t lane, const double *v, int reals, doubl
     }
 }
 
-/* u[site][mu][18] -> links[group][8][chunk][32] of a parity; blockIdx.y: x+, x-, y+ .. */
+/* u[held site][mu][18] -> links[group][8][chunk][32] of a parity; blockIdx.y: x+, x-, y+ .. */
 template <int P, int R>
 __global__ void pack_links(const __grid_constant__ lat_gpu_sites s, int parity, const double *u,
                            char *links)
@@ -39,5 +39,5 @@ __global__ void pack_links(const __grid_constant__ lat_gpu_sites s, int parity, 
     if (n % 2)
         x[mu] = one_step(s, mu, x[mu], true);
     encode<P>(links + ((size_t)(i / 32) * 8 + (size_t)n) * lat_link_form<P, R>::BLOCK, i % 32,
-              u + (natural_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
+              u + (held_of(s, x) * 4 + (size_t)mu) * 18, R, 1);
 }

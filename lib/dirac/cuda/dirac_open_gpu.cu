@@ -76,8 +76,7 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
     const lat_fermion *f = &d->dirac.fermion;
     const uint32_t groups = d->s->groups;
     const lat_grid *grid = d->s->space.grid;
-    const int nc = d->s->space.nc, T = grid->spec.lattice.dims[3],
-              first = d->s->sites.ghosts ? grid->slab.first : 0;
+    const int nc = d->s->space.nc, T = grid->spec.lattice.dims[3], first = grid->box.first[3];
     unsigned long long where;
     int rc = 0;
     for (int p = 0; p < 2 && rc == 0; p++) {
@@ -109,8 +108,9 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
     if (rc || where == ~0ull)
         return rc ? -1 : 0;
     int x[LAT_MAX_DIMS];
-    lat_coordinates(&d->s->space.grid->spec.lattice, (size_t)(where / 2), x);
-    x[3] += d->s->sites.ghosts ? d->s->space.grid->slab.first : 0;
+    lat_coordinates(&grid->here, (size_t)(where / 2), x);
+    for (int mu = 0; mu < 4; mu++)
+        x[mu] += grid->box.first[mu];
     return lat_fail("clover term at %d,%d,%d,%d: its block of gamma5 = %d cannot be inverted "
                     "(mass %g, csw %g)",
                     x[0], x[1], x[2], x[3], where % 2 ? -1 : 1, f->mass, f->csw);
@@ -118,16 +118,19 @@ static int make_clover_of(lat_gpu_dirac *d, const double *all, bool traceless,
 
 /* With open time no hop leads to the first slice or the last one, nor from them: links that would
  * are zero, when the clover term has been made of them. */
-static int cut_time(const lat_gpu_dirac *d, double *all, cudaStream_t stream)
+static int cut_time(const lat_gpu_dirac *d, size_t held, double *all, cudaStream_t stream)
 {
     const lat_grid *grid = d->s->space.grid;
-    const lat_gpu_sites *s = &d->s->sites;
     const lat_phase phase = d->dirac.fermion.boundary[3];
-    const int T = grid->spec.lattice.dims[3], own = (int)s->extent[3];
-    const size_t slice = 2 * (size_t)s->slice, link = LAT_STAGE_LINK * sizeof(double);
-    for (int k = 0; k < (s->ghosts ? own + 2 : own) && phase.open; k++) {
-        /* ghosts: the slice after the own ones, the one before */
-        const int t = (s->ghosts ? grid->slab.first : 0) + (k > own ? T - 1 : k);
+    const int T = grid->spec.lattice.dims[3], own = grid->box.count[3],
+              slices = own + (grid->cut[3] ? 2 : 0);
+    const size_t slice = held / (size_t)slices, link = LAT_STAGE_LINK * sizeof(double);
+    for (int k = 0; k < slices && phase.open; k++) {
+        /* ghosts of slabs: the slice after the own ones, the one before; of boxes: around them */
+        const int after = grid->boxed && grid->cut[3] ? k - 1
+                          : k > own                   ? -1
+                                                      : k,
+                  t = grid->box.first[3] + after + T;
         if (!lat_phase_hops(phase, t % T, T, 1)
             && failed(cudaMemset2DAsync(all + ((size_t)k * slice * 4 + 3) * LAT_STAGE_LINK,
                                         4 * link, 0, link, slice, stream)))
@@ -143,13 +146,16 @@ template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat
     const cudaStream_t s = dev->stream;
     double *all = NULL;
     unsigned long long *bad = NULL;
-    int rc = lat_agree(dev->dev.comm,
-                       reserve<P>(d, &bad) || lat_cuda_bring_links(dev, u, o->there, &all) ? -1
-                                                                                           : 0);
-    rc = rc || lat_gpu_rotate_links(d->s, d->hop.unit, lat_field_held(u) / 4, all)
+    lat_field part;
+    const lat_field *here = lat_grid_host(d->s->space.grid, u, &part);
+    int rc = lat_agree(dev->dev.comm, lat_rc(!here || reserve<P>(d, &bad)
+                                             || lat_cuda_bring_links(dev, here, o->there, &all)));
+    const size_t held = rc ? 0 : lat_field_held(here) / 4;
+    rc = rc || lat_gpu_rotate_links(d->s, d->hop.unit, held, all)
          || (d->dirac.clover && make_clover_of<P>(d, all, o->traceless, bad, s))
-         || cut_time(d, all, s) || make_links<P>(d, all, s);
+         || cut_time(d, held, all, s) || make_links<P>(d, all, s);
     rc = failed(cudaStreamSynchronize(s)) || rc;
+    lat_field_free(&part);
     cudaFree(all);
     cudaFree(bad);
     return lat_agree(dev->dev.comm, rc ? -1 : 0);
@@ -182,10 +188,13 @@ static int choose_reals(const lat_space *s, const lat_field *u, const lat_dirac_
     return s->nc == 3 || reals < 0 ? reals : reals == 8 ? 18 : 12;
 }
 
+/* Is the rank at the first or the last site along an axis? */
+static bool at_first(const lat_grid *g, int mu) { return g->box.at[mu] == 0; }
+static bool at_last(const lat_grid *g, int mu) { return g->box.at[mu] + 1 == g->box.ranks[mu]; }
+
 static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_lattice *a)
 {
-    const bool first = !grid->halo || grid->slab.first == 0,
-               last = !grid->halo || grid->slab.first + grid->slab.count == grid->slot.dims[3];
+    const bool first = at_first(grid, 3), last = at_last(grid, 3);
     for (int mu = 0; mu < 4; mu++) {
         const lat_phase *p = &f->boundary[mu];
         a->phase[mu][0] = p->dirichlet ? 0 : cos(M_PI * p->theta);
@@ -194,14 +203,13 @@ static void set_boundary(const lat_fermion *f, const lat_grid *grid, lat_hop_lat
             a->phase[mu][0] = fmod(fabs(p->theta), 2) == 1 ? -1 : 1;
             a->phase[mu][1] = 0;
         }
-        if (mu < 3 && (a->phase[mu][0] != 1 || a->phase[mu][1] != 0))
-            a->phases |= 1 << mu | 1 << (mu + 4);
+        if (a->phase[mu][1] == 0 && (mu == 3 || a->phase[mu][0] == 1))
+            continue;
+        a->phases |= at_last(grid, mu) << mu | at_first(grid, mu) << (mu + 4) | LAT_HOP_PHASES;
     }
     a->walls = (uint32_t)last << 3 | (uint32_t)first << 7;
     a->edge[0] = last ? a->phase[3][0] : 1;
     a->edge[1] = first ? a->phase[3][0] : 1;
-    if (a->phase[3][1] != 0)
-        a->phases |= last << 3 | first << 7;
 }
 
 /* Do links and clover matrices, as hops of both parities read them, take no more than half of the
@@ -223,7 +231,7 @@ static void set_hop(lat_gpu_dirac *d)
     d->hop.processors = lat_cuda_device_of(d->s->space.grid->dev)->processors;
     d->hop.sites = d->s->sites;
     d->hop.column = d->s->column;
-    d->hop.before = lat_gpu_before(d->s);
+    d->hop.whole = d->s->whole;
     d->hop.t = f->xi / f->nu;
     d->hop.early = lat_gpu_early(d->s);
     set_boundary(f, d->s->space.grid, &d->hop);

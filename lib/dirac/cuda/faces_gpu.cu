@@ -7,42 +7,66 @@
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "faces of spinors"); }
 
-/* Waits for the ghosts of one side, blockIdx.z, and column; blocks of four groups. */
+/* Waits for the ghosts of one side, by blockIdx.z, and column; blocks of four groups. */
 template <int P> __global__ void await_faces(const __grid_constant__ lat_hop_args a)
 {
+    const lat_hop_faces &f = a.faces;
     const uint32_t group = blockIdx.x * 4 + threadIdx.x / 32;
-    const bool above = blockIdx.z, lower = above != (a.swap != 0);
-    if (group < a.faces.groups)
-        wait_for_two_spins<P>(a.faces.ghost[above] + blockIdx.y * a.faces.column
-                                  + (size_t)group * lat_form<P>::GROUP,
-                              threadIdx.x % 32, lower);
+    const int side = f.first + (int)blockIdx.z;
+    const char *const ghost = f.ghost[side] + blockIdx.y * f.column[side / 2]
+                              + (size_t)group * lat_form<P>::GROUP;
+    if (group >= f.groups[side / 2])
+        return;
+    if (side < LAT_Z_DOWN)
+        wait_for_ghost<P, false>(ghost, threadIdx.x % 32, (side == LAT_T_UP) != (a.swap != 0));
+    else
+        wait_for_ghost<P, true>(ghost, threadIdx.x % 32, false);
 }
 
-/* Both faces to the neighbours, or packed; then, if `await`, all ghosts are there before anything
+/* Blocks of four groups, of the largest face. */
+static uint32_t blocks_of(const lat_hop_faces *f)
+{
+    const uint32_t t = f->first < LAT_Z_DOWN ? f->groups[0] : 0,
+                   z = f->end > LAT_Z_DOWN ? f->groups[1] : 0;
+    return ((t > z ? t : z) + 3) / 4;
+}
+
+/* All faces to the neighbours, or packed; then, if `await`, all ghosts are there before anything
  * that follows. */
-static cudaError_t send_both(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks,
-                             bool await)
+static cudaError_t send_all(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks,
+                            bool await)
 {
     const cudaStream_t stream = lat_gpu_stream(&s->space);
-    const dim3 all((a->faces.groups + 3) / 4, (unsigned)a->columns, 2);
+    const unsigned sides = (unsigned)(a->faces.end - a->faces.first);
+    const dim3 all(blocks_of(&a->faces), (unsigned)a->columns, sides);
     return lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
-        const cudaError_t e = lat_cuda_start(false, send_faces<P>, dim3(blocks, 2), 128, stream,
+        const cudaError_t e = lat_cuda_start(false, send_faces<P>, dim3(blocks, sides), 128, stream,
                                              *a);
         return e || !await ? e : lat_cuda_start(false, await_faces<P>, all, 128, stream, *a);
     });
 }
 
-/* Packed faces to the ghosts of the neighbours. */
-static int exchange_faces(const lat_gpu_space *s, size_t bytes, char *const ghost[2])
+/* The rank on a side. */
+static int neighbour(const lat_gpu_space *s, int side)
 {
-    const lat_device *dev = s->space.grid->dev;
-    const size_t room = (size_t)s->space.columns * s->face;
-    lat_message m[LAT_SIDES];
-    for (int side = 0; side < LAT_SIDES; side++)
-        m[side] = lat_slab_message(dev->comm, side, s->send + (size_t)side * room, ghost[side],
-                                   bytes, bytes);
-    return lat_cuda_carry(lat_cuda_device_of(dev)->carrier, lat_gpu_stream(&s->space), LAT_SIDES,
-                          m);
+    int step[LAT_MAX_DIMS] = {};
+    step[side < LAT_Z_DOWN ? 3 : 2] = side % 2 ? 1 : -1;
+    return lat_box_rank(&s->space.grid->box, step);
+}
+
+/* Packed faces to the ghosts of the neighbours. */
+static int exchange_faces(const lat_gpu_space *s, const lat_hop_args *a)
+{
+    const lat_hop_faces *f = &a->faces;
+    lat_message m[LAT_FACES];
+    for (int side = f->first; side < f->end; side++) {
+        const int rank = neighbour(s, side);
+        const size_t bytes = (size_t)a->columns * f->column[side / 2];
+        m[side - f->first] = {rank,        rank,           side,  side ^ 1,
+                              f->to[side], f->ghost[side], bytes, bytes};
+    }
+    return lat_cuda_carry(lat_cuda_device_of(s->space.grid->dev)->carrier,
+                          lat_gpu_stream(&s->space), f->end - f->first, m);
 }
 
 /* Blocks that send a face, at most: others are to be at work beside them. */
@@ -52,30 +76,26 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
 {
     if (!s->sites.ghosts)
         return 0;
-    const lat_comm *comm = s->space.grid->dev->comm;
-    const size_t room = (size_t)s->space.columns * s->face;
-    const size_t turn = s->ghosts + (++s->exchanges % 2) * 2 * room;
+    const size_t turn = s->ghosts + ++s->exchanges % 2 * s->half;
     lat_hop_faces *f = &a->faces;
-    f->ghost[0] = s->window.mine + turn;
-    f->ghost[1] = f->ghost[0] + room;
-    f->column = s->face;
-    f->groups = s->sites.slice / 32;
-    const uint32_t all = (f->groups + 3) / 4,
-                   few = a->columns > 1 ? LAT_FACE_BLOCKS / 2 : LAT_FACE_BLOCKS,
+    f->first = s->first_side;
+    f->end = s->end_side;
+    for (int axis = 0; axis < 2; axis++) {
+        f->column[axis] = s->face[axis];
+        f->groups[axis] = (uint32_t)(s->face[axis] / s->group);
+    }
+    for (int side = f->first; side < f->end; side++) {
+        f->ghost[side] = s->window.mine + turn + s->side[side];
+        f->to[side] = s->window.direct ? s->window.of[neighbour(s, side)] + turn + s->side[side ^ 1]
+                                       : s->send + s->side[side];
+    }
+    const uint32_t all = blocks_of(f), few = a->columns > 1 ? LAT_FACE_BLOCKS / 2 : LAT_FACE_BLOCKS,
                    blocks = all < few ? all : few;
-    if (!s->window.direct) {
-        f->to[0] = s->send;
-        f->to[1] = s->send + room;
-        return lat_rc(failed(send_both(s, a, blocks, false))
-                      || exchange_faces(s, (size_t)a->columns * s->face, f->ghost));
-    }
+    if (!s->window.direct)
+        return lat_rc(failed(send_all(s, a, blocks, false)) || exchange_faces(s, a));
+    if (in_turn)
+        return failed(send_all(s, a, all, true));
     f->blocks = blocks;
-    for (int side = 0; side < 2; side++) {
-        const int rank = (comm->rank + (side ? 1 : comm->size - 1)) % comm->size;
-        f->to[side] = s->window.of[rank] + turn + (side ? 0 : room);
-    }
-    if (!in_turn)
-        return 0;
-    f->blocks = 0;
-    return failed(send_both(s, a, all, true));
+    f->senders = blocks * (uint32_t)(f->end - f->first);
+    return 0;
 }

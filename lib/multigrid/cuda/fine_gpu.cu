@@ -154,8 +154,8 @@ int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
     for (int k = 0; k < columns; k++)
         for (int parity = 0; parity < 2; parity++)
             lat_mg_start(lat_gpu_stream(f->space), 0, draw, lat_cuda_blocks(s->sites.half, THREADS),
-                         THREADS, seed + (uint64_t)k, f->space->nc, lat_gpu_before(s),
-                         s->sites.half, parity, lat_gpu_at(s, x, parity) + (size_t)k * s->column);
+                         THREADS, seed + (uint64_t)k, f->space->nc, s->whole.before, s->sites.half,
+                         parity, lat_gpu_at(s, x, parity) + (size_t)k * s->column);
     return lat_mg_launched();
 }
 

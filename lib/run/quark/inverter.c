@@ -81,7 +81,7 @@ int lat_inverter_take_links(lat_inverter *v)
 
 lat_device *lat_inverter_device(lat_inverter *v, const lat_field *links)
 {
-    const bool can = lat_space_gpu_takes(&links->head.geom, lat_opts.comm->size)
+    const bool can = lat_space_gpu_takes(&links->head.geom, lat_opts.comm)
                      && (v->o->reals != 8 || links->head.nc == 2);
     return lat_device_or_cpu(v->device, can);
 }

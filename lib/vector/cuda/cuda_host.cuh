@@ -5,7 +5,36 @@
 
 #include "vector/cuda/cuda_space.cuh"
 
-/* Natural index of coordinates, x whole. */
+/* Coordinates in this rank's part of the lattice, x whole. Along an axis that is cut its extent is
+ * that of the first ghost, the one behind own sites; the next one is before them. */
+DEVICE uint32_t held_extent(const lat_gpu_sites &s, int mu)
+{
+    return (mu ? s.extent[mu] : 2 * s.extent[0]) + 2 * (s.ghosts >> mu & 1);
+}
+
+/* Index in a host field with ghosts. */
+DEVICE size_t held_of(const lat_gpu_sites &s, const uint32_t x[4])
+{
+    size_t site = 0;
+    for (int mu = 3; mu >= 0; mu--) {
+        const uint32_t all = held_extent(s, mu), c = x[mu] + (s.ghosts >> mu & s.lead);
+        site = site * all + (c < all ? c : c - all);
+    }
+    return site;
+}
+
+/* Coordinates of the site with such an index. */
+DEVICE void held_coordinates(const lat_gpu_sites &s, size_t site, uint32_t x[4])
+{
+    for (int mu = 0; mu < 4; mu++) {
+        const uint32_t all = held_extent(s, mu), lead = s.ghosts >> mu & s.lead,
+                       c = (uint32_t)(site % all);
+        x[mu] = c < lead ? all - 1 : c - lead;
+        site /= all;
+    }
+}
+
+/* Natural index among own sites. */
 DEVICE size_t natural_of(const lat_gpu_sites &s, const uint32_t x[4])
 {
     return x[0]
@@ -13,7 +42,7 @@ DEVICE size_t natural_of(const lat_gpu_sites &s, const uint32_t x[4])
                  * (x[1] + (size_t)s.extent[1] * (x[2] + (size_t)s.extent[2] * x[3]));
 }
 
-/* Coordinates of the site with a natural index, x whole. */
+/* Coordinates of the own site with a natural index. */
 DEVICE void natural_coordinates(const lat_gpu_sites &s, size_t site, uint32_t x[4])
 {
     const uint32_t row = 2 * s.extent[0];
@@ -25,11 +54,10 @@ DEVICE void natural_coordinates(const lat_gpu_sites &s, size_t site, uint32_t x[
     x[3] = (uint32_t)(q / s.extent[2]);
 }
 
-/* One step from coordinate x of direction mu. Ghosts follow the slices: first the one after them,
- * then the one before, as in host fields. */
+/* One step from coordinate x of direction mu. */
 DEVICE uint32_t one_step(const lat_gpu_sites &s, int mu, uint32_t x, bool back)
 {
-    const uint32_t all = (mu ? s.extent[mu] : 2 * s.extent[0]) + (mu == 3 && s.ghosts ? 2 : 0);
+    const uint32_t all = held_extent(s, mu);
     if (back)
         return x ? x - 1 : all - 1;
     return x + 1 == all ? 0 : x + 1;
@@ -42,11 +70,9 @@ DEVICE void coordinates_of(const lat_gpu_sites &s, uint32_t i, int parity, uint3
     x[0] = 2 * x[0] + late;
 }
 
-/* Parity and number of the site with a natural index. */
-DEVICE uint32_t number_of(const lat_gpu_sites &s, size_t site, int *parity)
+/* Parity and number of an own site. */
+DEVICE uint32_t number_of(const lat_gpu_sites &s, const uint32_t x[4], int *parity)
 {
-    uint32_t x[4];
-    natural_coordinates(s, site, x);
     *parity = (int)((x[0] + x[1] + x[2] + x[3] + s.odd) & 1);
     return hop_x(s, x[0] / 2) + hop_y(s, x[1]) + x[2] * s.plane + x[3] * s.slice;
 }
@@ -96,8 +122,8 @@ DEVICE void rotate_spinor(double v[24], const double *g, bool back)
     }
 }
 
-/* A piece of a host field to a column, or back; g[site][18]: the gauge of the column, NULL: that
- * of the host. */
+/* A piece of a host field without ghosts to a column, or back; g[held site][18]: the gauge of the
+ * column, NULL: that of the host. */
 template <int P, bool PUT>
 __global__ void move_spinors(const __grid_constant__ lat_gpu_sites s,
                              const __grid_constant__ lat_gpu_piece piece, const double *g,
@@ -107,7 +133,9 @@ __global__ void move_spinors(const __grid_constant__ lat_gpu_sites s,
     if (n >= piece.count)
         return;
     int parity;
-    const uint32_t i = number_of(s, site, &parity);
+    uint32_t x[4];
+    natural_coordinates(s, site, x);
+    const uint32_t i = number_of(s, x, &parity);
     char *const group = column + (size_t)parity * parity_bytes
                         + (size_t)(i / 32) * lat_form<P>::GROUP;
     double *const host = piece.v + n * piece.stride, v[24], w[24];
@@ -118,7 +146,7 @@ __global__ void move_spinors(const __grid_constant__ lat_gpu_sites s,
         for (int k = 0; k < 24; k++)
             v[k] = host[k];
         if (g)
-            rotate_spinor(v, g + site * 18, false);
+            rotate_spinor(v, g + held_of(s, x) * 18, false);
         to_inside(w, v);
         for (int k = 0; k < 24; k++)
             r[k] = (real_of<P>)w[k];
@@ -130,7 +158,7 @@ __global__ void move_spinors(const __grid_constant__ lat_gpu_sites s,
         w[k] = (double)r[k];
     to_outside(v, w);
     if (g)
-        rotate_spinor(v, g + site * 18, true);
+        rotate_spinor(v, g + held_of(s, x) * 18, true);
     for (int k = 0; k < 24; k++)
         host[k] = v[k];
 }

@@ -28,7 +28,7 @@ typedef struct lat_pass_args {
     const char *x[LAT_VECTOR_TERMS];
     char *y, *z, *dir;
     size_t parity_y, column_y; /* of y, which may be in another storage */
-    uint32_t before;           /* sites of a parity that ranks below have */
+    lat_gpu_whole whole;       /* for the shadow's signs */
     bool backwards;  /* blocks begin at the end: there is what the kernel before had last in the
                       * second cache */
     double *partial; /* [active][numbers][arrays]: of the first column of the launch */
@@ -119,7 +119,7 @@ struct pass_shadow {
         double d[2] = {0, 0};
         if (s.there) {
             s.get_y(y);
-            shadow_of(d, y, s.site + s.a.before, s.parity, false);
+            shadow_of(d, y, whole_number(s.a.whole, s.site), s.parity, false);
         }
         s.add_up(0, d[0]);
         s.add_up(1, d[1]);

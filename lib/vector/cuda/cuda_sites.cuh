@@ -4,6 +4,7 @@
 
 #include "grid/cuda_grid.cuh"
 #include "vector/cuda/cuda_spinor.cuh"
+#include "vector/faces.h"
 
 /* Sites of a parity: i = within a brick of bx x by sites in (x/2, y) + bricks + slices of z and t.
  * A brick of 32 sites is a group: neighbours in z and t are whole groups then. Where no brick fits
@@ -19,9 +20,25 @@ typedef struct lat_gpu_sites {
     uint32_t odd;
     uint32_t
         back; /* from a site of slice 0 to its neighbour back in t: the last slice, or a ghost */
+    uint32_t back_z; /* from one of plane 0 of a slice to its neighbour back in z */
     uint32_t middle; /* pairs of t by which tile order begins later */
-    bool ghosts;     /* t is cut among ranks */
+    uint32_t ghosts; /* bit k, of 2, 3, 6, 7: neighbours k (z+, t+, z-, t-) across the boundary of
+                      * this rank's box are ghosts */
+    uint32_t lead;   /* 1: host fields with ghosts are boxes, ghosts before own sites and behind
+                      * them; 0: slabs, ghosts behind them */
 } lat_gpu_sites;
+
+/* Where z is cut, the numbers of sites have gaps in the whole lattice: there site i of a parity has
+ * number i + before + over t. */
+typedef struct lat_gpu_whole {
+    uint32_t before, over;
+    lat_cuda_divisor by_slice;
+} lat_gpu_whole;
+
+DEVICE uint32_t whole_number(const lat_gpu_whole &w, uint32_t i)
+{
+    return i + w.before + (w.over ? lat_cuda_quotient(i, w.by_slice) * w.over : 0);
+}
 
 DEVICE uint32_t hop_x(const lat_gpu_sites &s, uint32_t x)
 {

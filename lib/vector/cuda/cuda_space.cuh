@@ -14,27 +14,37 @@ extern "C" {
  *     [column][parity][group of 32 sites]                                       (cuda_spinor.cuh)
  * A space on a GPU: how sites are numbered, where sums are made, and what ranks send each other.
  *
- * The window of a rank holds packets of sums [2][number][slice of the lattice] and ghosts
+ * Ranks add up branches of the trees of sums (grid/reduce.h): slices, or where z is cut as many
+ * planes of a slice as are a branch on all ranks.
+ *
+ * The window of a rank holds packets of sums [2][number][branch of the lattice] and ghosts
  * [2][side][column][group of a face]: exchanges, and sums, take one half and the other in turn.
  * Nobody writes to a half that is still read: a rank is at its exchange (sum) k + 2 when all its
  * neighbours (all others) have sent k + 1, which they do when they have done with k. */
 typedef struct lat_gpu_space {
     lat_space space;
     lat_gpu_sites sites;
-    lat_cuda_window window; /* nothing on one rank */
-    size_t ghosts;          /* where they begin */
-    size_t face;            /* bytes of a column's face */
-    char *send;             /* [2 sides] of faces, packed, where no kernel writes to other ranks */
+    lat_cuda_window window;   /* nothing on one rank */
+    size_t ghosts;            /* where they begin */
+    int first_side, end_side; /* of faces.h: those that there are */
+    size_t half;              /* bytes of one half of the ghosts, */
+    size_t side[LAT_FACES];   /* and where sides begin there, the same on all ranks */
+    size_t face[2];           /* by axis: bytes of a column's face */
+    char *send; /* as one half: faces, packed, where no kernel writes to other ranks */
     uint32_t exchanges, sums; /* so far */
     uint32_t launches;        /* of hops and passes, so far: every second one goes backwards */
-    bool last_first;     /* the hop before began with the last column: the next one begins with the
-                            first, which is still in the second cache */
-    double *slices_host; /* sums of slices on the host, where ranks add them up through MPI */
+    bool last_first;   /* the hop before began with the last column: the next one begins with the
+                          first, which is still in the second cache */
+    uint32_t planes;   /* of a branch */
+    uint32_t branches; /* of a slice here, .. */
+    uint32_t all_branches, width; /* .. on all ranks, as places in packets: a power of two */
+    lat_gpu_whole whole;
+    double *slices_host; /* sums of branches on the host, where ranks add them up through MPI */
     uint32_t groups;     /* of a parity */
     size_t group, parity, column; /* bytes */
     double *partial;              /* on the device: [active][numbers][groups] */
     size_t partial_numbers;       /* how many fit */
-    double *slice_sum;            /* on the device: [active][numbers][slices] */
+    double *slice_sum;            /* on the device: [active][numbers][branches] */
     double *sum;                  /* on the host, the device writes there: */
     unsigned *arrived;            /* [active][numbers]; and how many blocks have done it */
     double *flag, call;           /* *flag on the host becomes `call` then */
@@ -90,13 +100,6 @@ static inline char *lat_gpu_at(const lat_gpu_space *s, const lat_dfield *x, int 
     return x ? (char *)x->data + (size_t)parity * s->parity : NULL;
 }
 
-/* Sites of a parity on ranks below. */
-static inline uint32_t lat_gpu_before(const lat_gpu_space *s)
-{
-    const lat_grid *grid = s->space.grid;
-    return grid->halo ? (uint32_t)grid->slab.first * s->sites.slice : 0;
-}
-
 /* Bytes of a group of spinors. */
 static inline size_t lat_gpu_group_bytes(lat_storage storage)
 {
@@ -144,7 +147,8 @@ int lat_gpu_last_rows(const lat_cuda_device *dev, const double *links, size_t n,
 /* Numbers of a packet of sums in a window. */
 static inline size_t lat_gpu_packet_numbers(const lat_gpu_space *s)
 {
-    return (size_t)s->space.columns * LAT_GPU_NUMBERS * (size_t)s->space.grid->spec.lattice.dims[3];
+    return (size_t)s->space.columns * LAT_GPU_NUMBERS * (size_t)s->space.grid->spec.lattice.dims[3]
+           * s->width;
 }
 
 /* Reserves numbers of so many columns in s->partial, `arrays` groups each. */
@@ -159,7 +163,7 @@ int lat_gpu_sums_step(lat_gpu_space *s, const lat_part *p, int numbers, int arra
                       lat_scalar_step step, double epsilon);
 
 /* The same of `count` numbers that lie side by side: s->partial is [side][slice][row][count], with
- * so many sides, and rows of a slice. */
+ * so many sides, and rows of a slice; where z is whole. */
 int lat_gpu_sums_of_rows(lat_gpu_space *s, int count, int sides, int rows);
 
 /* Slices of a parity, for sums: a group is of one, or there is one alone. */

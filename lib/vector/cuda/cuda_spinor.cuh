@@ -222,46 +222,62 @@ DEVICE volatile uint32_t *norm_at(const char *group, uint32_t lane)
     return (volatile uint32_t *)(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4);
 }
 
+/* What is in a ghost: WHOLE spinors, as load_spinor reads them with swap = lower, or two spins, as
+ * load_two_spins does. Chunk c of it. */
+template <int P, bool WHOLE> struct lat_ghost_form {
+    enum { PAIR = lat_form<P>::PAIR_CHUNKS, CHUNKS = WHOLE ? (int)lat_form<P>::CHUNKS : (int)PAIR };
+    DEVICE char *chunk(const char *group, uint32_t lane, bool lower, int c)
+    {
+        if (!WHOLE || P == LAT_STORAGE_HALF)
+            return pair_at<P>(group, lane, !WHOLE && lower) + c * 512;
+        return pair_at<P>(group, lane, (c < PAIR) == lower) + c % PAIR * 512;
+    }
+};
+
 /* Leaves a ghost empty that has been read. */
-template <int P> DEVICE void empty_two_spins(char *group, uint32_t lane, bool lower)
+template <int P, bool WHOLE> DEVICE void empty_ghost(char *group, uint32_t lane, bool lower)
 {
+    typedef lat_ghost_form<P, WHOLE> form;
     const uint32_t none = absent<P>();
     if (P == LAT_STORAGE_HALF)
         *norm_at(group, lane) = LAT_ABSENT;
 #pragma unroll
-    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
-        *(uint4 *)(pair_at<P>(group, lane, lower) + c * 512) = uint4{none, none, none, none};
+    for (int c = 0; c < form::CHUNKS; c++)
+        *(uint4 *)form::chunk(group, lane, lower, c) = uint4{none, none, none, none};
 }
 
-/* load_two_spins from a ghost, each chunk when it has come; leaves it empty. */
-template <int P>
-DEVICE void take_two_spins(uint32_t *w, float *norm, char *group, uint32_t lane, bool lower)
+/* Reads a ghost, each chunk when it has come; leaves it empty. */
+template <int P, bool WHOLE>
+DEVICE void take_ghost(uint32_t *w, float *norm, char *group, uint32_t lane, bool lower)
 {
+    typedef lat_ghost_form<P, WHOLE> form;
     if (P == LAT_STORAGE_HALF)
         while (__float_as_uint(*norm = __uint_as_float(*norm_at(group, lane))) == LAT_ABSENT)
             ;
 #pragma unroll
-    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++) {
+    for (int c = 0; c < form::CHUNKS; c++) {
         uint32_t *const v = w + 4 * c;
         do
             asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
                          : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                         : "l"(pair_at<P>(group, lane, lower) + c * 512)
+                         : "l"(form::chunk(group, lane, lower, c))
                          : "memory");
         while (v[3] == absent<P>());
     }
-    empty_two_spins<P>(group, lane, lower);
+    empty_ghost<P, WHOLE>(group, lane, lower);
 }
 
-/* Waits until what load_two_spins reads of a ghost is there. */
-template <int P> DEVICE void wait_for_two_spins(const char *group, uint32_t lane, bool lower)
+/* Waits until it is there. */
+template <int P, bool WHOLE>
+DEVICE void wait_for_ghost(const char *group, uint32_t lane, bool lower)
 {
+    typedef lat_ghost_form<P, WHOLE> form;
     if (P == LAT_STORAGE_HALF)
         while (*norm_at(group, lane) == LAT_ABSENT)
             ;
 #pragma unroll
-    for (int c = 0; c < lat_form<P>::PAIR_CHUNKS; c++)
-        while (((volatile uint32_t *)(pair_at<P>(group, lane, lower) + c * 512))[3] == absent<P>())
+    for (int c = 0; c < form::CHUNKS; c++)
+        while (((volatile uint32_t *)form::chunk(group, lane, lower, c))[3] == absent<P>())
             ;
 }
 
@@ -271,23 +287,23 @@ template <int P> __global__ void empty_ghosts(char *ghosts, size_t groups)
     const size_t group = blockIdx.x * (size_t)4 + threadIdx.x / 32;
     if (group >= groups)
         return;
-    for (int lower = 0; lower < 2; lower++)
-        empty_two_spins<P>(ghosts + group * lat_form<P>::GROUP, threadIdx.x % 32, lower);
+    empty_ghost<P, true>(ghosts + group * lat_form<P>::GROUP, threadIdx.x % 32, false);
 }
 
-/* What load_two_spins reads of a lane, to the same place of another group. */
-template <int P> DEVICE void copy_two_spins(const char *from, char *to, uint32_t lane, bool lower)
+/* What take_ghost reads of a lane, to the same place of another group. */
+template <int P, bool WHOLE>
+DEVICE void copy_to_ghost(const char *from, char *to, uint32_t lane, bool lower)
 {
-    enum { CHUNKS = lat_form<P>::PAIR_CHUNKS };
-    uint4 v[CHUNKS];
+    typedef lat_ghost_form<P, WHOLE> form;
+    uint4 v[form::CHUNKS];
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++)
-        v[c] = load16(pair_at<P>(from, lane, lower) + c * 512);
+    for (int c = 0; c < form::CHUNKS; c++)
+        v[c] = load16(form::chunk(from, lane, lower, c));
     if (P == LAT_STORAGE_HALF)
         *norm_at(to, lane) = *norm_at(from, lane);
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++)
-        *(uint4 *)(pair_at<P>(to, lane, lower) + c * 512) = v[c];
+    for (int c = 0; c < form::CHUNKS; c++)
+        *(uint4 *)form::chunk(to, lane, lower, c) = v[c];
 }
 
 /* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */

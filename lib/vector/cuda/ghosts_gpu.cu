@@ -18,24 +18,43 @@ static cudaError_t empty(const lat_gpu_space *s, size_t groups)
     return e ? e : cudaStreamSynchronize(stream);
 }
 
+/* Ranks may have different numbers of slices: sides begin where those with most have them. */
+static void set_sides(lat_gpu_space *s)
+{
+    const lat_grid *grid = s->space.grid;
+    const size_t slices = s->sites.extent[3], columns = (size_t)s->space.columns,
+                 ranks = (size_t)grid->box.ranks[3],
+                 most = ((size_t)grid->spec.lattice.dims[3] + ranks - 1) / ranks;
+    s->first_side = grid->cut[3] ? LAT_T_DOWN : LAT_Z_DOWN;
+    s->end_side = grid->cut[2] ? LAT_FACES : LAT_Z_DOWN;
+    s->face[0] = s->sites.slice / 32 * s->group;
+    s->face[1] = s->sites.plane / 32 * slices * s->group;
+    s->half = 0;
+    for (int side = s->first_side; side < s->end_side; side++) {
+        s->side[side] = s->half;
+        s->half += columns
+                   * (side < LAT_Z_DOWN ? s->face[0] : s->sites.plane / 32 * most * s->group);
+    }
+}
+
 int lat_gpu_faces_open(lat_gpu_space *s)
 {
     const lat_grid *grid = s->space.grid;
     if (!grid->halo)
         return 0;
-    s->face = (size_t)(s->sites.slice / 32) * s->group;
     s->ghosts = 2 * lat_gpu_packet_numbers(s) * sizeof(double2);
-    const size_t faces = (size_t)s->space.columns * s->face;
-    if (lat_cuda_window_open(grid->dev, s->ghosts + 4 * faces, "faces of spinors", &s->window)
-        || failed(empty(s, 4 * faces / s->group)))
+    set_sides(s);
+    if (lat_cuda_window_open(grid->dev, s->ghosts + 2 * s->half, "faces of spinors", &s->window)
+        || failed(empty(s, 2 * s->half / s->group)))
         return -1;
     lat_verbose("faces of spinors: %s, %s", grid->dev->name,
                 s->window.direct ? "peer"
                                  : lat_cuda_carrier_name(lat_cuda_device_of(grid->dev)->carrier));
     if (s->window.direct)
         return 0;
-    const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3];
-    return lat_rc(lat_cuda_malloc((void **)&s->send, 2 * faces, "faces of spinors")
+    const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3]
+                        * s->branches;
+    return lat_rc(lat_cuda_malloc((void **)&s->send, s->half, "faces of spinors")
                   || failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double))));
 }
 

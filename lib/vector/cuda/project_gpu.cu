@@ -2,7 +2,11 @@
 /* project_gpu.cu: products and combine of space.h on GPUs. */
 #include "vector/cuda/cuda_project.cuh"
 
+#include <stdlib.h>
 #include <string.h>
+extern "C" {
+#include "grid/tree.h"
+}
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "projections"); }
 
@@ -73,7 +77,11 @@ static int begin(const lat_gpu_space *s, const lat_part *p, const lat_dfield *y,
     a->groups = s->groups;
     a->slices = lat_gpu_slices(s);
     a->per_slice = s->groups / a->slices;
-    a->run = run_of(a->per_slice);
+    a->run = run_of(a->per_slice * (uint32_t)s->space.grid->box.ranks[2]);
+    if (s->space.grid->boxed && a->per_slice % a->run)
+        return lat_fail("projections on GPUs that cut z: expected a multiple of %u sites in a "
+                        "rank's part of a slice of t, found %u; a --grid that leaves z whole",
+                        64 * a->run, 64 * a->per_slice);
     a->rows = (a->per_slice + a->run - 1) / a->run;
     a->sides = (uint32_t)lat_part_parities(p);
     a->first = lat_part_first(p);
@@ -91,6 +99,54 @@ static void take(lat_project_args *a, int n, int first, const lat_dfield *const 
     a->numbers = 2 * a->terms * a->columns;
     for (int j = 0; j < a->terms; j++)
         a->w[j] = (const char *)w[first + j]->data;
+}
+
+/* sum[count] of a slice: its rows, of all sides, in the order in which add_rows of sums_gpu.cu has
+ * them. */
+static void add_slice(const double *v, size_t sides, size_t rows, size_t count, double *sum)
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t warp = 0; warp < 8; warp++) {
+            double w = 0;
+            for (size_t side = 0; side < sides; side++)
+                for (size_t r = warp; r < rows; r += 8)
+                    w += v[(side * rows + r) * count + k];
+            sum[k] = warp ? sum[k] + w : w;
+        }
+}
+
+/* Where z is cut ranks have rows of slices: slice by slice these go to all ranks, whose hosts add
+ * them up. s->partial to s->sum. */
+static int sums_of_boxes(lat_gpu_space *s, const lat_project_args *a)
+{
+    const lat_grid *grid = s->space.grid;
+    const lat_comm *comm = grid->dev->comm;
+    const lat_box *box = &grid->box;
+    const size_t slices = (size_t)grid->spec.lattice.dims[3], count = (size_t)a->numbers,
+                 ranks = (size_t)box->ranks[2], own = a->rows * count,
+                 here = a->sides * a->slices * own;
+    double *const v = (double *)lat_alloc(here + a->sides * ranks * own + slices * count, sizeof *v,
+                                          "sums of rows");
+    const cudaStream_t stream = lat_gpu_stream(&s->space);
+    int rc = lat_agree(comm, lat_rc(!v
+                                    || failed(cudaMemcpyAsync(v, s->partial, here * sizeof *v,
+                                                              cudaMemcpyDeviceToHost, stream))
+                                    || failed(cudaStreamSynchronize(stream))));
+    double *const slice = rc ? NULL : v + here, *const sum = rc ? NULL
+                                                                : slice + a->sides * ranks * own;
+    for (size_t t = 0; t < slices && rc == 0; t++) {
+        const size_t k = t - (size_t)box->first[3]; /* before the first one: beyond all */
+        memset(slice, 0, a->sides * ranks * own * sizeof *slice);
+        for (size_t side = 0; side < a->sides && k < a->slices; side++)
+            memcpy(slice + (side * ranks + (size_t)box->at[2]) * own,
+                   v + (side * a->slices + k) * own, own * sizeof *slice);
+        rc = comm->sum(comm, slice, (int)(a->sides * ranks * own));
+        add_slice(slice, a->sides, ranks * a->rows, count, sum + t * count);
+    }
+    for (size_t k = 0; k < count && rc == 0; k++)
+        s->sum[k] = lat_tree_sum(sum + k, slices, count);
+    free(v);
+    return rc;
 }
 
 int lat_gpu_products(lat_space *space, const lat_part *p, int n, const lat_dfield *const *w,
@@ -111,7 +167,8 @@ int lat_gpu_products(lat_space *space, const lat_part *p, int n, const lat_dfiel
         if (failed(space->grid->spec.storage == LAT_STORAGE_DOUBLE
                        ? products_of<LAT_STORAGE_DOUBLE>(&a, stream)
                        : products_of<LAT_STORAGE_SINGLE>(&a, stream))
-            || lat_gpu_sums_of_rows(s, a.numbers, (int)a.sides, (int)a.rows))
+            || (space->grid->boxed ? sums_of_boxes(s, &a)
+                                   : lat_gpu_sums_of_rows(s, a.numbers, (int)a.sides, (int)a.rows)))
             return -1;
         for (int j = 0; j < a.terms; j++)
             for (int i = 0; i < p->columns; i++) {

@@ -37,19 +37,18 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
 {
     memset(s, 0, sizeof *s);
     for (int mu = 0; mu < 4; mu++)
-        s->extent[mu] = (uint32_t)grid->slot.dims[mu];
+        s->extent[mu] = (uint32_t)grid->here.dims[mu];
     s->extent[0] /= 2;
-    s->ghosts = grid->halo;
-    if (grid->halo) {
-        s->extent[3] = (uint32_t)grid->slab.count;
-        s->odd = (uint32_t)grid->slab.first & 1;
-    }
+    s->ghosts = (grid->cut[2] ? 0x44 : 0) | (grid->cut[3] ? 0x88 : 0);
+    s->lead = grid->boxed;
+    s->odd = (uint32_t)(grid->box.first[2] + grid->box.first[3]) & 1;
     choose_brick(s);
     s->across = s->extent[0] / s->brick[0];
     s->plane = s->extent[0] * s->extent[1];
     s->slice = s->plane * s->extent[2];
     s->half = s->slice * s->extent[3];
-    s->back = s->ghosts ? 0 : (s->extent[3] - 1) * s->slice;
+    s->back = grid->cut[3] ? 0 : (s->extent[3] - 1) * s->slice;
+    s->back_z = grid->cut[2] ? 0 : (s->extent[2] - 1) * s->plane;
     s->by_brick[0] = lat_cuda_divide_by(s->brick[0]);
     s->by_brick[1] = lat_cuda_divide_by(s->brick[1]);
     s->by_across = lat_cuda_divide_by(s->across);
@@ -61,8 +60,25 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
         s->by_groups = lat_cuda_divide_by(s->plane / 32);
         s->by_strip = lat_cuda_divide_by(s->strip);
         s->by_pairs_t = lat_cuda_divide_by(s->extent[3] / 2);
-        s->middle = s->ghosts ? s->extent[3] / 4 : 0;
+        s->middle = grid->cut[3] ? s->extent[3] / 4 : 0;
     }
+}
+
+/* What of a slice is a branch: planes as far as they begin, on all ranks, at a multiple of their
+ * number, a power of two. And where sites are in the whole lattice. */
+static void set_branches(lat_gpu_space *s)
+{
+    const lat_grid *grid = s->space.grid;
+    const uint32_t here = s->sites.extent[2], all = (uint32_t)grid->spec.lattice.dims[2];
+    s->planes = grid->cut[2] ? here & -here : here;
+    s->branches = here / s->planes;
+    s->all_branches = grid->cut[2] ? all / s->planes : 1;
+    for (s->width = 1; s->width < s->all_branches; s->width *= 2)
+        ;
+    s->whole.before = ((uint32_t)grid->box.first[3] * all + (uint32_t)grid->box.first[2])
+                      * s->sites.plane;
+    s->whole.over = (all - here) * s->sites.plane;
+    s->whole.by_slice = lat_cuda_divide_by(s->sites.slice);
 }
 
 static lat_vector_layout layout_of(lat_storage storage)
@@ -113,10 +129,15 @@ void lat_gpu_close(lat_space *space)
 lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
 {
     const int *const dims = grid->spec.lattice.dims;
-    if (!lat_space_gpu_takes(&grid->spec.lattice, grid->halo ? 2 : 1)) {
-        lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of t, "
-                 "found %d x %d x %d",
-                 dims[0], dims[1], dims[2]);
+    if (!lat_space_gpu_takes(&grid->spec.lattice, grid->dev->comm)) {
+        if (grid->boxed)
+            lat_fail("Dirac operators on GPUs that cut z: expected a multiple of 64 sites in x and "
+                     "y, found %d x %d",
+                     dims[0], dims[1]);
+        else
+            lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of "
+                     "t, found %d x %d x %d",
+                     dims[0], dims[1], dims[2]);
         return NULL;
     }
     lat_gpu_space *s = (lat_gpu_space *)lat_alloc_zero(1, sizeof *s, "a space of spinors");
@@ -128,6 +149,7 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
     s->space.columns = columns;
     s->space.ahead = true;
     set_sites(&s->sites, grid);
+    set_branches(s);
     s->groups = (s->sites.half + 31) / 32;
     s->group = lat_gpu_group_bytes(grid->spec.storage);
     s->parity = s->groups * s->group;
@@ -204,46 +226,86 @@ static int find_objects(const lat_space *s, const lat_part *p, const lat_field *
 }
 
 /* Most of a source is zero, and stays on the host. */
+static int put_spinors(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
+                       const int *of)
+{
+    const lat_part both = {LAT_BOTH, p->columns, p->column};
+    return lat_rc(s->ops->zero(s, &both, x)
+                  || transfer_spinors(s, &both, x, true, true, [&](size_t at, size_t n, double *v) {
+                         if (lat_stage_zero(host, p->columns, of, at, n))
+                             return false;
+                         lat_stage_spinors(host, p->columns, of, at, n, v);
+                         return true;
+                     }));
+}
+
+static int get_spinors(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
+                       const int *of)
+{
+    return transfer_spinors(s, p, (lat_dfield *)x, false, true,
+                            [&](size_t at, size_t n, const double *v) {
+                                lat_unstage_spinors(host, p->columns, of, at, n, v);
+                                return true;
+                            });
+}
+
+/* Where this rank has a box, host fields are slabs: its part of them has the objects of[]. */
 int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                 const int *object)
 {
-    const lat_part both = {LAT_BOTH, p->columns, p->column};
     int of[LAT_VECTOR_COLUMNS];
-    return find_objects(s, p, host, object, of) || s->ops->zero(s, &both, x)
-                   || transfer_spinors(s, &both, x, true, true,
-                                       [&](size_t at, size_t n, double *v) {
-                                           if (lat_stage_zero(host, p->columns, of, at, n))
-                                               return false;
-                                           lat_stage_spinors(host, p->columns, of, at, n, v);
-                                           return true;
-                                       })
-               ? -1
-               : 0;
+    lat_field part;
+    if (find_objects(s, p, host, object, of))
+        return -1;
+    if (!s->grid->boxed)
+        return put_spinors(s, p, x, host, of);
+    if (lat_box_take(&s->grid->box, host, p->columns, of, false, &part))
+        return -1;
+    const int rc = put_spinors(s, p, x, &part, lat_column_numbers);
+    lat_field_free(&part);
+    return rc;
 }
 
 int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
                 const int *object)
 {
+    const lat_box *box = &s->grid->box;
     int of[LAT_VECTOR_COLUMNS];
-    return find_objects(s, p, host, object, of)
-                   || transfer_spinors(s, p, (lat_dfield *)x, false, true,
-                                       [&](size_t at, size_t n, const double *v) {
-                                           lat_unstage_spinors(host, p->columns, of, at, n, v);
-                                           return true;
-                                       })
-               ? -1
-               : 0;
+    lat_field part;
+    if (find_objects(s, p, host, object, of))
+        return -1;
+    if (!s->grid->boxed)
+        return get_spinors(s, p, x, host, of);
+    int rc = lat_agree(s->grid->dev->comm, lat_box_part(box, host, p->columns, false, &part));
+    if (rc == 0)
+        rc = lat_agree(s->grid->dev->comm, get_spinors(s, p, x, &part, lat_column_numbers));
+    host->zeros = {};
+    rc = rc || lat_box_give(box, &part, p->columns, of, host) ? -1 : 0;
+    lat_field_free(&part);
+    return rc;
+}
+
+/* Own sites at .. at+n-1, slice by slice, as they are in the whole lattice. */
+static void draw_sites(const lat_space *s, uint64_t seed, int column, size_t at, size_t n,
+                       double *v)
+{
+    const lat_gpu_space *g = lat_gpu_space_of(s);
+    const size_t slice = 2 * (size_t)g->sites.slice;
+    for (size_t count; n > 0; at += count, n -= count, v += count * LAT_STAGE_SPINOR) {
+        const size_t left = slice - at % slice;
+        count = n < left ? n : left;
+        lat_spinor_draw_sites(seed, column, s->nc,
+                              2 * (g->whole.before + at / slice * (size_t)g->whole.over) + at,
+                              count, v);
+    }
 }
 
 int lat_gpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat_dfield *x)
 {
-    const lat_grid *grid = s->grid;
-    const size_t slice = 2 * (size_t)lat_gpu_space_of(s)->sites.slice,
-                 site = grid->halo ? (size_t)grid->slab.first * slice : 0;
     for (int i = 0; i < p->columns; i++) {
         const lat_part one = {p->parity, 1, p->column + i};
         if (transfer_spinors(s, &one, x, true, false, [&](size_t at, size_t n, double *v) {
-                lat_spinor_draw_sites(seed, p->column[i], s->nc, site + at, n, v);
+                draw_sites(s, seed, p->column[i], at, n, v);
                 return true;
             }))
             return -1;

@@ -44,7 +44,7 @@ static lat_pass_args args_of(const job *j, const lat_gpu_space *s)
     a.dir = lat_gpu_at(s, j->dir, 0);
     a.parity_y = s->groups * lat_gpu_group_bytes(j->y->grid->spec.storage);
     a.column_y = 2 * a.parity_y;
-    a.before = lat_gpu_before(s);
+    a.whole = s->whole;
     a.numbers = j->numbers;
     a.arrays = (int)s->groups * lat_part_parities(j->part);
     a.scaled = j->b != NULL;

@@ -15,7 +15,8 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "sums of spinors");
 
 int lat_gpu_sums_open(lat_gpu_space *s, int columns)
 {
-    const size_t most = (size_t)columns * LAT_GPU_NUMBERS, slices = s->sites.extent[3];
+    const size_t most = (size_t)columns * LAT_GPU_NUMBERS,
+                 slices = s->sites.extent[3] * s->branches;
     if (lat_cuda_malloc((void **)&s->slice_sum, most * slices * sizeof(double), "sums of slices")
         || lat_cuda_malloc((void **)&s->arrived, most * sizeof *s->arrived, "sums of slices")
         || lat_cuda_malloc((void **)&s->factors,
@@ -49,10 +50,11 @@ typedef struct adder {
     double *partial; /* [block of a number][arrays] */
     double *slice_sum, *sum, *flag, call;
     unsigned *arrived;
-    uint32_t groups, arrays, slices; /* groups of a parity, of a number; slices */
+    uint32_t groups, arrays, slices; /* groups of a parity, of a number; slices, or branches */
     uint32_t across, y, z;           /* groups side by side in x, in y; planes of a slice */
-    /* Several ranks: sums of slices to all windows, from `first` on of `all`; or to the host. */
-    uint32_t ranks, first, all;
+    /* Several ranks: sums of slices to all windows, from `first` on of `all`; or to the host. Where
+     * ranks have `branches` of a slice, all of them have `there`, in `width` places. */
+    uint32_t ranks, first, all, branches, there, width;
     size_t packets; /* of this call, in windows */
     char *window[LAT_CUDA_WINDOW_RANKS], *mine;
     double *host;
@@ -145,20 +147,32 @@ static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
     return add_all_pairs(n, [&](uint32_t i) { return __ldcg(v + i * stride); });
 }
 
+/* Where slice k is among all: empty places fill up the tree of a slice. */
+static __device__ uint32_t place_of(const adder &a, uint32_t k)
+{
+    const uint32_t t = a.width == 1 ? k : k / a.branches;
+    return a.first + k + t * (a.width - a.branches);
+}
+static __device__ bool has_slice(const adder &a, uint32_t place)
+{
+    return (place & (a.width - 1)) < a.there;
+}
+
 /* By a warp: the slices of a number to all ranks, and the sum of all; for its first thread. */
 static __device__ double add_ranks(const adder &a, uint32_t number)
 {
     const double *const slice = a.slice_sum + (size_t)number * a.slices;
     const size_t at = a.packets + (size_t)number * a.all * sizeof(double2);
     for (uint32_t k = threadIdx.x % 32; k < a.slices * a.ranks; k += 32)
-        put_packet(a.window[k / a.slices] + at + (a.first + k % a.slices) * sizeof(double2),
+        put_packet(a.window[k / a.slices] + at + place_of(a, k % a.slices) * sizeof(double2),
                    __ldcg(slice + k % a.slices), a.call);
     for (uint32_t t = threadIdx.x % 32; t < a.all; t += 32)
-        while (get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
+        while (has_slice(a, t) && get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
     __syncwarp();
-    return add_all_pairs(
-        a.all, [&](uint32_t t) { return get_packet(a.mine + at + t * sizeof(double2)).x; });
+    return add_all_pairs(a.all, [&](uint32_t t) {
+        return has_slice(a, t) ? get_packet(a.mine + at + t * sizeof(double2)).x : 0;
+    });
 }
 
 /* By a warp, once all slices of a number are there: they are added up, or go to the host, which
@@ -281,12 +295,16 @@ static adder next_adder(lat_gpu_space *s)
     a.flag = s->flag;
     a.call = s->call;
     a.arrived = s->arrived;
-    a.slices = lat_gpu_slices(s);
+    a.slices = lat_gpu_slices(s) * s->branches;
     if (s->window.direct) {
         const lat_grid *grid = s->space.grid;
         a.ranks = (uint32_t)grid->dev->comm->size;
-        a.first = (uint32_t)grid->slab.first;
-        a.all = (uint32_t)grid->spec.lattice.dims[3];
+        a.branches = s->branches;
+        a.there = s->all_branches;
+        a.width = s->width;
+        a.first = (uint32_t)grid->box.first[3] * s->width
+                  + (uint32_t)grid->box.first[2] / s->planes;
+        a.all = (uint32_t)grid->spec.lattice.dims[3] * s->width;
         a.packets = (++s->sums % 2) * lat_gpu_packet_numbers(s) * sizeof(double2);
         a.mine = s->window.mine;
         memcpy(a.window, s->window.of, sizeof a.window);
@@ -305,7 +323,7 @@ static adder adder_of(lat_gpu_space *s, int arrays)
     if (sites->brick[0] * sites->brick[1] == 32) { /* groups are bricks */
         a.across = sites->across;
         a.y = sites->extent[1] / sites->brick[1];
-        a.z = sites->extent[2];
+        a.z = s->planes;
     } else { /* one after the other */
         a.across = s->groups / a.slices;
         a.y = a.z = 1;
@@ -335,8 +353,9 @@ static int finish_sums(lat_gpu_space *s, int count)
 {
     if (await_sums(s, s->flag, count, s->call))
         return -1;
+    const lat_reduce_parts parts = {1, (int)s->all_branches, 1};
     return s->slices_host
-               ? lat_reduce_total(s->space.grid, count, NULL, 1, 0, s->slices_host, s->sum)
+               ? lat_reduce_total(s->space.grid, count, &parts, 1, 0, s->slices_host, s->sum)
                : 0;
 }
 

@@ -14,9 +14,9 @@ extern "C" {
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "links"); }
 
-/* u[site][mu][18] of `held` sites, ghosts behind own ones, become G(x) U_mu(x) G(x+mu)^+,
- * g[site][18] (temporal.h). unit: links of t are 1 but on the last of `slices` slices of the
- * lattice, of which number `first` is the first one here. */
+/* u[site][mu][18] of `held` sites, ghosts too, become G(x) U_mu(x) G(x+mu)^+, g[site][18]
+ * (temporal.h). unit: links of t are 1 but on the last of `slices` slices of the lattice, of which
+ * number `first` is the first one here. */
 static __global__ void rotate_links(const __grid_constant__ lat_gpu_sites s, const double *g,
                                     bool unit, uint32_t first, uint32_t slices, size_t held,
                                     double *u)
@@ -27,18 +27,18 @@ static __global__ void rotate_links(const __grid_constant__ lat_gpu_sites s, con
         return;
     const uint32_t after = s.extent[3];
     uint32_t x[4];
-    natural_coordinates(s, site, x);
+    held_coordinates(s, site, x);
     const uint32_t t = (first + (x[3] > after ? slices - 1 : x[3])) % slices;
     double *const link = u + n * 18, v[18], m[18];
     if (mu == 3 && unit && t + 1 != slices) {
         lat_sun_one(3, link);
         return;
     }
-    if (mu == 3 && s.ghosts && x[3] == after) /* nobody reads it, and what follows is not here */
+    if (s.ghosts >> mu & 1 && x[mu] == s.extent[mu]) /* nobody reads it; what follows is not here */
         return;
     x[mu] = one_step(s, mu, x[mu], false);
     lat_sun_mul(3, v, g + site * 18, link);
-    lat_sun_mul_dag(3, m, v, g + natural_of(s, x) * 18);
+    lat_sun_mul_dag(3, m, v, g + held_of(s, x) * 18);
     for (int k = 0; k < 18; k++)
         link[k] = m[k];
 }
@@ -48,10 +48,10 @@ int lat_gpu_rotate_links(const lat_gpu_space *s, bool unit, size_t held, double 
     const lat_grid *grid = s->space.grid;
     if (!s->space.temporal)
         return 0;
-    return failed(lat_cuda_start(
-        false, rotate_links, lat_cuda_blocks(4 * held, THREADS), THREADS, lat_gpu_stream(&s->space),
-        s->sites, (const double *)s->space.temporal->device, unit,
-        grid->halo ? grid->slab.first : 0, grid->spec.lattice.dims[3], held, all));
+    return failed(lat_cuda_start(false, rotate_links, lat_cuda_blocks(4 * held, THREADS), THREADS,
+                                 lat_gpu_stream(&s->space), s->sites,
+                                 (const double *)s->space.temporal->device, unit,
+                                 grid->box.first[3], grid->spec.lattice.dims[3], held, all));
 }
 
 int lat_temporal_to_gpu(lat_temporal *t, lat_device *dev)
