@@ -33,7 +33,10 @@ typedef void kernel(const lat_hop_args);
 
 static unsigned blocks_of(const lat_hop_args *a)
 {
-    return a->faces.senders + (a->both ? 2 : 1) * ((a->lattice.sites.half + 127) / 128);
+    const lat_gpu_sites *s = &a->lattice.sites;
+    const uint32_t blocks = s->strip ? s->plane / 32 * (s->extent[2] / 2) * s->pairs
+                                     : (s->half + 127) / 128;
+    return a->faces.senders + (a->both ? 2 : 1) * blocks;
 }
 
 /* Do all blocks run at once, `resident` of them on a multiprocessor? */

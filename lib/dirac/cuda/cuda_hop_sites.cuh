@@ -99,7 +99,8 @@ template <int N> DEVICE bool linked(const lat_hop_site &p)
 
 /* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
  * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
- * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. */
+ * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. A launch may
+ * have some of the pairs of t. */
 DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thread)
 {
     if (!s.strip)
@@ -110,7 +111,7 @@ DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thre
     uint32_t n = lat_cuda_quotient(q, s.by_strip);
     const uint32_t z = q - n * s.strip;
     q = lat_cuda_quotient(n, s.by_pairs_t);
-    uint32_t t = n - q * (s.extent[3] / 2) + s.middle;
+    uint32_t t = n - q * s.pairs + s.middle;
     if (t >= s.extent[3] / 2)
         t -= s.extent[3] / 2;
     const uint32_t plane = (2 * t + warp / 2) * s.extent[2] + 2 * (q * s.strip + z) + warp % 2;

@@ -95,6 +95,31 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
     e->with = e->sums & LAT_SUM_DOT && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
 }
 
+/* A launch of `pairs` pairs of slices, from `begin` on. */
+static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, uint32_t pairs, uint32_t begin)
+{
+    lat_gpu_sites *const s = &a->lattice.sites;
+    s->pairs = pairs;
+    s->middle = begin;
+    s->by_pairs_t = lat_cuda_divide_by(pairs);
+    return failed(lat_gpu_launch_of(d)(a, d->dirac.reals, lat_gpu_stream(&d->s->space)));
+}
+
+/* The hop, with faces to other ranks. While these are carried it is at slices that need none; where
+ * z is cut all do. */
+static int launch_hop(lat_gpu_dirac *d, lat_hop_args *a)
+{
+    const lat_gpu_sites *const s = &d->s->sites;
+    const bool carried = s->ghosts && !d->s->window.direct,
+               apart = carried && !d->in_turn && s->strip && s->pairs > 2 && !(s->ghosts & 4);
+    if (lat_gpu_faces(d->s, a, d->in_turn) || (apart && launch_pairs(d, a, s->pairs - 2, 1))
+        || (carried && lat_gpu_faces_come(d->s)))
+        return -1;
+    if (apart)
+        return launch_pairs(d, a, 2, s->pairs - 1);
+    return failed(lat_gpu_launch_of(d)(a, d->dirac.reals, lat_gpu_stream(&d->s->space)));
+}
+
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
 static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_part *p,
                      const lat_apply_end *end, bool both, int side, int arrays)
@@ -134,8 +159,7 @@ static int start_hop(lat_gpu_dirac *d, const hop_job *j, const lat_part *p,
     }
     a.backwards = s->launches++ % 2;
     set_order(s, &a);
-    return lat_rc(lat_gpu_faces(s, &a, d->in_turn)
-                  || failed(lat_gpu_launch_of(d)(&a, d->dirac.reals, lat_gpu_stream(&s->space))));
+    return launch_hop(d, &a);
 }
 
 /* On the parities of the part: hops that write even sites, odd ones, or both. */

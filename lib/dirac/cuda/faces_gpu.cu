@@ -54,7 +54,7 @@ static int neighbour(const lat_gpu_space *s, int side)
     return lat_box_rank(&s->space.grid->box, step);
 }
 
-/* Packed faces to the ghosts of the neighbours. */
+/* Packed faces to the ghosts of the neighbours: begun. */
 static int exchange_faces(const lat_gpu_space *s, const lat_hop_args *a)
 {
     const lat_hop_faces *f = &a->faces;
@@ -65,8 +65,14 @@ static int exchange_faces(const lat_gpu_space *s, const lat_hop_args *a)
         m[side - f->first] = {rank,        rank,           side,  side ^ 1,
                               f->to[side], f->ghost[side], bytes, bytes};
     }
-    return lat_cuda_carry(lat_cuda_device_of(s->space.grid->dev)->carrier,
-                          lat_gpu_stream(&s->space), f->end - f->first, m);
+    return lat_cuda_carry_begin(lat_cuda_device_of(s->space.grid->dev)->carrier,
+                                lat_gpu_stream(&s->space), f->end - f->first, m);
+}
+
+int lat_gpu_faces_come(const lat_gpu_space *s)
+{
+    return lat_cuda_carry_finish(lat_cuda_device_of(s->space.grid->dev)->carrier,
+                                 lat_gpu_stream(&s->space));
 }
 
 /* Blocks that send a face, at most: others are to be at work beside them. */

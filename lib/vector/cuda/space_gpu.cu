@@ -59,7 +59,8 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
         s->strip = s->extent[2] / 2;
         s->by_groups = lat_cuda_divide_by(s->plane / 32);
         s->by_strip = lat_cuda_divide_by(s->strip);
-        s->by_pairs_t = lat_cuda_divide_by(s->extent[3] / 2);
+        s->pairs = s->extent[3] / 2;
+        s->by_pairs_t = lat_cuda_divide_by(s->pairs);
         s->middle = grid->cut[3] ? s->extent[3] / 4 : 0;
     }
 }
