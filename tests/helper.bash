@@ -102,7 +102,7 @@ kill_a_rank() {
     cat err
     [ "$got" -eq 1 ]
     # On a busy machine rank 0 says it before mpirun, which knows the signal.
-    grep -Eqx "$tool: rank [0-9] of $n \\(host $(hostname)\\) (was ended by signal 9 \\(Killed\\)|has died); the same command with --resume ck goes on" err
+    grep -Eqx "$tool: rank [0-9] of $n \\(host $(hostname)(, GPU [^)]*)?\\) (was ended by signal 9 \\(Killed\\)|has died); the same command with --resume ck goes on" err
     [ "$(wc -l <err)" -eq 1 ]
     [ ! -e cut.lat ]
     nothing_left
