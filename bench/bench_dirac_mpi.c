@@ -7,8 +7,9 @@
  * A line for each: precision, columns, lattice, ranks, microseconds a hop and column (median of 7,
  * of the slowest rank), those of a sum over all sites as an iteration of a solver needs it, and the
  * norm after 20 hops to and fro, which has to be the same, to the last digit, whatever the ranks.
- * In the environment: TRANSPORT as --transport, LAT_HALO=first as in dirac.h, DEVICE=cpu;
- * LAT_TEMPORAL=never: links in the gauge they have, where solvers take the temporal gauge. */
+ * In the environment: TRANSPORT as --transport, GRID as --grid, LAT_HALO=first as in dirac.h,
+ * DEVICE=cpu; LAT_TEMPORAL=never: links in the gauge they have, where solvers take the temporal
+ * gauge. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,9 @@ int main(int argc, char **argv)
     lat_threads_limit_spinning(argv);
     lat_tool_name = "bench_dirac_mpi";
     if (argc % 3 != 1)
+        return 2;
+    int *const g = lat_comm_grid;
+    if (getenv("GRID") && sscanf(getenv("GRID"), "%d,%d,%d,%d", g, g + 1, g + 2, g + 3) != 4)
         return 2;
     const lat_comm *comm = lat_comm_start(0, argv);
     if (!comm)

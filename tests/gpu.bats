@@ -746,7 +746,7 @@ fake_nccl() {
         cmp modes.lat "modes$how.lat"
     done
     solved links.lat "--kappa .13 --deflate modes.lat --columns 0,1" 1,1,2,1 1,1,2,2
-    refuses 1 "expected a multiple of 256 sites in a rank's part of a slice of t, found 128" \
+    refuses 1 "expected a multiple of 256 sites in a rank's part of a slice of t, or a --grid that leaves z whole, found 128" \
         lat-solve -q --grid 1,1,4,1 --device gpu --kappa .13 --deflate modes.lat --source wall:0 links.lat -o x.lat
     # Planes whose sites are no multiple of 64 are for GPUs that cut t, or for the CPU where it may be taken.
     lat-start weak --dims 6,4,8,8 -o odd.lat

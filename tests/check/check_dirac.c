@@ -1441,7 +1441,7 @@ static void check_device(int cases)
  * look. On the CPU lanes are in boxes; in rows; in boxes on one rank and in rows on several. On a
  * GPU groups are bricks of 8 x 4, 8 x 4 and 2 x 16 sites. */
 static const char *const on_cpu[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"}, *const on_gpu[] = {
-                                                                            "8 8 8 10", "16 4 8 8",
+                                                                            "8 8 8 10", "16 4 24 6",
                                                                             "4 16 8 6"};
 
 typedef struct bytes_case {
@@ -1502,7 +1502,7 @@ static void close_bytes(bytes_case *b)
 /* Of spinors on the device. */
 static void print_planes(bytes_case *b, const char *what, const lat_dfield *x)
 {
-    enum { PLANES = 16, SLICES = 16 };
+    enum { PLANES = 24, SLICES = 16 };
     const int *const dims = b->u.head.geom.dims;
     const size_t words = lat_field_reals(&b->out)
                          / (size_t)(lat_field_slab(&b->out).count * dims[2]);

@@ -80,7 +80,7 @@ static int begin(const lat_gpu_space *s, const lat_part *p, const lat_dfield *y,
     a->run = run_of(a->per_slice * (uint32_t)s->space.grid->box.ranks[2]);
     if (s->space.grid->boxed && a->per_slice % a->run)
         return lat_fail("projections on GPUs that cut z: expected a multiple of %u sites in a "
-                        "rank's part of a slice of t, found %u; a --grid that leaves z whole",
+                        "rank's part of a slice of t, or a --grid that leaves z whole, found %u",
                         64 * a->run, 64 * a->per_slice);
     a->rows = (a->per_slice + a->run - 1) / a->run;
     a->sides = (uint32_t)lat_part_parities(p);
