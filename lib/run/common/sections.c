@@ -132,6 +132,8 @@ bool lat_sections_save(lat_sections *k)
 
 void lat_sections_keep(lat_sections *k)
 {
+    if (!k->path || (!k->there && !k->changed))
+        return; /* and the sentence stays what it is, wrong usage, too */
     char *why = strdup(lat_error());
     const bool there = lat_sections_save(k);
     if (there && why && strcmp(why, LAT_ANOTHER_FAILED))
