@@ -699,6 +699,13 @@ fake_nccl() {
             done
         done
     done
+    # A phase that the rank in the middle has nothing of chooses its kernel, too.
+    operator="-p single --residual 1e-5 --mass .3 --xi 1.3 --nu .95 --boundary p,p,p,.4"
+    # shellcheck disable=SC2086
+    for n in 1 3; do
+        lat-solve -q -n $n --device gpu --no-provenance $operator --source point:1,2,3,4 links.lat -o $n.lat
+    done
+    cmp 1.lat 3.lat
     lat-heatbath -q --device cpu -N 2 --dims 8,4,4,6 --beta 2.4 --thermalise 20 -o two.lat
     for operator in "--kappa .13 --csw 1" "--kappa .12 --boundary p,p,p,o --solver cg"; do
         # shellcheck disable=SC2086
