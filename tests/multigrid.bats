@@ -164,6 +164,17 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     cmp whole.lat cut.lat
 }
 
+@test "lat-subspace whose output cannot be written says how to go on, and goes on" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    light u.lat
+    subspace whole.lat
+    run -1 lat-subspace --kappa .156 --checkpoint ck u.lat -o /dev/full
+    [ "$output" = "lat-subspace: /dev/full: cannot be written: No space left on device; the same command with --resume ck goes on" ]
+    subspace cut.lat --checkpoint ck --resume ck
+    cmp whole.lat cut.lat
+    [ ! -e ck ]
+}
+
 @test "a rank of lat-solve --solver mg is killed: solved columns are in the checkpoint, which one rank continues, with the same bytes" {
     need_mpi
     light u.lat
