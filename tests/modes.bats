@@ -224,6 +224,22 @@ cut_off() {
     cmp whole.lat cut.lat
 }
 
+@test "modes that cannot be written: a sentence says how to go on, but not with other links" {
+    [ -c /dev/full ] || skip "no /dev/full"
+    rough u.lat 4,4,4,8
+    local search=(lat-modes --kappa .15 --modes 2 --residual 1e-3 --checkpoint ck)
+    lat-modes --kappa .15 --modes 2 --residual 1e-3 u.lat -o whole.lat
+    run -1 --separate-stderr "${search[@]}" u.lat -o /dev/full
+    # shellcheck disable=SC2154 # set by run
+    [ "${stderr_lines[-1]}" = "lat-modes: /dev/full: cannot be written: No space left on device; the same command with --resume ck goes on" ]
+    # Not with other links.
+    refuses 1 "found that of other links" "${search[@]}" --resume ck <(lat-start weak --dims 2,2,4,4) -o cut.lat
+    [[ $stderr != *"goes on"* ]]
+    "${search[@]}" --resume ck u.lat -o cut.lat
+    cmp whole.lat cut.lat
+    [ ! -e ck ]
+}
+
 @test "a search that is stopped loses nothing, before its first restart either: it ends with the same bytes" {
     rough a.lat 4,4,4,8
     local search=(lat-modes -@ 1 --kappa .15 --csw 1 --modes 24 --residual 1e-8 --degree 100 a.lat)

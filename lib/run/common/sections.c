@@ -44,18 +44,16 @@ lat_section *lat_sections_add(lat_sections *k, const char *name, const double *n
 
 int lat_sections_get(lat_sections *k, const char *name, lat_section **found)
 {
-    const char *path = k->unsure;
-    bool any = !path || k->count == 0;
     *found = lat_sections_find(k, name);
-    k->unsure = NULL;
-    if (*found)
-        return 1;
+    bool any = *found || !k->unsure || k->count == 0;
     for (int i = 0; i < k->count && !any; i++)
         any = k->kind->alike(k->list[i].name, name);
-    return any ? 0
-               : lat_fail("%s: expected the checkpoint of this run, with %s of '%s', found that of "
-                          "%s, '%s'",
-                          path, k->kind->what, name, k->kind->others, k->list[0].name);
+    if (!any)
+        return lat_fail("%s: expected the checkpoint of this run, with %s of '%s', found that of "
+                        "%s, '%s'",
+                        k->unsure, k->kind->what, name, k->kind->others, k->list[0].name);
+    k->unsure = NULL;
+    return *found != NULL;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -132,7 +130,7 @@ bool lat_sections_save(lat_sections *k)
 
 void lat_sections_keep(lat_sections *k)
 {
-    if (!k->path || (!k->there && !k->changed))
+    if (!k->path || k->unsure || (!k->there && !k->changed))
         return; /* and the sentence stays what it is, wrong usage, too */
     char *why = strdup(lat_error());
     const bool there = lat_sections_save(k);

@@ -115,5 +115,6 @@ int lat_sections_put(const lat_sections *k, lat_output *out, const char *name, c
                      int numbers, lat_field *f);
 void lat_sections_end(lat_sections *k, lat_output *out, int rc);
 
-/* A run has failed, as lat_error says: saves what there is, and the sentence says how to go on. */
+/* A run has failed, as lat_error says: saves what there is, and the sentence says how to go on. Not
+ * where the file is another run's, or has nothing. */
 void lat_sections_keep(lat_sections *k);
