@@ -89,13 +89,7 @@ grids=${LAT_GRIDS:-1,1,2,1 1,2,1,1 1,1,1,3 1,1,2,2 1,2,2,1 1,1,4,1 1,2,1,3 1,1,2
     local heat=(lat-heatbath -q -@ 1 --no-provenance --beta 5.9 --thermalise 30 --seed 3 u.lat)
     "${heat[@]}" -o whole.lat
     run -1 --separate-stderr "${heat[@]}" --grid 1,1,2,2 --checkpoint ck --checkpoint-every 0 -o no/where.lat
-    "${heat[@]}" --grid 1,1,2,2 --checkpoint ck --checkpoint-every 0 -o cut.lat &
-    local pid=$!
-    for _ in $(seq 600); do [ ! -e ck ] || break; sleep 0.02; done
-    kill -9 $pid
-    wait $pid || true
-    [ -e ck ]
-    find . -name '.*.tmp' -delete
+    kill_a_rank 4 "${heat[@]}" --grid 1,1,2,2 --checkpoint-every 0
     "${heat[@]}" --grid 1,2,1,3 --resume ck -o cut.lat
     cmp whole.lat cut.lat
 }
