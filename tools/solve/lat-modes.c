@@ -392,8 +392,7 @@ int main(int argc, char **argv)
     lat_header_init(&r->inverse.sub.vectors.head);
     int code = open_all(r) ? LAT_FAILED : all(r);
     lat_progress_end();
-    if (!lat_sections_stopped(&r->kept, code) && code == LAT_FAILED && lat_opts.comm->size == 1)
-        lat_sections_keep(&r->kept);
+    lat_sections_give_up(&r->kept, code, false);
     lat_input_close(r->subspaces);
     lat_links_free(&r->links);
     lat_device_close(r->device);

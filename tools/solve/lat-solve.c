@@ -437,9 +437,7 @@ static void give_up(run *r, int code)
 {
     lat_solution *s = &r->v.s;
     s->writer.out = lat_sections_cut(&s->kept, s->writer.out);
-    if (!lat_sections_stopped(&s->kept, code) && code == LAT_FAILED && *s->name
-        && (lat_opts.comm->size == 1 || s->writer.failed))
-        lat_sections_keep(&s->kept);
+    lat_sections_give_up(&s->kept, code, s->writer.failed);
 }
 
 int main(int argc, char **argv)

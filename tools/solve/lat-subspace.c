@@ -297,8 +297,7 @@ int main(int argc, char **argv)
     lat_header_init(&r.vectors.head);
     int code = open_all(&r) ? LAT_FAILED : all(&r);
     lat_progress_end();
-    if (!lat_sections_stopped(&r.kept, code) && code == LAT_FAILED && lat_opts.comm->size == 1)
-        lat_sections_keep(&r.kept);
+    lat_sections_give_up(&r.kept, code, false);
     lat_subspace_free(&r.start);
     lat_input_close(r.from);
     lat_links_free(&r.links);

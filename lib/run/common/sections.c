@@ -128,19 +128,6 @@ bool lat_sections_save(lat_sections *k)
     return k->there;
 }
 
-void lat_sections_keep(lat_sections *k)
-{
-    if (!k->path || k->unsure || (!k->there && !k->changed))
-        return; /* and the sentence stays what it is, wrong usage, too */
-    char *why = strdup(lat_error());
-    const bool there = lat_sections_save(k);
-    if (there && why && strcmp(why, LAT_ANOTHER_FAILED))
-        lat_fail("%s; the same command with --resume %s goes on", why, k->path);
-    else
-        lat_fail("%s", why ? why : "out of memory: a sentence");
-    free(why);
-}
-
 int lat_sections_due(const lat_sections *k, bool *due)
 {
     double now = lat_stop_asked() || lat_seconds() - k->last >= SHARE * k->took;
@@ -244,15 +231,30 @@ bool lat_sections_asked(lat_sections *k)
     return k->stopped != 0;
 }
 
-bool lat_sections_stopped(lat_sections *k, int code)
+/* Where the file is another run's, or has nothing, the sentence stays what it is. */
+static void say_how(lat_sections *k)
 {
-    if (code == LAT_FAILED && k->path && k->comm->size == 1)
+    if (!k->path || k->unsure || (!k->there && !k->changed))
+        return;
+    char *why = strdup(lat_error());
+    const bool there = lat_sections_save(k);
+    if (there && why && strcmp(why, LAT_ANOTHER_FAILED))
+        lat_fail("%s; the same command with --resume %s goes on", why, k->path);
+    else
+        lat_fail("%s", why ? why : "out of memory: a sentence");
+    free(why);
+}
+
+void lat_sections_give_up(lat_sections *k, int code, bool here)
+{
+    const bool alone = k->comm->size == 1;
+    if (code == LAT_FAILED && k->path && alone)
         lat_sections_asked(k);
-    if (k->stopped <= 0)
-        return false;
-    lat_error_clear(); /* it was only to get here */
-    lat_resume_stopped(k->path, lat_sections_save(k), k->stopped);
-    return true;
+    if (k->stopped > 0) {
+        lat_error_clear(); /* it was only to get here */
+        lat_resume_stopped(k->path, lat_sections_save(k), k->stopped);
+    } else if (code == LAT_FAILED && (alone || here))
+        say_how(k);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

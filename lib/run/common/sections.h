@@ -100,10 +100,11 @@ int lat_sections_due(const lat_sections *k, bool *due);
 /* Looks now and then whether the run is asked to stop: `stopped`. */
 bool lat_sections_asked(lat_sections *k);
 
-/* The run ends with an exit code that is not LAT_DONE: was it asked to stop, perhaps while it
- * waited for a pipe? Then the file is written, and a word says how to go on; lat_stop_exit is to
- * follow. */
-bool lat_sections_stopped(lat_sections *k, int code);
+/* The run ends, perhaps with an exit code that is not LAT_DONE: was it asked to stop, perhaps while
+ * it waited for a pipe? Then the file is written, and a word says how to go on; lat_stop_exit is to
+ * follow. If it has failed, alone or `here` of several ranks, the file is written, and lat_error
+ * says how to go on. */
+void lat_sections_give_up(lat_sections *k, int code, bool here);
 
 /* Writes the file if it lacks something; begin, put and end do so with more fields than those of
  * sections. A file that cannot be written is no reason to lose what is in memory: it is a warning,
@@ -114,7 +115,3 @@ int lat_sections_begin(lat_sections *k, lat_output **out);
 int lat_sections_put(const lat_sections *k, lat_output *out, const char *name, const double *number,
                      int numbers, lat_field *f);
 void lat_sections_end(lat_sections *k, lat_output *out, int rc);
-
-/* A run has failed, as lat_error says: saves what there is, and the sentence says how to go on. Not
- * where the file is another run's, or has nothing. */
-void lat_sections_keep(lat_sections *k);
