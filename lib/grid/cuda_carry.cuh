@@ -27,9 +27,3 @@ const char *lat_cuda_carrier_name(const lat_cuda_carrier *c);
  * the stream. One exchange at a time. */
 int lat_cuda_carry_begin(lat_cuda_carrier *c, cudaStream_t stream, int n, const lat_message *m);
 int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream);
-
-static inline int lat_cuda_carry(lat_cuda_carrier *c, cudaStream_t stream, int n,
-                                 const lat_message *m)
-{
-    return lat_cuda_carry_begin(c, stream, n, m) || lat_cuda_carry_finish(c, stream) ? -1 : 0;
-}

@@ -95,6 +95,11 @@ static void set_end(const lat_gpu_space *s, const hop_job *j, const lat_part *p,
     e->with = e->sums & LAT_SUM_DOT && !same ? lat_gpu_at(s, end->with, j->parity) : NULL;
 }
 
+static int launch(const lat_gpu_dirac *d, const lat_hop_args *a)
+{
+    return failed(lat_gpu_launch_of(d)(a, d->dirac.reals, lat_gpu_stream(&d->s->space)));
+}
+
 /* A launch of `pairs` pairs of slices, from `begin` on. */
 static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, uint32_t pairs, uint32_t begin)
 {
@@ -102,7 +107,7 @@ static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, uint32_t pairs,
     s->pairs = pairs;
     s->middle = begin;
     s->by_pairs_t = lat_cuda_divide_by(pairs);
-    return failed(lat_gpu_launch_of(d)(a, d->dirac.reals, lat_gpu_stream(&d->s->space)));
+    return launch(d, a);
 }
 
 /* The hop, with faces to other ranks. While these are carried it is at slices that need none; where
@@ -115,9 +120,7 @@ static int launch_hop(lat_gpu_dirac *d, lat_hop_args *a)
     if (lat_gpu_faces(d->s, a, d->in_turn) || (apart && launch_pairs(d, a, s->pairs - 2, 1))
         || (carried && lat_gpu_faces_come(d->s)))
         return -1;
-    if (apart)
-        return launch_pairs(d, a, 2, s->pairs - 1);
-    return failed(lat_gpu_launch_of(d)(a, d->dirac.reals, lat_gpu_stream(&d->s->space)));
+    return apart ? launch_pairs(d, a, 2, s->pairs - 1) : launch(d, a);
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */
