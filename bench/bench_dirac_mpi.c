@@ -134,9 +134,6 @@ int main(int argc, char **argv)
     lat_tool_name = "bench_dirac_mpi";
     if (argc % 3 != 1)
         return 2;
-    int *const g = lat_comm_grid;
-    if (getenv("GRID") && sscanf(getenv("GRID"), "%d,%d,%d,%d", g, g + 1, g + 2, g + 3) != 4)
-        return 2;
     const lat_comm *comm = lat_comm_start(0, argv);
     if (!comm)
         bench_stop();

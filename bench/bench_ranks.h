@@ -5,6 +5,7 @@
 #include <string.h>
 #include "bench.h"
 #include "grid/device.h"
+#include "../tests/check/devices.h"
 #include "../tests/check/fields.h"
 
 static inline void bench_stop(void) { exit(lat_report(LAT_FAILED)); }
@@ -12,12 +13,9 @@ static inline void bench_stop(void) { exit(lat_report(LAT_FAILED)); }
 /* The device of a rank; TRANSPORT and GRID in the environment: as --transport and --grid. */
 static inline lat_device *bench_device(bool cpu, const lat_comm *comm)
 {
-    static const char *const ways[] = {"auto", "peer", "staged", "cuda-aware", "nccl"};
     lat_device_options options = {.choice = cpu ? LAT_DEVICE_CPU : LAT_DEVICE_GPU};
-    const char *transport = getenv("TRANSPORT");
-    while (transport && strcmp(transport, ways[options.transport]))
-        if (++options.transport > LAT_TRANSPORT_NCCL)
-            exit(LAT_USAGE);
+    if (getenv("TRANSPORT") && (options.transport = transport_named(getenv("TRANSPORT"))) < 0)
+        exit(LAT_USAGE);
     lat_geometry grid;
     if (getenv("GRID") && lat_dims_parse(getenv("GRID"), &grid))
         bench_stop();

@@ -1455,9 +1455,9 @@ typedef struct bytes_case {
     char name[64];
 } bytes_case;
 
-static const int two[] = {0, 1};
-static const lat_part both_parities = {LAT_BOTH, 2, two}, odd_sites = {LAT_ODD, 2, two},
-                      first_alone = {LAT_BOTH, 1, two};
+static const lat_part both_parities = {LAT_BOTH, 2, lat_column_numbers},
+                      odd_sites = {LAT_ODD, 2, lat_column_numbers},
+                      first_alone = {LAT_BOTH, 1, lat_column_numbers};
 
 static void open_bytes(bytes_case *b, lat_device *device, const char *dims, lat_storage storage,
                        double csw, double theta, bool in_gauge)
@@ -1557,14 +1557,12 @@ static void print_case(bytes_case *b)
 
 static int print_bytes(int argc, char **argv)
 {
-    static const char *const transports[] = {"auto", "peer", "staged", "cuda-aware", "nccl"};
     const bool gpu = argc > 3 && !strcmp(argv[3], "gpu");
     lat_device_options options = {.choice = gpu ? LAT_DEVICE_GPU : LAT_DEVICE_CPU};
     int *const g = lat_comm_grid;
     if (argc > 4)
         need(sscanf(argv[4], "%d,%d,%d,%d", g, g + 1, g + 2, g + 3) == 4, "X,Y,Z,T");
-    for (int k = 0; argc > 5 && k < 5; k++)
-        options.transport = strcmp(argv[5], transports[k]) ? options.transport : k;
+    need(argc < 6 || (options.transport = transport_named(argv[5])) >= 0, "a transport");
     const lat_comm *comm = lat_comm_start(atoi(argv[2]), argv);
     lat_device *device = comm ? lat_device_open(&options, comm) : NULL;
     if (!device)

@@ -126,13 +126,10 @@ static void one_multigrid(lat_device *device, const lat_field *u, const lat_ferm
                                   .made_mass = f->mass};
     const lat_wilson_use use = {LAT_SOLVER_MG, 0, 0};
     const double wanted = lat_wilson_bytes(device, &u->head, f, &o, &use, false);
-    int object[MOST];
     double target[MOST];
     lat_solve_report report[MOST] = {{0}};
-    for (int k = 0; k < columns; k++) {
-        object[k] = k;
+    for (int k = 0; k < columns; k++)
         target[k] = 1e-6;
-    }
     lat_field b = sources(u, columns), x = sources(u, columns);
     before = peak = held;
     lat_wilson *w = lat_wilson_open(device, u, f, &o);
@@ -140,7 +137,7 @@ static void one_multigrid(lat_device *device, const lat_field *u, const lat_ferm
     const lat_wilson_job job = {.b = &b,
                                 .x = &x,
                                 .columns = columns,
-                                .object = object,
+                                .object = lat_column_numbers,
                                 .target = target,
                                 .solver = LAT_SOLVER_MG,
                                 .max_iterations = 1000};

@@ -6,9 +6,20 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/error.h"
 #include "comm/comm.h"
 #include "grid/device.h"
+
+/* A transport (grid/device.h) by its name; -1: none has it. */
+static inline int transport_named(const char *name)
+{
+    static const char *const names[] = {"auto", "peer", "staged", "cuda-aware", "nccl"};
+    int k = LAT_TRANSPORT_NCCL;
+    while (k >= 0 && strcmp(name, names[k]))
+        k--;
+    return k;
+}
 
 static lat_device *opened_devices[3];
 
