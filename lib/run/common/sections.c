@@ -247,8 +247,8 @@ static void say_how(lat_sections *k)
 
 void lat_sections_give_up(lat_sections *k, int code, bool here)
 {
-    const bool alone = k->comm->size == 1;
-    if (code == LAT_FAILED && k->path && alone)
+    const bool alone = k->path && k->comm->size == 1;
+    if (code == LAT_FAILED && alone)
         lat_sections_asked(k);
     if (k->stopped > 0) {
         lat_error_clear(); /* it was only to get here */
