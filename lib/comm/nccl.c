@@ -38,6 +38,7 @@ struct lat_nccl {
     EACH_FUNCTION(MEMBER)
     void *all;
     char version[16];
+    bool shared; /* ranks may share a GPU: no NCCL says so, the tests' library does */
 };
 
 static int check(const lat_nccl *n, int result, const char *what)
@@ -60,6 +61,9 @@ static int load(lat_nccl *n, const char *file)
     if (!(*(void **)&n->name = dlsym(p, "nccl" #name))) \
         return lat_fail("%s: expected NCCL, found a library without nccl" #name, file);
     EACH_FUNCTION(FIND)
+    bool (*shared)(void);
+    *(void **)&shared = dlsym(p, "lat_nccl_shared");
+    n->shared = shared && shared();
     snprintf(n->version, sizeof n->version, "?");
     if (check(n, n->GetVersion(&v), "ncclGetVersion"))
         return -1;
@@ -90,7 +94,8 @@ int lat_nccl_agree(const lat_comm *comm, int rc, lat_nccl_reason *reason)
     return failed == 0;
 }
 
-/* 1 if each rank has a GPU of its own. */
+/* 1 if each rank has a GPU of its own. (NCCL would find two ranks with one, but their neighbours
+ * would wait for ever.) */
 static int apart(const lat_comm *comm, const char *gpu, lat_nccl_reason *reason)
 {
     char *const all = lat_alloc((size_t)comm->size, LAT_NCCL_GPU, "the GPUs of ranks");
@@ -99,6 +104,7 @@ static int apart(const lat_comm *comm, const char *gpu, lat_nccl_reason *reason)
         for (int b = 0; b < a && rc == 0; b++)
             if (!memcmp(all + a * LAT_NCCL_GPU, all + b * LAT_NCCL_GPU, LAT_NCCL_GPU)) {
                 snprintf(reason->text, sizeof reason->text, "ranks %d and %d share a GPU", b, a);
+                reason->fault = false;
                 rc = 1;
             }
     free(all);
@@ -131,12 +137,13 @@ int lat_nccl_open(const lat_comm *comm, const char gpu[LAT_NCCL_GPU], lat_nccl *
         return -1;
     const bool named = strcmp(file, library) != 0;
     *reason = (lat_nccl_reason){"LAT_NCCL=no", false};
-    int rc = strcmp(file, "no") == 0 ? 0 : named ? 1 : apart(comm, gpu, reason);
-    if (rc != 1)
-        return rc;
+    if (!strcmp(file, "no"))
+        return 0;
     *n = lat_alloc_zero(1, sizeof **n, "NCCL");
-    rc = lat_nccl_agree(comm, *n ? load(*n, file) : -1, reason);
+    int rc = lat_nccl_agree(comm, *n ? load(*n, file) : -1, reason);
     reason->fault |= named;
+    if (rc == 1 && !(*n)->shared)
+        rc = apart(comm, gpu, reason);
     if (rc == 1) {
         rc = join(comm, *n, reason);
         reason->fault = true;

@@ -23,8 +23,7 @@ typedef struct lat_nccl_reason {
 int lat_nccl_agree(const lat_comm *comm, int rc, lat_nccl_reason *reason);
 
 /* Ranks join, each with its GPU current, whose name in all hosts `gpu` is. 1; or 0 with a reason
- * where not all can, and nobody does. NCCL refuses ranks that share a GPU; so only a library that
- * LAT_NCCL names is asked. */
+ * where not all can, and nobody does. Ranks that share a GPU cannot. */
 enum { LAT_NCCL_GPU = 16 };
 int lat_nccl_open(const lat_comm *comm, const char gpu[LAT_NCCL_GPU], lat_nccl **n,
                   lat_nccl_reason *reason);

@@ -8,6 +8,7 @@
  *
  *   LAT_FAKE_NCCL=wrong     the last rank receives one bit too many in each message
  *                 refuses   the last rank cannot join
+ *                 alone     ranks may not share a GPU
  *                 breaks    from the fourth exchange on something is wrong with the network */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -148,6 +149,8 @@ static int run(const call *q)
 }
 
 /* ---- what lat calls -------------------------------------------------------------------------- */
+
+bool lat_nccl_shared(void) { return !asked("alone"); }
 
 int ncclGetVersion(int *number)
 {
