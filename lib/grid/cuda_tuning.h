@@ -28,14 +28,14 @@
  * without tiles, 5.10 with them; on 24^3x48 55.1 and 53.0. */
 #define LAT_CUDA_TILED_SITES (1 << 17)
 
-/* Pairs of z that a hop takes before the next pair of t, a part of all `pairs`. With several
- * columns less fits into the second cache: 12 of them on 32^3x64 in single 70.4 us by 4 or 8, 71.5
- * by 16; on 48^3x96 381.9 by 3, 387 by 6 or 8, 380.3 by 12. One in double there 1309 by 12, 1346
- * by 24. */
-static inline unsigned lat_cuda_strip(unsigned pairs, int columns)
+/* Pairs of z that a hop takes before the next pair of t, a part of all `pairs`, at most `most`.
+ * With several columns less fits into the second cache: 12 of them on 32^3x64 in single 70.4 us by
+ * 4 or 8, 71.5 by 16; on 48^3x96 381.9 by 3, 387 by 6 or 8, 380.3 by 12. One in double there 1309
+ * by 12, 1346 by 24. */
+static inline unsigned lat_cuda_strip(unsigned pairs, unsigned most, int columns)
 {
     unsigned strip = columns > 3 ? 12 : 16;
-    while (pairs % strip)
+    while (pairs % strip || strip > most)
         strip--;
     return strip;
 }

@@ -34,7 +34,7 @@ typedef void kernel(const lat_hop_args);
 static unsigned blocks_of(const lat_hop_args *a)
 {
     const lat_gpu_sites *s = &a->lattice.sites;
-    const uint32_t blocks = s->strip ? s->plane / 32 * (s->extent[2] / 2) * s->pairs
+    const uint32_t blocks = s->strip ? s->plane / 32 * s->pairs[0] * s->pairs[1]
                                      : (s->half + 127) / 128;
     return a->faces.senders + (a->both ? 2 : 1) * blocks;
 }

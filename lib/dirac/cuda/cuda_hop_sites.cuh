@@ -97,10 +97,12 @@ template <int N> DEVICE bool linked(const lat_hop_site &p)
     return N < 6 || p.crosses >> (N == 6 ? 11 : 15) & 1;
 }
 
+DEVICE uint32_t round_the(uint32_t extent, uint32_t n) { return n < extent ? n : n - extent; }
+
 /* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
  * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
  * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. A launch may
- * have some of the pairs of t. */
+ * have some of the pairs of z and t. */
 DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thread)
 {
     if (!s.strip)
@@ -109,12 +111,11 @@ DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thre
     uint32_t q = lat_cuda_quotient(block, s.by_groups);
     const uint32_t group = block - q * groups;
     uint32_t n = lat_cuda_quotient(q, s.by_strip);
-    const uint32_t z = q - n * s.strip;
+    const uint32_t in = q - n * s.strip;
     q = lat_cuda_quotient(n, s.by_pairs_t);
-    uint32_t t = n - q * s.pairs + s.middle;
-    if (t >= s.extent[3] / 2)
-        t -= s.extent[3] / 2;
-    const uint32_t plane = (2 * t + warp / 2) * s.extent[2] + 2 * (q * s.strip + z) + warp % 2;
+    const uint32_t z = round_the(s.extent[2] / 2, q * s.strip + in + s.begin[0]),
+                   t = round_the(s.extent[3] / 2, n - q * s.pairs[1] + s.begin[1]);
+    const uint32_t plane = (2 * t + warp / 2) * s.extent[2] + 2 * z + warp % 2;
     return plane * s.plane + group * 32 + thread % 32;
 }
 

@@ -50,15 +50,27 @@ static void set_factor(const lat_gpu_dirac *d, factor f, int parity, double *coe
 /* Numbers of a column that an end asks for. */
 static int numbers_of(const lat_apply_end *end) { return lat_sum_numbers(lat_apply_sums(end)); }
 
-/* In which order the hop takes sites, and whether by way of tiles. Results do not depend on it. */
+/* Strips of so many pairs of z, of which none is more than `most`. */
+static void set_strips(lat_hop_args *a, uint32_t pairs, uint32_t most)
+{
+    lat_gpu_sites *const s = &a->lattice.sites;
+    s->pairs[0] = pairs;
+    s->strip = lat_cuda_strip(pairs, most, a->columns);
+    s->by_strip = lat_cuda_divide_by(s->strip);
+}
+
+/* In which order the hop takes sites, and whether by way of tiles. Results do not depend on it.
+ * Where z is cut, the strip with the first and the last plane is the last one. */
 static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 {
-    const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE;
+    const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE,
+               cut = s->sites.ghosts & 4;
+    const uint32_t pairs = s->sites.extent[2] / 2;
     a->tiles = a->columns > (single ? 1 : 6) && (single || s->sites.half >= LAT_CUDA_TILED_SITES);
-    if (s->sites.strip) {
-        a->lattice.sites.strip = lat_cuda_strip(s->sites.extent[2] / 2, a->columns);
-        a->lattice.sites.by_strip = lat_cuda_divide_by(a->lattice.sites.strip);
-    }
+    if (!s->sites.strip)
+        return;
+    set_strips(a, pairs, cut && pairs > 1 ? pairs / 2 : pairs);
+    a->lattice.sites.begin[0] = !cut ? 0 : a->backwards ? pairs - 1 : 1 % pairs;
 }
 
 /* What is done with the result of the hop, and its sums. */
@@ -100,27 +112,44 @@ static int launch(const lat_gpu_dirac *d, const lat_hop_args *a)
     return failed(lat_gpu_launch_of(d)(a, d->dirac.reals, lat_gpu_stream(&d->s->space)));
 }
 
-/* A launch of `pairs` pairs of slices, from `begin` on. */
-static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, uint32_t pairs, uint32_t begin)
+/* A launch of so many pairs of planes and of slices, from these on. */
+static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, const uint32_t pairs[2],
+                        uint32_t z, uint32_t t)
 {
     lat_gpu_sites *const s = &a->lattice.sites;
-    s->pairs = pairs;
-    s->middle = begin;
-    s->by_pairs_t = lat_cuda_divide_by(pairs);
+    set_strips(a, pairs[0], pairs[0]);
+    s->pairs[1] = pairs[1];
+    s->by_pairs_t = lat_cuda_divide_by(pairs[1]);
+    s->begin[0] = z;
+    s->begin[1] = t;
     return launch(d, a);
 }
 
-/* The hop, with faces to other ranks. While these are carried it is at slices that need none; where
- * z is cut all do. */
+/* Faces are carried while the hop is at sites that need none. */
+static int launch_apart(lat_gpu_dirac *d, lat_hop_args *a)
+{
+    const lat_gpu_sites *const s = &d->s->sites;
+    const uint32_t z = s->ghosts >> 2 & 1, t = s->ghosts >> 3 & 1,
+                   inner[2] = {s->pairs[0] - 2 * z, s->pairs[1] - 2 * t}, of_t[2] = {inner[0], 2},
+                   of_z[2] = {2, s->pairs[1]};
+    if (launch_pairs(d, a, inner, z, t) || lat_gpu_faces_come(d->s)
+        || (t && launch_pairs(d, a, of_t, z, s->pairs[1] - 1)))
+        return -1;
+    return z ? launch_pairs(d, a, of_z, s->pairs[0] - 1, 0) : 0;
+}
+
+/* The hop, with faces to other ranks. */
 static int launch_hop(lat_gpu_dirac *d, lat_hop_args *a)
 {
     const lat_gpu_sites *const s = &d->s->sites;
     const bool carried = s->ghosts && !d->s->window.direct,
-               apart = carried && !d->in_turn && s->strip && s->pairs > 2 && !(s->ghosts & 4);
-    if (lat_gpu_faces(d->s, a, d->in_turn) || (apart && launch_pairs(d, a, s->pairs - 2, 1))
-        || (carried && lat_gpu_faces_come(d->s)))
+               inner = (!(s->ghosts & 4) || s->pairs[0] > 2)
+                       && (!(s->ghosts & 8) || s->pairs[1] > 2);
+    if (lat_gpu_faces(d->s, a, d->in_turn))
         return -1;
-    return apart ? launch_pairs(d, a, 2, s->pairs - 1) : launch(d, a);
+    if (carried && inner && s->strip && !d->in_turn)
+        return launch_apart(d, a);
+    return carried && lat_gpu_faces_come(d->s) ? -1 : launch(d, a);
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */

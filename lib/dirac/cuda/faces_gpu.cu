@@ -98,7 +98,7 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
     const uint32_t all = blocks_of(f), few = a->columns > 1 ? LAT_FACE_BLOCKS / 2 : LAT_FACE_BLOCKS,
                    blocks = all < few ? all : few;
     if (!s->window.direct)
-        return lat_rc(failed(send_all(s, a, blocks, false)) || exchange_faces(s, a));
+        return lat_rc(failed(send_all(s, a, all, false)) || exchange_faces(s, a));
     if (in_turn)
         return failed(send_all(s, a, all, true));
     f->blocks = blocks;

@@ -59,9 +59,10 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
         s->strip = s->extent[2] / 2;
         s->by_groups = lat_cuda_divide_by(s->plane / 32);
         s->by_strip = lat_cuda_divide_by(s->strip);
-        s->pairs = s->extent[3] / 2;
-        s->by_pairs_t = lat_cuda_divide_by(s->pairs);
-        s->middle = grid->cut[3] ? s->extent[3] / 4 : 0;
+        s->pairs[0] = s->strip;
+        s->pairs[1] = s->extent[3] / 2;
+        s->by_pairs_t = lat_cuda_divide_by(s->pairs[1]);
+        s->begin[1] = grid->cut[3] ? s->extent[3] / 4 : 0;
     }
 }
 
