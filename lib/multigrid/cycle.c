@@ -259,8 +259,9 @@ static int fit(lat_multigrid *m, lat_dfield *const *power)
 int lat_multigrid_fit(lat_multigrid *m)
 {
     enum { COUNT = LAT_MULTIGRID_DEGREE + 1 };
+    const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
     lat_dfield *power[COUNT];
-    const int rc = lat_rc(lat_system_vectors(&m->system, COUNT, power, "powers of S")
+    const int rc = lat_rc(lat_system_vectors(&m->system, &p, COUNT, power, "powers of S")
                           || fit(m, power));
     lat_system_release(&m->system, COUNT, power);
     return rc;

@@ -53,14 +53,7 @@ static int apply(void *with, bool dagger, const lat_part *p, lat_dfield *out, la
 static lat_dfield *vector(void *with, const char *what)
 {
     lat_multigrid *m = with;
-    const lat_part p = {m->caller.parity, m->caller.space->columns, lat_column_numbers};
-    if (m->spares == 0)
-        return m->caller.vector(m->caller.with, what);
-    lat_dfield *const v = m->spare[--m->spares];
-    if (m->caller.space->ops->zero(m->caller.space, &p, v) == 0)
-        return v;
-    m->caller.release(m->caller.with, v);
-    return NULL;
+    return m->spares > 0 ? m->spare[--m->spares] : m->caller.vector(m->caller.with, what);
 }
 
 static void release(void *with, lat_dfield *v)

@@ -83,8 +83,9 @@ static int search_with(lat_multigrid *m, lat_dfield *const *power)
 static int search(lat_multigrid *m)
 {
     enum { COUNT = LAT_MULTIGRID_SEARCH + 1 };
+    const lat_part p = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
     lat_dfield *power[COUNT];
-    const int rc = lat_rc(lat_system_vectors(&m->system, COUNT, power, "powers of S")
+    const int rc = lat_rc(lat_system_vectors(&m->system, &p, COUNT, power, "powers of S")
                           || search_with(m, power));
     lat_system_release(&m->system, COUNT, power);
     return rc;

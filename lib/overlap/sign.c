@@ -218,7 +218,7 @@ static int system_apply(void *with, bool dagger, const lat_part *p, lat_dfield *
 
 static lat_dfield *system_vector(void *with, const char *what)
 {
-    return lat_vector_new(((lat_sign *)with)->space, what);
+    return lat_vector_raw(((lat_sign *)with)->space, what);
 }
 
 static void system_release(LAT_UNUSED void *with, lat_dfield *v) { lat_dfield_free(v); }

@@ -81,7 +81,7 @@ int lat_bicgstab(lat_run *w)
     const lat_vector_ops *ops = LAT_OPS(w->s);
     state b = {0};
     lat_dfield *v[3];
-    int rc = lat_system_vectors(w->s, 3, v, "BiCGstab");
+    int rc = lat_system_vectors(w->s, &w->active, 3, v, "BiCGstab");
     b.p = w->direction = v[0];
     b.v = v[1];
     b.t = v[2];

@@ -190,7 +190,7 @@ int lat_bicgstabl(lat_run *w)
 {
     state b;
     lat_dfield *v[2 * L + 2];
-    int rc = lat_system_vectors(w->s, 2 * L + 2, v, "BiCGstab(l)");
+    int rc = lat_system_vectors(w->s, &w->active, 2 * L + 2, v, "BiCGstab(l)");
     memset(b.anew, 0, sizeof b.anew);
     b.r0 = v[0];
     b.r[0] = w->r;

@@ -134,7 +134,7 @@ int lat_cg(lat_run *w)
 {
     state g = {.by = NULL};
     lat_dfield *v[3];
-    int rc = lat_system_vectors(w->s, 3, v, "conjugate gradients");
+    int rc = lat_system_vectors(w->s, &w->active, 3, v, "conjugate gradients");
     g.s = v[0];
     g.q = v[1];
     g.p = v[2];

@@ -134,8 +134,8 @@ int lat_gcr(lat_run *w)
     state g = {.count = 0};
     w->settle = settle;
     w->method = &g;
-    const int rc = lat_system_vectors(w->s, deep, g.z, "GCR")
-                   || lat_system_vectors(w->s, deep, g.w, "GCR")
+    const int rc = lat_system_vectors(w->s, &w->active, deep, g.z, "GCR")
+                   || lat_system_vectors(w->s, &w->active, deep, g.w, "GCR")
                    || lat_helper_open(&g.k, w->p->preconditioner, w->s) || iterate(w, &g, deep);
     w->settle = NULL;
     lat_system_release(w->s, DEEP, g.z);

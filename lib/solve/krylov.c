@@ -38,12 +38,22 @@ const char *lat_end_text(lat_end end)
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-int lat_system_vectors(const lat_system *s, int count, lat_dfield **v, const char *what)
+lat_dfield *lat_system_vector(const lat_system *s, const lat_part *p, const char *what)
+{
+    lat_dfield *const v = s->vector(s->with, what);
+    if (!v || LAT_OPS(s)->zero(s->space, p, v) == 0)
+        return v;
+    s->release(s->with, v);
+    return NULL;
+}
+
+int lat_system_vectors(const lat_system *s, const lat_part *p, int count, lat_dfield **v,
+                       const char *what)
 {
     for (int i = 0; i < count; i++)
         v[i] = NULL;
     for (int i = 0; i < count; i++)
-        if (!(v[i] = s->vector(s->with, what)))
+        if (!(v[i] = lat_system_vector(s, p, what)))
             return -1;
     return 0;
 }
@@ -333,7 +343,7 @@ static int begin_run(lat_run *w, const lat_equation *p, lat_solver solver, long 
     w->report = report;
     memcpy(w->list, column, sizeof(int) * (size_t)columns);
     w->active = (lat_part){w->s->parity, columns, w->list};
-    w->outer_r = p->estimate ? p->b : p->outer->vector(p->outer->with, "a residual");
+    w->outer_r = p->estimate ? p->b : lat_system_vector(p->outer, &w->active, "a residual");
     if (!w->outer_r)
         return -1;
     w->r = w->outer_r;
@@ -342,9 +352,9 @@ static int begin_run(lat_run *w, const lat_equation *p, lat_solver solver, long 
     if (mixed(w)) {
         if (w->s->sums && solver == LAT_SOLVER_CG)
             w->of_x = w->s->sums;
-        w->x = w->of_x == w->s->space ? w->s->vector(w->s->with, "a solution")
+        w->x = w->of_x == w->s->space ? lat_system_vector(w->s, &w->active, "a solution")
                                       : lat_vector_new_of(w->of_x, w->s->parity, "a solution");
-        w->r = w->s->vector(w->s->with, "a residual");
+        w->r = lat_system_vector(w->s, &w->active, "a residual");
         if (!w->x || !w->r)
             return -1;
     }

@@ -36,15 +36,19 @@ typedef struct lat_system {
     /* out = A in, or A^+ in, on the part's sites and columns; in is not changed but for ghosts. */
     int (*apply)(void *with, bool dagger, const lat_part *p, lat_dfield *out, lat_dfield *in,
                  const lat_apply_end *end);
-    lat_dfield *(*vector)(void *with, const char *what); /* zero */
+    lat_dfield *(*vector)(void *with, const char *what); /* undefined */
     void (*release)(void *with, lat_dfield *v);          /* NULL is allowed */
     void *with;
 
     lat_space *sums; /* NULL, or of x of conjugate gradients: more bits than `space` has */
 } lat_system;
 
-/* So many vectors of the system, NULL after one that fails; and gives them back, NULL too. */
-int lat_system_vectors(const lat_system *s, int count, lat_dfield **v, const char *what);
+/* A vector of the system, zero on the part. */
+lat_dfield *lat_system_vector(const lat_system *s, const lat_part *p, const char *what);
+
+/* So many, NULL after one that fails; and gives them back, NULL too. */
+int lat_system_vectors(const lat_system *s, const lat_part *p, int count, lat_dfield **v,
+                       const char *what);
 void lat_system_release(const lat_system *s, int count, lat_dfield **v);
 
 typedef enum {

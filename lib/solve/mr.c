@@ -14,7 +14,7 @@ int lat_mr(lat_run *w)
     lat_numbers dot, omega, minus;
     const lat_apply_end end = {.norm = square, .with = w->r, .dot = dot};
     lat_dfield *t;
-    int rc = lat_system_vectors(w->s, 1, &t, "minimal residual");
+    int rc = lat_system_vectors(w->s, &w->active, 1, &t, "minimal residual");
     while (rc == 0 && w->active.columns > 0) {
         rc = s->apply(s->with, false, &w->active, t, w->r, &end);
         LAT_FOR_COLUMNS (k, &w->active) {

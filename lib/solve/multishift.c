@@ -146,7 +146,7 @@ static int begin(state *m, lat_solve_report *report)
         return -1;
     for (int j = 0; j < m->shifts; j++) {
         shifted *v = &m->shift[j];
-        if (!(v->p = s->vector(s->with, "conjugate gradients"))
+        if (!(v->p = lat_system_vector(s, &m->active, "conjugate gradients"))
             || LAT_OPS(s)->copy(s->space, &m->active, m->r, v->p)
             || LAT_OPS(s)->zero(s->space, &m->active, v->x))
             return -1;
@@ -184,9 +184,9 @@ int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_d
             each[j].d = shift[j] - shift[0];
             each[j].x = x[j];
         }
-        m->r = s->vector(s->with, "conjugate gradients");
-        m->q = s->vector(s->with, "conjugate gradients");
-        m->t = s->vector(s->with, "conjugate gradients");
+        m->r = lat_system_vector(s, &m->active, "conjugate gradients");
+        m->q = lat_system_vector(s, &m->active, "conjugate gradients");
+        m->t = lat_system_vector(s, &m->active, "conjugate gradients");
         rc = m->r && m->q && m->t && begin(m, report) == 0 && iterate(m, report) == 0 ? 0 : -1;
         s->release(s->with, m->r);
         s->release(s->with, m->q);

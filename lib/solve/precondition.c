@@ -16,14 +16,7 @@ static lat_dfield *kept_vector(void *with, const char *what)
 {
     lat_helper *h = with;
     const lat_system *s = h->method->system;
-    const lat_part all = {s->parity, s->space->columns, lat_column_numbers};
-    if (h->count == 0)
-        return s->vector(s->with, what);
-    lat_dfield *const v = h->kept[--h->count];
-    if (LAT_OPS(s)->zero(s->space, &all, v) == 0)
-        return v;
-    s->release(s->with, v);
-    return NULL;
+    return h->count > 0 ? h->kept[--h->count] : s->vector(s->with, what);
 }
 
 static void kept_release(void *with, lat_dfield *v)

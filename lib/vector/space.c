@@ -67,6 +67,11 @@ static lat_dfield *raw(lat_space *s, lat_parity parity, const char *what)
 
 lat_dfield *lat_vector_raw(lat_space *s, const char *what) { return raw(s, LAT_BOTH, what); }
 
+lat_dfield *lat_vector_raw_of(lat_space *s, lat_parity parity, const char *what)
+{
+    return raw(s, parity, what);
+}
+
 lat_dfield *lat_vector_new(lat_space *s, const char *what)
 {
     return lat_vector_new_of(s, LAT_BOTH, what);

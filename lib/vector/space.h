@@ -174,8 +174,10 @@ lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what)
 int lat_vector_new_all(lat_space *s, int n, lat_dfield **v, const char *what);
 void lat_vector_free_all(int n, lat_dfield *const *v);
 
-/* A batch whose numbers are undefined, for what writes all sites first. */
+/* A batch whose numbers are undefined, for what writes all sites first; of one parity, or of both.
+ */
 lat_dfield *lat_vector_raw(lat_space *s, const char *what);
+lat_dfield *lat_vector_raw_of(lat_space *s, lat_parity parity, const char *what);
 
 /* The numbers of `random` at a site, in the basis of host fields: [8 nc]. */
 void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *spinor);

@@ -48,7 +48,7 @@ static int apply_asymmetric(void *with, bool dagger, const lat_part *p, lat_dfie
 static lat_dfield *vector(void *with, const char *what)
 {
     lat_wilson_level *l = with;
-    return lat_vector_new_of(l->space, l->system.parity, what);
+    return lat_vector_raw_of(l->space, l->system.parity, what);
 }
 
 static void release(LAT_UNUSED void *with, lat_dfield *v) { lat_dfield_free(v); }
