@@ -355,10 +355,10 @@ void lat_plain_gpu_free(lat_plain_gpu *p)
 {
     if (!p)
         return;
-    cudaFree(p->m.links);
-    cudaFree(p->m.clover);
+    lat_cuda_free(p->m.links);
+    lat_cuda_free(p->m.clover);
     for (int mu = 0; mu < 4; mu++)
-        cudaFree(p->m.factor[mu]);
+        lat_cuda_free(p->m.factor[mu]);
     free(p);
 }
 
@@ -461,9 +461,9 @@ int lat_plain_gpu_residual(lat_plain_gpu *p, const double *x, const lat_field *b
         for (int k = 0; k < n && rc == 0; k++)
             residual[i + k] = residual_of(host + (size_t)k * chunks, a.extent[3], of_slice);
     }
-    cudaFree(of_b);
-    cudaFree(a.norms);
-    cudaFree(a.part);
+    lat_cuda_free(of_b);
+    lat_cuda_free(a.norms);
+    lat_cuda_free(a.part);
     free(host);
     return rc;
 }

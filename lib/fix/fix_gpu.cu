@@ -34,8 +34,8 @@ typedef struct gpu {
 static void gpu_close(lat_fixer *f)
 {
     gpu *c = (gpu *)f;
-    cudaFree(c->unit);
-    cudaFree(c->omega);
+    lat_cuda_free(c->unit);
+    lat_cuda_free(c->omega);
     free(c->omega_host);
     free(c->unit_host);
 }
@@ -139,10 +139,10 @@ static int make_slots(const lat_fixer *f)
     const double g = (double)f->copies * (double)lat_dfield_unit_bytes(grid, matrix_of(f)),
                  few = g + (double)lat_dfield_unit_bytes(grid, links_of(f, lat_free_rows(f->nc))),
                  all = g + (double)lat_dfield_unit_bytes(grid, links_of(f, f->nc));
-    size_t available = 0, total = 0;
-    if (lat_cuda_failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
+    const double available = lat_gpu_free_bytes();
+    if (available < 0)
         return -1;
-    const double fit = ((double)available - all * grid->slots) / 4 / all;
+    const double fit = (available - all * grid->slots) / 4 / all;
     const int spare = (int)fmax(0, fmin(fit, lat_balance_capacity(grid)));
     if (spare && lat_grid_set_slots(grid, grid->slots + spare))
         return -1;

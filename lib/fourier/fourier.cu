@@ -115,8 +115,8 @@ void lat_fourier_free(lat_fourier *c)
         fft.destroy(c->slices);
     if (c->four)
         fft.destroy(c->last);
-    cudaFree(c->a);
-    cudaFree(c->f);
+    lat_cuda_free(c->a);
+    lat_cuda_free(c->f);
     free(c);
 }
 

@@ -237,7 +237,7 @@ template <class C> struct lat_lines_plan {
  * part of L: their slices are lattices of their own. Functions return 0; -1 with lat_error set. */
 template <class C>
 int lat_lines_open(lat_lines_plan<C> *p, const lat_geometry *geom, const double *weight, int reals);
-template <class C> void lat_lines_close(lat_lines_plan<C> *p) { cudaFree(p->tables); }
+template <class C> void lat_lines_close(lat_lines_plan<C> *p) { lat_cuda_free(p->tables); }
 
 /* Is there code for these extents? Otherwise a sentence says which one is not. */
 template <class C> int lat_lines_check(const lat_geometry *geom);

@@ -95,15 +95,15 @@ void lat_ghost_gpu_free(lat_ghost_gpu *g)
         return;
     cudaStreamSynchronize(g->stream);
     lat_laplace_gpu_free(g->laplace);
-    cudaFree(g->links);
-    cudaFree(g->partial);
-    cudaFree(g->scalars);
-    cudaFree(g->idle);
-    cudaFree(g->links_of_u);
+    lat_cuda_free(g->links);
+    lat_cuda_free(g->partial);
+    lat_cuda_free(g->scalars);
+    lat_cuda_free(g->idle);
+    lat_cuda_free(g->links_of_u);
     cudaFreeHost(g->host);
     cudaFreeHost(g->products_host);
-    cudaFree(g->gram);
-    cudaFree(g->coefficients);
+    lat_cuda_free(g->gram);
+    lat_cuda_free(g->coefficients);
     free(g);
 }
 
@@ -113,7 +113,7 @@ void *lat_ghost_gpu_alloc(size_t bytes, const char *what)
     return lat_cuda_malloc(&v, bytes, what) ? NULL : v;
 }
 
-void lat_ghost_gpu_release(void *v) { cudaFree(v); }
+void lat_ghost_gpu_release(void *v) { lat_cuda_free(v); }
 
 int lat_ghost_gpu_copy(lat_ghost_gpu *g, void *to, const void *from, size_t bytes)
 {
@@ -310,6 +310,6 @@ int lat_ghost_gpu_source(lat_ghost_gpu *g, double *b, const lat_ghost_sources *c
                       g->stream>>>(g->s, *c, there, b);
         rc = failed(cudaGetLastError()) || failed(cudaStreamSynchronize(g->stream)) ? -1 : 0;
     }
-    cudaFree(there);
+    lat_cuda_free(there);
     return rc;
 }

@@ -236,7 +236,7 @@ void lat_cuda_device_close(lat_device *dev)
         return; /* neighbours may still be at work in its memory; the process is about to end */
     lat_cuda_carrier_close(c->carrier);
     for (int i = 0; i < 2; i++) {
-        cudaFree(c->raw[i]);
+        lat_cuda_free(c->raw[i]);
         cudaFreeHost(c->pinned[i]);
         if (c->done[i])
             cudaEventDestroy(c->done[i]);

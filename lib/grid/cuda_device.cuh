@@ -44,8 +44,14 @@ int lat_cuda_device_number(void);
 /* e, and what was being done, as an error. */
 int lat_cuda_failed(cudaError_t e, const char *what);
 
-/* `bytes` on the device, for `what`. */
+/* `bytes` on the device, for `what`. lat_cuda_free waits for the device; what it frees is kept for
+ * the next that ask. NULL is allowed. */
 int lat_cuda_malloc(void **p, size_t bytes, const char *what);
+void lat_cuda_free(void *p);
+
+/* Such as other ranks, or MPI, reach. */
+int lat_cuda_malloc_shared(void **p, size_t bytes, const char *what);
+void lat_cuda_free_shared(void *p);
 
 /* Blocks of so many threads for n of them. */
 static inline unsigned lat_cuda_blocks(uint64_t n, unsigned threads)

@@ -43,6 +43,17 @@ static void *take_half(lat_dfield *f, lat_pair *p, size_t bytes)
     return p->base + (ptrdiff_t)(slot - parity) * (ptrdiff_t)half_of(f, bytes);
 }
 
+/* Neighbours reach fields with ghosts. */
+static int take(const lat_dfield *f, void **p, size_t bytes, const char *what)
+{
+    return (f->shape.ghosts ? lat_cuda_malloc_shared : lat_cuda_malloc)(p, bytes, what);
+}
+
+static void give_back(const lat_dfield *f, void *p)
+{
+    (f->shape.ghosts ? lat_cuda_free_shared : lat_cuda_free)(p);
+}
+
 void *lat_cuda_field_alloc(lat_dfield *f, size_t bytes, const char *what)
 {
     void *p = NULL;
@@ -56,11 +67,11 @@ void *lat_cuda_field_alloc(lat_dfield *f, size_t bytes, const char *what)
         return take_half(f, pair, bytes);
     if (f->shape.half && !(pair = (lat_pair *)lat_alloc_zero(1, sizeof *pair, what)))
         return NULL;
-    if (lat_cuda_malloc(&p, bytes + LAT_CUDA_FLAGS * sizeof(uint32_t), what)
+    if (take(f, &p, bytes + LAT_CUDA_FLAGS * sizeof(uint32_t), what)
         || lat_cuda_failed(
             cudaMemsetAsync((char *)p + bytes, 0, LAT_CUDA_FLAGS * sizeof(uint32_t), stream), what)
         || lat_cuda_failed(cudaStreamSynchronize(stream), what)) {
-        cudaFree(p);
+        give_back(f, p);
         free(pair);
         return NULL;
     }
@@ -74,13 +85,13 @@ void lat_cuda_field_free(lat_dfield *f)
 {
     lat_pair *const p = f->pair;
     if (!p) {
-        cudaFree(f->data);
+        give_back(f, f->data);
         return;
     }
     p->user[p->user[0] == f ? 0 : 1] = NULL;
     if (p->user[0] || p->user[1])
         return;
-    cudaFree(p->base);
+    give_back(f, p->base);
     free(p);
 }
 

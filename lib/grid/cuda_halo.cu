@@ -107,8 +107,8 @@ int lat_cuda_halo_new(lat_dfield *f)
 
 static void free_buffers(lat_halo *h)
 {
-    cudaFree(h->send);
-    cudaFree(h->receive);
+    lat_cuda_free_shared(h->send);
+    lat_cuda_free_shared(h->receive);
     h->send = h->receive = NULL;
     h->reserved = 0;
 }
@@ -121,8 +121,8 @@ static int reserve(lat_halo *h, size_t bytes)
     if (lat_cuda_failed(cudaDeviceSynchronize(), "faces"))
         return -1;
     free_buffers(h);
-    if (lat_cuda_malloc(&h->send, 2 * bytes, "send buffers")
-        || lat_cuda_malloc(&h->receive, 2 * bytes, "receive buffers"))
+    if (lat_cuda_malloc_shared(&h->send, 2 * bytes, "send buffers")
+        || lat_cuda_malloc_shared(&h->receive, 2 * bytes, "receive buffers"))
         return -1;
     h->reserved = bytes;
     return 0;
@@ -135,7 +135,7 @@ static int send_units(lat_halo *h, const lat_halo_part *part, cudaStream_t strea
     if (part->units == h->units && !memcmp(h->unit_host, part->unit, bytes))
         return 0;
     if (part->units > h->units_reserved) {
-        cudaFree(h->unit);
+        lat_cuda_free(h->unit);
         free(h->unit_host);
         h->unit = NULL;
         h->units = h->units_reserved = 0;
@@ -262,7 +262,7 @@ void lat_cuda_halo_free(lat_dfield *f)
         return;
     }
     free_buffers(h);
-    cudaFree(h->unit);
+    lat_cuda_free(h->unit);
     free(h->unit_host);
     free(h->mapped);
     free(h);

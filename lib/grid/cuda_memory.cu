@@ -13,22 +13,105 @@ int lat_cuda_failed(cudaError_t e, const char *what)
 
 static double gigabytes(double bytes) { return bytes * 1e-9; }
 
-int lat_cuda_malloc(void **p, size_t bytes, const char *what)
+/* ---- memory that is kept ----------------------------------------------------------------------
+ */
+
+/* The driver takes a millisecond for a vector, and more when it gets one back: what is freed stays
+ * with the process for the next job, up to half of the GPU's memory. NULL: this GPU cannot. */
+static cudaMemPool_t kept(void)
 {
-    const cudaError_t e = cudaMalloc(p, bytes ? bytes : 1);
+    static cudaMemPool_t pool;
+    static bool asked;
+    const int gpu = lat_cuda_device_number();
+    int can = 0;
+    size_t available = 0, total = 0;
+    if (asked)
+        return pool;
+    asked = true;
+    cudaError_t e = cudaDeviceGetAttribute(&can, cudaDevAttrMemoryPoolsSupported, gpu);
+    e = e || !can ? cudaErrorNotSupported : cudaMemGetInfo(&available, &total);
+    uint64_t most = total / 2;
+    e = e ? e : cudaDeviceGetDefaultMemPool(&pool, gpu);
+    e = e ? e : cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
+    if (e)
+        pool = NULL;
+    (void)cudaGetLastError();
+    return pool;
+}
+
+static size_t unused(void)
+{
+    uint64_t reserved = 0, used = 0;
+    if (!kept() || cudaMemPoolGetAttribute(kept(), cudaMemPoolAttrReservedMemCurrent, &reserved)
+        || cudaMemPoolGetAttribute(kept(), cudaMemPoolAttrUsedMemCurrent, &used))
+        return 0;
+    return reserved - used;
+}
+
+/* What is free, with all that is kept and not used. */
+static int free_memory(size_t *available, size_t *total)
+{
+    const cudaError_t e = cudaMemGetInfo(available, total);
+    *available += e ? 0 : unused();
+    return lat_cuda_failed(e, "asking for its memory");
+}
+
+/* Once more without what is kept, where there is no memory. */
+static cudaError_t take(void **p, size_t bytes, bool shared)
+{
+    cudaError_t e = cudaSuccess;
+    bytes = bytes ? bytes : 1;
+    for (int tries = 0; tries < 2; tries++) {
+        e = shared || !kept() ? cudaMalloc(p, bytes) : cudaMallocAsync(p, bytes, 0);
+        if (e != cudaErrorMemoryAllocation || !kept())
+            break;
+        (void)cudaGetLastError();
+        cudaMemPoolTrimTo(kept(), 0);
+    }
+    return e || shared ? e : cudaStreamSynchronize(0);
+}
+
+static int take_or_fail(void **p, size_t bytes, bool shared, const char *what)
+{
+    const cudaError_t e = take(p, bytes, shared);
     if (e != cudaErrorMemoryAllocation)
         return lat_cuda_failed(e, what);
     size_t available = 0, total = 0;
-    cudaMemGetInfo(&available, &total);
+    if (free_memory(&available, &total))
+        return -1;
     return lat_fail("GPU: out of memory: %s need %.2f GB, %.2f GB of %.2f GB are free", what,
                     gigabytes((double)bytes), gigabytes((double)available),
                     gigabytes((double)total));
 }
 
+int lat_cuda_malloc(void **p, size_t bytes, const char *what)
+{
+    return take_or_fail(p, bytes, false, what);
+}
+
+int lat_cuda_malloc_shared(void **p, size_t bytes, const char *what)
+{
+    return take_or_fail(p, bytes, true, what);
+}
+
+/* What is kept may be taken at once, so nothing may be at work in it. */
+void lat_cuda_free(void *p)
+{
+    if (!p)
+        return;
+    cudaDeviceSynchronize();
+    if (kept())
+        cudaFreeAsync(p, 0);
+    else
+        cudaFree(p);
+}
+
+void lat_cuda_free_shared(void *p) { cudaFree(p); }
+
 int lat_gpu_check_memory(double bytes, const char *what)
 {
     size_t available = 0, total = 0;
-    if (lat_cuda_failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
+    if (free_memory(&available, &total))
         return -1;
     if (bytes <= (double)available)
         return 0;
@@ -42,10 +125,11 @@ int lat_gpu_check_memory(double bytes, const char *what)
 double lat_gpu_free_bytes(void)
 {
     size_t available = 0, total = 0;
-    if (lat_cuda_failed(cudaMemGetInfo(&available, &total), "asking for its memory"))
-        return -1;
-    return (double)available;
+    return free_memory(&available, &total) ? -1 : (double)available;
 }
+
+/* ---- how fast it is ---------------------------------------------------------------------------
+ */
 
 double lat_gpu_copy_bandwidth(size_t bytes)
 {
@@ -68,7 +152,7 @@ double lat_gpu_copy_bandwidth(size_t bytes)
         cudaEventDestroy(begin);
     if (end)
         cudaEventDestroy(end);
-    cudaFree(a);
-    cudaFree(b);
+    lat_cuda_free(a);
+    lat_cuda_free(b);
     return bad ? -1 : 2.0 * (double)bytes / (double)best * 1e-6;
 }

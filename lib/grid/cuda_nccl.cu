@@ -62,7 +62,7 @@ static int test(const lat_comm *comm, lat_nccl *n, cudaStream_t stream)
     const int rc = lat_rc(!here || lat_cuda_malloc((void **)&there, bytes, "a test of NCCL")
                           || exchange(comm, n, stream, there, here));
     if (rc == 0)
-        cudaFree(there); /* otherwise a kernel may still wait for it */
+        lat_cuda_free(there); /* otherwise a kernel may still wait for it */
     free(here);
     return rc;
 }

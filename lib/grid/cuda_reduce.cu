@@ -10,8 +10,8 @@ void lat_cuda_sums_free(lat_cuda_sums *s)
 {
     if (!s)
         return;
-    cudaFree(s->partial);
-    cudaFree(s->arrived);
+    lat_cuda_free(s->partial);
+    lat_cuda_free(s->arrived);
     cudaFreeHost(s->flag);
     free(s);
 }

@@ -101,7 +101,7 @@ int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, 
 {
     memset(w, 0, sizeof *w);
     w->dev = dev;
-    int rc = lat_cuda_malloc((void **)&w->mine, bytes, what);
+    int rc = lat_cuda_malloc_shared((void **)&w->mine, bytes, what);
     rc = rc || lat_cuda_failed(cudaMemset(w->mine, 0, bytes), what)
          || lat_cuda_failed(cudaDeviceSynchronize(), what);
     if (lat_agree(dev->comm, rc ? -1 : 0))
@@ -121,6 +121,6 @@ void lat_cuda_window_close(lat_cuda_window *w)
         return;
     if (w->direct && lat_cuda_unmap(w->dev, w->of))
         return;
-    cudaFree(w->mine);
+    lat_cuda_free_shared(w->mine);
     memset(w, 0, sizeof *w);
 }

@@ -40,7 +40,7 @@ void lat_loops_gpu_release(gpu *s, double *field)
 {
     for (int i = 0; i < s->fields && field; i++)
         if (s->all[i] == field) {
-            cudaFree(field);
+            lat_cuda_free(field);
             s->all[i] = s->all[--s->fields];
             return;
         }

@@ -22,9 +22,9 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "a Dirac operator")
 void lat_gpu_dirac_close(lat_dirac *dirac)
 {
     lat_gpu_dirac *d = (lat_gpu_dirac *)dirac;
-    cudaFree(d->links[0]);
-    cudaFree(d->clover[0]);
-    cudaFree(d->inverse[0]);
+    lat_cuda_free(d->links[0]);
+    lat_cuda_free(d->clover[0]);
+    lat_cuda_free(d->inverse[0]);
     lat_dfield_free(d->between);
     lat_dfield_free(d->first);
     lat_dfield_free(d->middle);
@@ -156,8 +156,8 @@ template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat
          || cut_time(d, held, all, s) || make_links<P>(d, all, s);
     rc = failed(cudaStreamSynchronize(s)) || rc;
     lat_field_free(&part);
-    cudaFree(all);
-    cudaFree(bad);
+    lat_cuda_free(all);
+    lat_cuda_free(bad);
     return lat_agree(dev->dev.comm, rc ? -1 : 0);
 }
 

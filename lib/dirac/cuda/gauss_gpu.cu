@@ -125,9 +125,9 @@ lat_gauss_gpu *lat_gauss_gpu_open(lat_device *dev)
 
 static void release(lat_gauss_gpu *g)
 {
-    cudaFree(g->psi[0]);
-    cudaFree(g->psi[1]);
-    cudaFree(g->links);
+    lat_cuda_free(g->psi[0]);
+    lat_cuda_free(g->psi[1]);
+    lat_cuda_free(g->links);
     free(g->host);
     g->psi[0] = g->psi[1] = g->links = g->host = NULL;
     g->psi_bytes = g->link_bytes = 0;

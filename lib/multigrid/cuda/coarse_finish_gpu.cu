@@ -208,9 +208,9 @@ static int finish_sites(const lat_coarse *c, finish_args *f)
     }
     if (rc == 0)
         rc = lat_mg_gpu_fetch(c->dev, &singular, f->singular, sizeof singular);
-    cudaFree(f->a);
-    cudaFree(f->inverse);
-    cudaFree(f->singular);
+    lat_cuda_free(f->a);
+    lat_cuda_free(f->inverse);
+    lat_cuda_free(f->singular);
     return rc ? -1 : singular;
 }
 

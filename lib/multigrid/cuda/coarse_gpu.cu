@@ -312,14 +312,14 @@ void lat_mg_gpu_coarse_close(lat_coarse *c)
         return;
     lat_mg_gpu_graphs_close(g);
     lat_mg_gather_close(&g->gather);
-    cudaFree(g->matrix);
-    cudaFree(g->hop);
-    cudaFree(g->inverse);
-    cudaFree(g->middle);
-    cudaFree(g->dense);
-    cudaFree(g->next);
-    cudaFree(g->partial);
-    cudaFree(g->arrived);
+    lat_cuda_free(g->matrix);
+    lat_cuda_free(g->hop);
+    lat_cuda_free(g->inverse);
+    lat_cuda_free(g->middle);
+    lat_cuda_free(g->dense);
+    lat_cuda_free(g->next);
+    lat_cuda_free(g->partial);
+    lat_cuda_free(g->arrived);
     cudaFreeHost(g->found);
     free(g);
 }

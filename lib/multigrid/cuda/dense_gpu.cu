@@ -183,7 +183,7 @@ static int invert(const lat_coarse *c, const dense_args *d)
                      (__half2 *)g->dense);
         rc = lat_cuda_failed(cudaStreamSynchronize(stream), "the last level");
     }
-    cudaFree(order);
+    lat_cuda_free(order);
     return rc ? rc : order ? 0 : -1;
 }
 
@@ -204,11 +204,11 @@ int lat_mg_gpu_make_dense(const lat_coarse *c)
     int rc = -1;
     if (d.a && d.row && d.column && d.pivot && g->dense && in && out)
         rc = take_matrix(c, &d, in, out) ? -1 : invert(c, &d);
-    cudaFree(d.a);
-    cudaFree(d.row);
-    cudaFree(d.column);
-    cudaFree(d.pivot);
-    cudaFree(in);
-    cudaFree(out);
+    lat_cuda_free(d.a);
+    lat_cuda_free(d.row);
+    lat_cuda_free(d.column);
+    lat_cuda_free(d.pivot);
+    lat_cuda_free(in);
+    lat_cuda_free(out);
     return rc;
 }

@@ -82,8 +82,8 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
                      lat_cuda_blocks((uint64_t)b->sites * 4, THREADS), THREADS, a);
     rc = rc || lat_mg_launched()
          || lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(dev)), "links");
-    cudaFree((void *)a.list);
-    cudaFree((void *)a.factor);
+    lat_cuda_free((void *)a.list);
+    lat_cuda_free((void *)a.factor);
     free(factor);
     return rc ? -1 : 0;
 }
@@ -105,7 +105,7 @@ int lat_mg_gpu_fine_open(lat_mg_fine *f)
              || lat_cuda_bring_links(lat_cuda_device_of(f->down.dev), f->links, f->at_hand, &all)
              || open_links(f, all, g);
     }
-    cudaFree(all);
+    lat_cuda_free(all);
     free(place);
     return rc ? -1 : 0;
 }
@@ -115,8 +115,8 @@ void lat_mg_gpu_fine_close(lat_mg_fine *f)
     lat_mg_gpu_fine *const g = lat_mg_gpu_fine_of(f);
     if (!g)
         return;
-    cudaFree(g->place);
-    cudaFree(g->links);
+    lat_cuda_free(g->place);
+    lat_cuda_free(g->links);
     free(g);
 }
 
@@ -183,6 +183,6 @@ int lat_mg_gpu_fine_round(const lat_mg_fine *f, lat_dfield *x)
             lat_mg_start(stream, 0, to_single, lat_cuda_blocks(n, THREADS), THREADS, piece.v, n);
         e = e ? e : lat_gpu_move(s, true, &piece, column);
     }
-    cudaFree(piece.v);
+    lat_cuda_free(piece.v);
     return lat_cuda_failed(e ? e : cudaGetLastError(), "test vectors");
 }

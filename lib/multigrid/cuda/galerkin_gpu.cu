@@ -294,7 +294,7 @@ static int make_blocks(const lat_transfer *t, const lat_coarse *to, galerkin_arg
     lat_mg_start(stream, 0, add_inside, blocks, THREADS, *a);
     const int rc = lat_mg_launched()
                    || lat_cuda_failed(cudaStreamSynchronize(stream), "a coarse operator");
-    cudaFree(a->inside);
+    lat_cuda_free(a->inside);
     return rc ? -1 : 0;
 }
 
@@ -379,8 +379,8 @@ static int bring_ghosts(const lat_transfer *t, lat_mg_gather *g)
              || lat_mg_gather_run(g, a.to, bytes, ghosts, (t->comm->rank + 1) % t->comm->size)
              || lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(t->dev)), "ghosts");
     }
-    cudaFree((void *)a.list);
-    cudaFree(a.to);
+    lat_cuda_free((void *)a.list);
+    lat_cuda_free(a.to);
     return rc ? -1 : 0;
 }
 

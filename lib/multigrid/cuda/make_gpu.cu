@@ -254,7 +254,7 @@ int lat_mg_gpu_make(lat_transfer *t)
     double2 *const whole = (double2 *)lat_mg_gpu_alloc(
         t->dev, (size_t)t->blocks.coarse.dims[3] * each, sizeof *whole, "test vectors");
     const int rc = a.gram && whole ? make(t, &a, whole) : -1;
-    cudaFree(a.gram);
-    cudaFree(whole);
+    lat_cuda_free(a.gram);
+    lat_cuda_free(whole);
     return rc;
 }

@@ -10,13 +10,13 @@ void *lat_mg_gpu_alloc(const lat_device *dev, size_t count, size_t size, const c
     if (lat_cuda_malloc(&p, count * size, what))
         return NULL;
     if (failed(cudaMemsetAsync(p, 0, count * size, lat_mg_stream(dev)))) {
-        cudaFree(p);
+        lat_cuda_free(p);
         return NULL;
     }
     return p;
 }
 
-void lat_mg_gpu_free(void *p) { cudaFree(p); }
+void lat_mg_gpu_free(void *p) { lat_cuda_free(p); }
 
 int lat_mg_gpu_send(const lat_device *dev, void *to, const void *host, size_t bytes)
 {
@@ -36,7 +36,7 @@ void *lat_mg_upload(const lat_device *dev, const void *host, size_t bytes, const
 {
     void *p = lat_mg_gpu_alloc(dev, 1, bytes, what);
     if (p && lat_mg_gpu_send(dev, p, host, bytes)) {
-        cudaFree(p);
+        lat_cuda_free(p);
         return NULL;
     }
     return p;

@@ -473,11 +473,11 @@ void lat_mg_gpu_transfer_close(lat_transfer *t)
     lat_mg_gpu_transfer *const g = lat_mg_gpu_transfer_of(t);
     if (!g)
         return;
-    cudaFree(g->start[0]);
-    cudaFree(g->start[1]);
-    cudaFree(g->site);
-    cudaFree(g->at);
-    cudaFree(g->next);
-    cudaFree(g->p);
+    lat_cuda_free(g->start[0]);
+    lat_cuda_free(g->start[1]);
+    lat_cuda_free(g->site);
+    lat_cuda_free(g->at);
+    lat_cuda_free(g->next);
+    lat_cuda_free(g->p);
     free(g);
 }

@@ -54,13 +54,13 @@ int lat_gpu_faces_open(lat_gpu_space *s)
         return 0;
     const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3]
                         * s->branches;
-    return lat_rc(lat_cuda_malloc((void **)&s->send, s->half, "faces of spinors")
+    return lat_rc(lat_cuda_malloc_shared((void **)&s->send, s->half, "faces of spinors")
                   || failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double))));
 }
 
 void lat_gpu_faces_close(lat_gpu_space *s)
 {
     lat_cuda_window_close(&s->window);
-    cudaFree(s->send);
+    lat_cuda_free_shared(s->send);
     cudaFreeHost(s->slices_host);
 }

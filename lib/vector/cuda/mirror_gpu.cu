@@ -46,7 +46,7 @@ void lat_mirror_close(lat_mirror *m)
     if (!m)
         return;
     lat_fetch_close(&m->fetch);
-    cudaFree(m->data);
+    lat_cuda_free(m->data);
     free(m);
 }
 

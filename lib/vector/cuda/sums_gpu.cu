@@ -35,13 +35,13 @@ int lat_gpu_sums_open(lat_gpu_space *s, int columns)
 
 void lat_gpu_sums_close(lat_gpu_space *s)
 {
-    cudaFree(s->partial);
-    cudaFree(s->slice_sum);
-    cudaFree(s->arrived);
-    cudaFree(s->factors);
+    lat_cuda_free(s->partial);
+    lat_cuda_free(s->slice_sum);
+    lat_cuda_free(s->arrived);
+    lat_cuda_free(s->factors);
     cudaFreeHost(s->sum);
-    cudaFree(s->value);
-    cudaFree(s->valued);
+    lat_cuda_free(s->value);
+    lat_cuda_free(s->valued);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -275,7 +275,7 @@ int lat_gpu_sums_begin(lat_gpu_space *s, int columns, int numbers, int arrays)
     const size_t n = (size_t)columns * (size_t)numbers * (size_t)arrays;
     if (n <= s->partial_numbers)
         return 0;
-    cudaFree(s->partial);
+    lat_cuda_free(s->partial);
     s->partial = NULL;
     s->partial_numbers = 0;
     if (lat_cuda_malloc((void **)&s->partial, n * sizeof(double), "sums"))
@@ -390,7 +390,7 @@ static void scalars_close(lat_scalars *scalars)
     lat_gpu_scalars *const s = scalars_of(scalars);
     if (!s)
         return;
-    cudaFree(s->row);
+    lat_cuda_free(s->row);
     cudaFreeHost(s->report);
     free(s);
 }

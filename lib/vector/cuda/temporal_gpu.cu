@@ -78,7 +78,7 @@ static int largest(const lat_cuda_device *dev, double *most, const char *what, L
                  cudaMemcpyAsync(most, bits, sizeof *most, cudaMemcpyDeviceToHost, dev->stream))
              || failed(cudaStreamSynchronize(dev->stream));
     }
-    cudaFree(bits);
+    lat_cuda_free(bits);
     return rc ? -1 : 0;
 }
 
@@ -165,5 +165,5 @@ int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *la
 void lat_temporal_gpu_close(lat_temporal *t)
 {
     if (t->device) /* else no GPU is woken */
-        cudaFree(t->device);
+        lat_cuda_free(t->device);
 }
