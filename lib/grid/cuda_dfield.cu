@@ -200,13 +200,11 @@ template <class T, class RAW>
 static cudaError_t launch(const transfer *t, bool put, void *raw, uint64_t first, uint64_t count,
                           cudaStream_t stream)
 {
-    if (put)
-        put_objects<T, RAW><<<lat_cuda_blocks(count, THREADS), THREADS, 0, stream>>>(
-            *t, (const RAW *)raw, first, count);
-    else
-        get_objects<T, RAW>
-            <<<lat_cuda_blocks(count, THREADS), THREADS, 0, stream>>>(*t, (RAW *)raw, first, count);
-    return cudaGetLastError();
+    const unsigned blocks = lat_cuda_blocks(count, THREADS);
+    return put ? lat_cuda_start(0, put_objects<T, RAW>, blocks, THREADS, stream, *t,
+                                (const RAW *)raw, first, count)
+               : lat_cuda_start(0, get_objects<T, RAW>, blocks, THREADS, stream, *t, (RAW *)raw,
+                                first, count);
 }
 
 /* Objects first .. first+count-1 between `raw` and the field. */

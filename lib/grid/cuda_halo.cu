@@ -93,8 +93,8 @@ static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, v
                      part->units};
     const dim3 grid(lat_cuda_blocks(w->face, THREADS),
                     (unsigned)(part->units < 65535 ? part->units : 65535), 2);
-    copy_faces<<<grid, THREADS, 0, stream_of(f)>>>(*w, p, (int4 *)buffer, to_ghosts);
-    return cudaGetLastError();
+    return lat_cuda_start(0, copy_faces, grid, THREADS, stream_of(f), *w, p, (int4 *)buffer,
+                          to_ghosts);
 }
 
 /* ---- exchange -------------------------------------------------------------------------------- */

@@ -26,7 +26,9 @@
 
 /* Sites of a parity from which hops in double go by way of tiles: 12 columns on 16^4 4.74 us
  * without tiles, 5.10 with them; on 24^3x48 55.1 and 53.0. */
+#ifndef LAT_CUDA_TILED_SITES /* tests/emulator has smaller lattices */
 #define LAT_CUDA_TILED_SITES (1 << 17)
+#endif
 
 /* Pairs of z that a hop takes before the next pair of t, a part of all `pairs`, at most `most`.
  * With several columns less fits into the second cache: 12 of them on 32^3x64 in single 70.4 us by

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cuda_device.cuh"
+#include "grid/cuda_ptx.cuh"
 
 enum { LAT_CUDA_WINDOW_RANKS = 16 };
 
@@ -33,12 +34,9 @@ int lat_cuda_window_open(const lat_device *dev, size_t bytes, const char *what, 
  * still write to it. */
 void lat_cuda_window_close(lat_cuda_window *w);
 
-/* A thread waits until a flag in its window is `number` or beyond. By acquire: a fence after a
- * plain load takes longer. */
+/* A thread waits until a flag in its window is `number` or beyond. */
 static __device__ __forceinline__ void lat_cuda_wait_flag(const uint32_t *flag, uint32_t number)
 {
-    uint32_t received;
-    do
-        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(received) : "l"(flag) : "memory");
-    while ((int32_t)(received - number) < 0);
+    while ((int32_t)(poll_flag(flag) - number) < 0)
+        ;
 }

@@ -102,25 +102,16 @@ DEVICE void bring(char *to, const char *links, const char *clover, const lat_hop
     const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier),
                    at = (uint32_t)__cvta_generic_to_shared(to);
     if (threadIdx.x == 0)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 4;\n"
-                     "fence.proxy.async.shared::cta;" ::"r"(bar)
-                     : "memory");
+        copies_begin(bar);
     __syncthreads();
     if (side || lane)
         return;
     const uint32_t bytes = (links ? wanted : 0) + (clover ? CLOVER : 0);
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
-                 : "memory");
-#define BULK(to, from, bytes) \
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes" \
-                 ".L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(to), \
-                 "l"(from), "r"((uint32_t)(bytes)), "r"(bar), "l"(policy) \
-                 : "memory")
+    copies_expect(bar, bytes);
     if (links && wanted)
-        BULK(at, links, wanted);
+        copy_bulk(at, links, wanted, bar, policy);
     if (CLOVER && clover)
-        BULK(at + LINKS, clover, CLOVER);
-#undef BULK
+        copy_bulk(at + LINKS, clover, CLOVER, bar, policy);
 #else
     for (uint32_t k = (side * 32 + lane) * 16; links && k < wanted; k += blockDim.x * 4)
         *(uint4 *)(to + k) = load16_once(links + k, policy);
@@ -135,12 +126,8 @@ DEVICE void wait_for_brought(uint64_t *barrier)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const uint32_t bar = (uint32_t)__cvta_generic_to_shared(barrier);
-    for (uint32_t done = 0; !done;)
-        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n"
-                     "selp.u32 %0, 1, 0, p;}"
-                     : "=r"(done)
-                     : "r"(bar)
-                     : "memory");
+    while (!copies_done(bar))
+        ;
 #else
     (void)barrier;
 #endif

@@ -36,13 +36,6 @@ template <int P, int R, bool HELD> struct hop_tile_form {
     };
 };
 
-DEVICE void load16_shared(uint32_t v[4], uint32_t from)
-{
-    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                 : "r"(from));
-}
-
 /* The accessor of a site's spinors (cuda_hop_stencil.cuh), and the copies that go on meanwhile. */
 template <int P, class Form, class Begin> struct in_tile {
     uint32_t own;     /* where the site's spinor goes, first buffer */

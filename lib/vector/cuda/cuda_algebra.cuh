@@ -3,11 +3,7 @@
  * in float and in double. */
 #pragma once
 
-#include <cuda_runtime.h>
-#include <stdint.h>
-
-#define DEVICE static __device__ __forceinline__
-#define METHOD __device__ __forceinline__
+#include "grid/cuda_ptx.cuh"
 
 #define LAT_N 3
 #define LAT_(name) name

@@ -56,9 +56,6 @@ DEVICE void put_numbers(const lat_project_args &a, double *row, int k0, int n0, 
     }
 }
 
-/* Into the second cache. */
-DEVICE void ask_for(const char *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
-
 enum { LAT_PRODUCTS_AHEAD = 6 }; /* rows of columns that are asked for before they are read */
 
 /* A block is a row of sums: `run` groups of a slice. Its warps have other terms each. */

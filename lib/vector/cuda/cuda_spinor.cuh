@@ -61,74 +61,6 @@ template <class F> static inline auto lat_by_storage(lat_storage storage, F f)
     return f(std::integral_constant<int, LAT_STORAGE_HALF>());
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-DEVICE uint4 load16(const void *p)
-{
-    uint4 v;
-    asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(p));
-    return v;
-}
-
-/* Memory instructions with a policy: when a line leaves the second cache. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define LAT_HINT(instruction) instruction ".L2::cache_hint"
-#define LAT_POLICY(n) ", %" #n
-#define LAT_MAKE_POLICY(policy, kind) \
-    asm("createpolicy.fractional.L2::" kind ".b64 %0, 1.0;" : "=l"(policy))
-#else
-#define LAT_HINT(instruction) instruction
-#define LAT_POLICY(n) ""
-#define LAT_MAKE_POLICY(policy, kind) ((void)0)
-#endif
-
-/* What a kernel reads once: the first to leave. */
-DEVICE uint64_t read_once(void)
-{
-    uint64_t policy = 0;
-    LAT_MAKE_POLICY(policy, "evict_first");
-    return policy;
-}
-
-/* What the next kernels read again, too: the last. */
-DEVICE uint64_t read_again(void)
-{
-    uint64_t policy = 0;
-    LAT_MAKE_POLICY(policy, "evict_last");
-    return policy;
-}
-
-/* Past the first cache. */
-DEVICE uint4 load16_once(const void *p, uint64_t policy)
-{
-    uint4 v;
-    asm volatile(
-        LAT_HINT("ld.global.nc.L1::no_allocate") ".v4.u32 {%0,%1,%2,%3}, [%4]" LAT_POLICY(5) ";"
-        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-        : "l"(p), "l"(policy));
-    return v;
-}
-
-DEVICE uint2 load8_once(const void *p, uint64_t policy)
-{
-    uint2 v;
-    asm volatile(LAT_HINT("ld.global.nc.L1::no_allocate") ".v2.u32 {%0,%1}, [%2]" LAT_POLICY(3) ";"
-                 : "=r"(v.x), "=r"(v.y)
-                 : "l"(p), "l"(policy));
-    return v;
-}
-
-DEVICE uint32_t load4_once(const void *p, uint64_t policy)
-{
-    uint32_t v;
-    asm volatile(LAT_HINT("ld.global.nc.L1::no_allocate") ".u32 %0, [%1]" LAT_POLICY(2) ";"
-                 : "=r"(v)
-                 : "l"(p), "l"(policy));
-    return v;
-}
-
 /* ---- fixed point ----------------------------------------------------------------------------- */
 
 /* The 16 bits below the exponent of 2^23: 2^23 + n, exactly. Differences of two are exact, too. */
@@ -175,9 +107,7 @@ template <int N> DEVICE void load_chunks(uint32_t *w, const char *p)
 
 DEVICE void load_norm(float *norm, const char *group, uint32_t lane)
 {
-    asm volatile("ld.global.f32 %0, [%1];"
-                 : "=f"(*norm)
-                 : "l"(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4));
+    *norm = load_float(group + lat_form<LAT_STORAGE_HALF>::NORMS + lane * 4);
 }
 
 /* The words of a spinor as they lie, upper spins first or, with `swap`, lower ones; *norm: what
@@ -243,7 +173,7 @@ template <int P, bool WHOLE> DEVICE void empty_ghost(char *group, uint32_t lane,
         *norm_at(group, lane) = LAT_ABSENT;
 #pragma unroll
     for (int c = 0; c < form::CHUNKS; c++)
-        *(uint4 *)form::chunk(group, lane, lower, c) = uint4{none, none, none, none};
+        store16(form::chunk(group, lane, lower, c), uint4{none, none, none, none});
 }
 
 /* Reads a ghost, each chunk when it has come; leaves it empty. */
@@ -252,16 +182,13 @@ DEVICE void take_ghost(uint32_t *w, float *norm, char *group, uint32_t lane, boo
 {
     typedef lat_ghost_form<P, WHOLE> form;
     if (P == LAT_STORAGE_HALF)
-        while (__float_as_uint(*norm = __uint_as_float(*norm_at(group, lane))) == LAT_ABSENT)
+        while (__float_as_uint(*norm = __uint_as_float(poll4(norm_at(group, lane)))) == LAT_ABSENT)
             ;
 #pragma unroll
     for (int c = 0; c < form::CHUNKS; c++) {
         uint32_t *const v = w + 4 * c;
         do
-            asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-                         : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                         : "l"(form::chunk(group, lane, lower, c))
-                         : "memory");
+            poll16(v, form::chunk(group, lane, lower, c));
         while (v[3] == absent<P>());
     }
     empty_ghost<P, WHOLE>(group, lane, lower);
@@ -273,11 +200,11 @@ DEVICE void wait_for_ghost(const char *group, uint32_t lane, bool lower)
 {
     typedef lat_ghost_form<P, WHOLE> form;
     if (P == LAT_STORAGE_HALF)
-        while (*norm_at(group, lane) == LAT_ABSENT)
+        while (poll4(norm_at(group, lane)) == LAT_ABSENT)
             ;
 #pragma unroll
     for (int c = 0; c < form::CHUNKS; c++)
-        while (((volatile uint32_t *)form::chunk(group, lane, lower, c))[3] == absent<P>())
+        while (poll4(form::chunk(group, lane, lower, c) + 12) == absent<P>())
             ;
 }
 
@@ -303,7 +230,7 @@ DEVICE void copy_to_ghost(const char *from, char *to, uint32_t lane, bool lower)
         *norm_at(to, lane) = *norm_at(from, lane);
 #pragma unroll
     for (int c = 0; c < form::CHUNKS; c++)
-        *(uint4 *)form::chunk(to, lane, lower, c) = v[c];
+        store16(form::chunk(to, lane, lower, c), v[c]);
 }
 
 /* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */
@@ -338,11 +265,9 @@ DEVICE void get_spinor(real_of<P> v[24], const char *group, uint32_t lane, bool 
 template <bool ONCE> DEVICE void store16(char *p, uint4 v, uint64_t policy)
 {
     if (ONCE)
-        asm volatile(LAT_HINT("st.global") ".v4.u32 [%0], {%1,%2,%3,%4}" LAT_POLICY(5) ";" ::"l"(p),
-                     "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy)
-                     : "memory");
+        store16_once(p, v, policy);
     else
-        *(uint4 *)p = v;
+        store16(p, v);
 }
 
 DEVICE uint4 chunk_of(const double *v)

@@ -66,23 +66,6 @@ typedef struct adder {
     uint8_t column[LAT_VECTOR_COLUMNS];
 } adder;
 
-/* A number and the call that it is of: stores and loads of 16 bytes are whole. */
-DEVICE void put_packet(char *p, double v, double call)
-{
-    asm volatile("st.volatile.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v), "d"(call)
-                 : "memory");
-}
-
-DEVICE double2 get_packet(const char *p)
-{
-    double2 v;
-    asm volatile("ld.volatile.global.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(v.x), "=d"(v.y)
-                 : "l"(p)
-                 : "memory");
-    return v;
-}
-
 /* To the host: a number, then its flag. */
 static __device__ void report(const adder &a, int place, double v)
 {
@@ -164,14 +147,14 @@ static __device__ double add_ranks(const adder &a, uint32_t number)
     const double *const slice = a.slice_sum + (size_t)number * a.slices;
     const size_t at = a.packets + (size_t)number * a.all * sizeof(double2);
     for (uint32_t k = threadIdx.x % 32; k < a.slices * a.ranks; k += 32)
-        put_packet(a.window[k / a.slices] + at + place_of(a, k % a.slices) * sizeof(double2),
+        store_pair(a.window[k / a.slices] + at + place_of(a, k % a.slices) * sizeof(double2),
                    __ldcg(slice + k % a.slices), a.call);
     for (uint32_t t = threadIdx.x % 32; t < a.all; t += 32)
-        while (has_slice(a, t) && get_packet(a.mine + at + t * sizeof(double2)).y != a.call)
+        while (has_slice(a, t) && poll_pair(a.mine + at + t * sizeof(double2)).y != a.call)
             ;
     __syncwarp();
     return add_all_pairs(a.all, [&](uint32_t t) {
-        return has_slice(a, t) ? get_packet(a.mine + at + t * sizeof(double2)).x : 0;
+        return has_slice(a, t) ? poll_pair(a.mine + at + t * sizeof(double2)).x : 0;
     });
 }
 

@@ -72,8 +72,7 @@ static int largest(const lat_cuda_device *dev, double *most, const char *what, L
     int rc = lat_cuda_malloc((void **)&bits, sizeof *bits, what)
              || failed(cudaMemsetAsync(bits, 0, sizeof *bits, dev->stream));
     if (!rc) {
-        launch(bits);
-        rc = failed(cudaGetLastError())
+        rc = failed(launch(bits))
              || failed(
                  cudaMemcpyAsync(most, bits, sizeof *most, cudaMemcpyDeviceToHost, dev->stream))
              || failed(cudaStreamSynchronize(dev->stream));
@@ -110,7 +109,8 @@ static __global__ void last_rows(const double *links, size_t n, unsigned long lo
 int lat_gpu_last_rows(const lat_cuda_device *dev, const double *links, size_t n, double *most)
 {
     return largest(dev, most, "links", [&](unsigned long long *bits) {
-        last_rows<<<lat_cuda_blocks(n, THREADS), THREADS, 0, dev->stream>>>(links, n, bits);
+        return lat_cuda_start(0, last_rows, lat_cuda_blocks(n, THREADS), THREADS, dev->stream,
+                              links, n, bits);
     });
 }
 
@@ -155,8 +155,9 @@ int lat_temporal_on_gpu(lat_temporal *t, lat_device *dev, const lat_geometry *la
                            "the temporal gauge")
                    || largest(c, &t->off, "the temporal gauge",
                               [&](unsigned long long *off) {
-                                  march<<<lat_cuda_blocks(sites, 64), 64, 0, c->stream>>>(
-                                      there, sites, slices, (double *)t->device, off);
+                                  return lat_cuda_start(0, march, lat_cuda_blocks(sites, 64), 64,
+                                                        c->stream, there, sites, slices,
+                                                        (double *)t->device, off);
                               })
                ? -1
                : 0;
