@@ -34,7 +34,7 @@ $(call lib_objects,$(of_build)): $(B)/found
 $(call lib_objects,base/build): cflags += \
   -DLAT_BUILD='"$(notdir $(CC)), $(if $(openmp),OpenMP,no OpenMP)$(if $(filter 1,$(SAN)), sanitizers)"' \
   -DLAT_NO_CUDA='"$(no_cuda)"' -DLAT_NO_CUFFT='"$(no_cufft)"' -DLAT_NO_MPI='"$(no_mpi)"'
-$(call lib_objects,not_built): cflags += $(if $(no_cuda),,-DLAT_HAS_CUDA) $(if $(no_cufft),,-DLAT_HAS_CUFFT) \
-  $(if $(no_fftw),,-DLAT_HAS_FFTW) $(if $(no_fftwf),,-DLAT_HAS_FFTWF) $(if $(no_mpi),,-DLAT_HAS_MPI)
+has := $(if $(no_fftw),,-DLAT_HAS_FFTW) $(if $(no_fftwf),,-DLAT_HAS_FFTWF) $(if $(no_mpi),,-DLAT_HAS_MPI)
+$(call lib_objects,not_built): cflags += $(if $(no_cuda),,-DLAT_HAS_CUDA) $(if $(no_cufft),,-DLAT_HAS_CUFFT) $(has)
 $(call lib_objects,stream/deflate): cflags += $(if $(no_deflate),,-DLAT_LIBDEFLATE)
 $(call lib_objects,comm/comm_mpi): cflags += $(mpi_cflags)

@@ -4,7 +4,7 @@ checks := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/check/*.c)))
 $(checks) $(benches): $(B)/%: $(B)/%.o $(liblat)
 	$(at)$(CC) $(ldflags) $(LDFLAGS) -o $@ $< $(liblat) $(ldlibs)
 
-include tests/fuzz/fuzz.mk tests/faults/faults.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/emulator/emulator.mk
 
 # The set-up comes first and may bring the compiler that make looks for: hence make again.
 DEPS ?= yes
@@ -17,8 +17,8 @@ check: deps
 	@$(MAKE) --no-print-directory check-now
 
 # LAT_TESTS="cli stream" for a few of the files.
-check-now: $(tools) $(BIN)/lat $(checks) $(check_fuzz) $(check_faults)
-	@$(if $(sanitizers),LAT_LANES=$(san_lane) )tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults)
+check-now: $(tools) $(BIN)/lat $(checks) $(check_fuzz) $(check_faults) $(check_emulated)
+	@$(if $(sanitizers),LAT_LANES=$(san_lane) )tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults) $(check_emulated)
 
 check-long: deps
 	@$(MAKE) --no-print-directory all $(benches) $(check_faults) $(check_fuzz) $(B)/tests/check/check_dirac $(B)/tests/check/check_wilson
@@ -50,7 +50,7 @@ check-gpu-code: $(cuda_obj)
 
 # The layout of .clang-format (Debian 12's clang-format 14; later ones differ in a few places).
 format:
-	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
+	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 scripts := setup/* .ci/run tests/run tests/fuzz/run tests/*.bash tests/*.bats tests/long/*.bats tests/long/slurm-up \
   docs/man/make-pages packaging/lat packaging/*.bash pipelines/*.sh pipelines/gpuslot pipelines/*/*.sh bench/*.sh

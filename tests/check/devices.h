@@ -4,6 +4,7 @@
  * NULL where there is none. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,9 @@ static inline lat_device *opened_device(int i, lat_device_options options)
         opened_devices[i] = lat_device_open(&options, &lat_comm_self);
     return opened_devices[i];
 }
+
+/* A GPU of tests/emulator, which takes a thousand times as long: fewer and smaller cases do. */
+static inline bool emulated(const lat_device *dev) { return dev && strstr(dev->name, "emulator"); }
 
 static inline lat_device *cpu_device(void)
 {
