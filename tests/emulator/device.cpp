@@ -18,7 +18,8 @@ struct piece {
     size_t bytes; /* that were asked for */
     char *pages;  /* between two that nobody may touch */
     size_t reserved;
-    int file; /* that other processes map; -1: none */
+    int file;  /* that other processes map; -1: none */
+    bool kept; /* of a pool: other processes cannot map it */
 };
 
 std::mutex lock;
@@ -79,7 +80,7 @@ bool good_copy(const void *to, const void *from, size_t bytes, cudaMemcpyKind ki
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-cudaError_t cudaMalloc(void **p, size_t bytes)
+static cudaError_t take(void **p, size_t bytes, bool kept)
 {
     const std::lock_guard<std::mutex> locked(lock);
     piece made;
@@ -87,21 +88,51 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     if (!at)
         return cudaErrorMemoryAllocation;
     memset(made.pages, 0xff, made.reserved);
+    made.kept = kept;
     mine[at] = made;
     used += bytes;
     *p = at;
     return cudaSuccess;
 }
 
-cudaError_t cudaFree(void *p)
+cudaError_t cudaMalloc(void **p, size_t bytes) { return take(p, bytes, false); }
+
+/* CUDA lets cudaFree take memory of a pool, without waiting for the device: an error here. */
+static cudaError_t give_back(void *p, bool kept)
 {
     const std::lock_guard<std::mutex> locked(lock);
     const auto at = mine.find((char *)p);
+    if (at != mine.end() && at->second.kept != kept) {
+        fprintf(stderr, "emulator: memory %s a pool is freed as if it were not\n",
+                kept ? "beside" : "of");
+        abort();
+    }
     if (at == mine.end())
         return p ? cudaErrorInvalidValue : cudaSuccess;
     used -= at->second.bytes;
     unmap(at->second);
     mine.erase(at);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p) { return give_back(p, false); }
+
+/* Nothing is kept: what is freed is out of reach at once. */
+cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t) { return take(p, bytes, true); }
+cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return give_back(p, true); }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int)
+{
+    static int it;
+    *pool = &it;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *bytes)
+{
+    *(uint64_t *)bytes = 0;
     return cudaSuccess;
 }
 
@@ -184,7 +215,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *p)
 {
     const std::lock_guard<std::mutex> locked(lock);
     const auto at = mine.find((char *)p);
-    if (at == mine.end())
+    if (at == mine.end() || at->second.kept)
         return cudaErrorInvalidValue;
     piece &m = at->second;
     if (m.file < 0) {
@@ -251,7 +282,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int)
 {
-    *value = which == cudaDevAttrL2CacheSize ? 1 << 20 : (int)EMULATOR_SHARED;
+    *value = which == cudaDevAttrL2CacheSize            ? 1 << 20
+             : which == cudaDevAttrMemoryPoolsSupported ? 1
+                                                        : (int)EMULATOR_SHARED;
     return cudaSuccess;
 }
 
