@@ -81,6 +81,7 @@ bool lat_cuda_available(const lat_device_options *options, const lat_comm *comm)
 lat_device *lat_device_gpu(const lat_device_options *o, const lat_comm *comm) { return NULL; }
 void lat_cuda_end(void) {}
 double lat_gpu_free_bytes(void) { return -1; }
+void lat_gpu_give_back(void) {}
 int lat_gpu_check_memory(double bytes, const char *what) { return -1; }
 double lat_gpu_copy_bandwidth(size_t bytes) { return -1; }
 

@@ -108,6 +108,13 @@ void lat_cuda_free(void *p)
 
 void lat_cuda_free_shared(void *p) { cudaFree(p); }
 
+void lat_gpu_give_back(void)
+{
+    cudaDeviceSynchronize();
+    if (kept())
+        cudaMemPoolTrimTo(kept(), 0);
+}
+
 int lat_gpu_check_memory(double bytes, const char *what)
 {
     size_t available = 0, total = 0;

@@ -66,8 +66,10 @@ double lat_device_free_bytes(const lat_device *dev);
  * "lattice 4 4 4 4 in single". Without asking other ranks. 0, or -1 with lat_error set. */
 int lat_device_check_memory(const lat_device *dev, double bytes, const char *what);
 
-/* The same for this rank's GPU. */
+/* The same for this rank's GPU. What is kept there for later and not used is free;
+ * lat_gpu_give_back gives it to other processes. */
 double lat_gpu_free_bytes(void);
+void lat_gpu_give_back(void);
 int lat_gpu_check_memory(double bytes, const char *what);
 
 /* For benchmarks: bytes read and written by copies on the GPU, GB a second; below zero on failure.

@@ -103,11 +103,14 @@ static void drop_setup(lat_multigrid *m)
 
 void lat_multigrid_lighten(lat_multigrid *m)
 {
-    m->light = true;
+    const lat_device *const dev = m->fine.down.dev;
     drop_setup(m);
     lat_transfer_lighten(&m->fine.down);
     for (lat_level *l = m->coarse; l->next; l = l->next)
         lat_transfer_lighten(&l->down);
+    if (dev->gpu && !m->light)
+        lat_gpu_give_back();
+    m->light = true;
 }
 
 int lat_multigrid_smooth_in(lat_multigrid *m, const lat_system *s)
