@@ -20,7 +20,7 @@ typedef struct lat_gpu_sites {
     uint32_t odd;
     uint32_t
         back; /* from a site of slice 0 to its neighbour back in t: the last slice, or a ghost */
-    uint32_t back_z;        /* from one of plane 0 of a slice to its neighbour back in z */
+    uint32_t back_z;             /* from one of plane 0 of a slice to its neighbour back in z */
     uint32_t pairs[2], begin[2]; /* of z and t in tile order: how many, and the first one */
     uint32_t ghosts; /* bit k, of 2, 3, 6, 7: neighbours k (z+, t+, z-, t-) across the boundary of
                       * this rank's box are ghosts */
