@@ -13,6 +13,18 @@ thread_local uint3 threadIdx, blockIdx;
 thread_local dim3 blockDim, gridDim;
 alignas(128) thread_local char shared[EMULATOR_SHARED];
 
+/* gcc's address sanitizer takes a jump between stacks for the end of frames, and warns of it: it
+ * does not look at these. */
+#ifdef __SANITIZE_ADDRESS__
+#define SET_PLACE(place) __builtin_setjmp((void **)(place))
+#define GO_TO(place) __builtin_longjmp((void **)(place), 1)
+#define JUMPS __attribute__((noinline, no_sanitize_address))
+#else
+#define SET_PLACE(place) _setjmp(place)
+#define GO_TO(place) _longjmp(place, 1)
+#define JUMPS
+#endif
+
 namespace {
 enum : unsigned { THREADS = 1024, WARP = 32, STACK = 256 << 10 };
 
@@ -99,15 +111,15 @@ void begin_threads(void)
     }
 }
 
-void enter(unsigned i)
+JUMPS void enter(unsigned i)
 {
     thread *const t = &threads[i];
     now = i;
     threadIdx = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
-    if (_setjmp(scheduler))
+    if (SET_PLACE(scheduler))
         return;
     if (t->begun)
-        _longjmp(t->place, 1);
+        GO_TO(t->place);
     t->begun = true;
     ucontext_t first;
     getcontext(&first);
@@ -161,10 +173,10 @@ void emulator_fault(const char *what)
     abort();
 }
 
-void emulator_yield(void)
+JUMPS void emulator_yield(void)
 {
-    if (!_setjmp(threads[now].place))
-        _longjmp(scheduler, 1);
+    if (!SET_PLACE(threads[now].place))
+        GO_TO(scheduler);
 }
 
 void emulator_wait_for_block(void) { wait(&block); }
