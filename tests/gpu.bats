@@ -720,6 +720,7 @@ fake_nccl() {
     lat-start weak --dims 6,4,4,8 -o odd.lat
     refuses 1 "expected a multiple of 64 sites a slice of t, found 6 x 4 x 4" lat-solve -q -n 2 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-solve -q -n 2 --kappa .12 --source wall:0 odd.lat -o x.lat
+    lat-subspace -q -n 2 --kappa .12 odd.lat -o x.lat
 }
 
 @test "ranks with GPUs that cut z, and t, solve as one does, to the last bit: any operator, precision, transport; deflated, too" {

@@ -18,6 +18,7 @@
 #include "run/quark/subspace.h"
 #include "smear/smear.h"
 #include "stream/stream.h"
+#include "vector/space.h"
 #include "wilson/wilson.h"
 
 enum { STATE = 4 }; /* numbers of a section: a lat_multigrid_state */
@@ -170,10 +171,12 @@ static int make(run *r)
                                       .with = r},
                             .made_mass = r->fermion.mass,
                             .made_twist = r->fermion.twist};
+    lat_device *const on = lat_device_or_cpu(r->device,
+                                             lat_space_gpu_takes(lattice, lat_opts.comm));
     snprintf(r->name, sizeof r->name, "config %ld links %s", config(r), r->links.u.head.read_crc);
-    return lat_rc(lat_multigrid_takes(r->device, lattice, r->links.u.head.nc)
+    return lat_rc(!on || lat_multigrid_takes(on, lattice, r->links.u.head.nc)
                   || find_start(r, &o.setup)
-                  || !(r->wilson = lat_wilson_open(r->device, links_of(r), &r->fermion, &o))
+                  || !(r->wilson = lat_wilson_open(on, links_of(r), &r->fermion, &o))
                   || lat_wilson_make_multigrid(r->wilson));
 }
 
