@@ -115,6 +115,12 @@ all_below() {
         --exclude=comm_mpi.c
 }
 
+@test "memory of a GPU is taken and given back in one file" {
+    # cudaFree(NULL) makes the context.
+    run -1 grep -rnE 'cuda(Malloc|MallocAsync|Free|FreeAsync)\(' "$ROOT/lib" --include='*.cu' --include='*.cuh' --exclude=cuda_memory.cu --exclude=cuda_device.cu
+    [ "$(grep -cE 'cuda(Malloc|MallocAsync|Free|FreeAsync)\(' "$ROOT/lib/grid/cuda_device.cu")" -eq 1 ]
+}
+
 @test "no tool asks the preprocessor which backends were built" {
     run -1 grep -rnE '^ *# *if.*(CUDA|MPI)' "$ROOT/tools"
 }
