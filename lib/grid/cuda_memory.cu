@@ -13,8 +13,7 @@ int lat_cuda_failed(cudaError_t e, const char *what)
 
 static double gigabytes(double bytes) { return bytes * 1e-9; }
 
-/* ---- memory that is kept ----------------------------------------------------------------------
- */
+/* ---- memory that is kept --------------------------------------------------------------------- */
 
 /* The driver takes a millisecond for a vector, and more when it gets one back: what is freed stays
  * with the process for the next job, up to half of the GPU's memory. NULL: this GPU cannot. */
@@ -135,8 +134,7 @@ double lat_gpu_free_bytes(void)
     return free_memory(&available, &total) ? -1 : (double)available;
 }
 
-/* ---- how fast it is ---------------------------------------------------------------------------
- */
+/* ---- how fast it is -------------------------------------------------------------------------- */
 
 double lat_gpu_copy_bandwidth(size_t bytes)
 {

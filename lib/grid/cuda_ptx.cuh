@@ -39,8 +39,7 @@ DEVICE void load16_shared(uint32_t v[4], uint32_t from)
 /* Into the second cache. */
 DEVICE void ask_for(const char *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-/* ---- loads and stores with a policy: when a line leaves the second cache ----------------------
- */
+/* ---- loads and stores with a policy: when a line leaves the second cache --------------------- */
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define LAT_HINT(instruction) instruction ".L2::cache_hint"
@@ -105,8 +104,7 @@ DEVICE void store16_once(void *p, uint4 v, uint64_t policy)
                  : "memory");
 }
 
-/* ---- words that another GPU writes meanwhile; 16 bytes are written and read as a whole --------
- */
+/* ---- words that another GPU writes meanwhile; 16 bytes are written and read as a whole ------- */
 
 DEVICE uint32_t poll4(const volatile void *p) { return *(const volatile uint32_t *)p; }
 
@@ -144,8 +142,7 @@ DEVICE void store_pair(void *p, double x, double y)
     asm volatile("st.volatile.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(x), "d"(y) : "memory");
 }
 
-/* ---- bulk copies to shared memory (compute capability 9) --------------------------------------
- */
+/* ---- bulk copies to shared memory (compute capability 9) ------------------------------------- */
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 /* A barrier in shared memory, for copies that four threads ask for. By one thread. */

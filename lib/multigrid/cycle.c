@@ -243,12 +243,11 @@ static void set_smoother(const lat_multigrid *m, int degree, int columns,
         to->degree--;
 }
 
-static int fit(lat_multigrid *m, lat_dfield *const *power)
+static int fit(lat_multigrid *m, const lat_part *p, lat_dfield *const *power)
 {
-    const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
     lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS];
-    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0]) || powers(m, &p, power)
-        || gram(m, &p, LAT_MULTIGRID_DEGREE, power, dot))
+    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0]) || powers(m, p, power)
+        || gram(m, p, LAT_MULTIGRID_DEGREE, power, dot))
         return -1;
     set_smoother(m, LAT_MULTIGRID_DEGREE, FITTED, dot, &m->smoother);
     set_smoother(m, LAT_MULTIGRID_SETUP_DEGREE, FITTED, dot, &m->rough);
@@ -262,7 +261,7 @@ int lat_multigrid_fit(lat_multigrid *m)
     const lat_part p = {LAT_ODD, FITTED, lat_column_numbers};
     lat_dfield *power[COUNT];
     const int rc = lat_rc(lat_system_vectors(&m->system, &p, COUNT, power, "powers of S")
-                          || fit(m, power));
+                          || fit(m, &p, power));
     lat_system_release(&m->system, COUNT, power);
     return rc;
 }

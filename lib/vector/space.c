@@ -53,7 +53,7 @@ void lat_space_close(lat_space *s)
         s->ops->close(s);
 }
 
-static lat_dfield *raw(lat_space *s, lat_parity parity, const char *what)
+lat_dfield *lat_vector_raw_of(lat_space *s, lat_parity parity, const char *what)
 {
     const bool gpu = s->grid->dev->gpu;
     lat_shape shape = {
@@ -65,11 +65,9 @@ static lat_dfield *raw(lat_space *s, lat_parity parity, const char *what)
     return lat_dfield_new(s->grid, shape, 1, what);
 }
 
-lat_dfield *lat_vector_raw(lat_space *s, const char *what) { return raw(s, LAT_BOTH, what); }
-
-lat_dfield *lat_vector_raw_of(lat_space *s, lat_parity parity, const char *what)
+lat_dfield *lat_vector_raw(lat_space *s, const char *what)
 {
-    return raw(s, parity, what);
+    return lat_vector_raw_of(s, LAT_BOTH, what);
 }
 
 lat_dfield *lat_vector_new(lat_space *s, const char *what)
@@ -79,7 +77,7 @@ lat_dfield *lat_vector_new(lat_space *s, const char *what)
 
 lat_dfield *lat_vector_new_of(lat_space *s, lat_parity parity, const char *what)
 {
-    lat_dfield *x = raw(s, parity, what);
+    lat_dfield *x = lat_vector_raw_of(s, parity, what);
     const lat_part p = {parity, s->columns, lat_column_numbers};
     if (x && s->ops->zero(s, &p, x)) {
         lat_dfield_free(x);

@@ -151,8 +151,7 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned which)
     return r;
 }
 
-/* ---- the runtime ------------------------------------------------------------------------------
- */
+/* ---- the runtime ----------------------------------------------------------------------------- */
 
 enum cudaError_t {
     cudaSuccess,

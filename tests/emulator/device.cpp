@@ -203,8 +203,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     return e;
 }
 
-/* ---- memory of other processes: a file without a name, by way of /proc -------------------------
- */
+/* ---- memory of other processes: a file without a name, by way of /proc ----------------------- */
 
 struct shared_piece {
     int process, file;
@@ -260,8 +259,7 @@ cudaError_t cudaIpcCloseMemHandle(void *p)
     return cudaSuccess;
 }
 
-/* ---- the device, streams, events ---------------------------------------------------------------
- */
+/* ---- the device, streams, events ------------------------------------------------------------- */
 
 cudaError_t cudaGetDeviceCount(int *n)
 {

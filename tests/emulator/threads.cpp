@@ -232,8 +232,7 @@ void emulator_run(dim3 grid, dim3 of_block, size_t shared_bytes, void (*body)(vo
             }
 }
 
-/* ---- copies that go on while a thread computes ------------------------------------------------
- */
+/* ---- copies that go on while a thread computes ----------------------------------------------- */
 
 void __pipeline_memcpy_async(void *to, const void *from, size_t bytes)
 {

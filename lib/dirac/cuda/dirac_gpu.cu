@@ -65,7 +65,7 @@ static void set_order(const lat_gpu_space *s, lat_hop_args *a)
 {
     const bool single = s->space.grid->spec.storage == LAT_STORAGE_SINGLE,
                cut = s->sites.ghosts & 4;
-    const uint32_t pairs = s->sites.extent[2] / 2;
+    const uint32_t pairs = s->sites.pairs[0];
     a->tiles = a->columns > (single ? 1 : 6) && (single || s->sites.half >= LAT_CUDA_TILED_SITES);
     if (!s->sites.strip)
         return;
@@ -125,12 +125,11 @@ static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, const uint32_t 
     return launch(d, a);
 }
 
-/* Faces are carried while the hop is at sites that need none. */
-static int launch_apart(lat_gpu_dirac *d, lat_hop_args *a)
+/* Faces are carried while the hop is at sites that need none. z, t: 1 if it is cut. */
+static int launch_apart(lat_gpu_dirac *d, lat_hop_args *a, uint32_t z, uint32_t t)
 {
     const lat_gpu_sites *const s = &d->s->sites;
-    const uint32_t z = s->ghosts >> 2 & 1, t = s->ghosts >> 3 & 1,
-                   inner[2] = {s->pairs[0] - 2 * z, s->pairs[1] - 2 * t}, of_t[2] = {inner[0], 2},
+    const uint32_t inner[2] = {s->pairs[0] - 2 * z, s->pairs[1] - 2 * t}, of_t[2] = {inner[0], 2},
                    of_z[2] = {2, s->pairs[1]};
     if (launch_pairs(d, a, inner, z, t) || lat_gpu_faces_come(d->s)
         || (t && launch_pairs(d, a, of_t, z, s->pairs[1] - 1)))
@@ -142,13 +141,13 @@ static int launch_apart(lat_gpu_dirac *d, lat_hop_args *a)
 static int launch_hop(lat_gpu_dirac *d, lat_hop_args *a)
 {
     const lat_gpu_sites *const s = &d->s->sites;
+    const uint32_t z = s->ghosts >> 2 & 1, t = s->ghosts >> 3 & 1;
     const bool carried = s->ghosts && !d->s->window.direct,
-               inner = (!(s->ghosts & 4) || s->pairs[0] > 2)
-                       && (!(s->ghosts & 8) || s->pairs[1] > 2);
+               inner = s->pairs[0] > 2 * z && s->pairs[1] > 2 * t; /* without tiles none */
     if (lat_gpu_faces(d->s, a, d->in_turn))
         return -1;
-    if (carried && inner && s->strip && !d->in_turn)
-        return launch_apart(d, a);
+    if (carried && inner && !d->in_turn)
+        return launch_apart(d, a, z, t);
     return carried && lat_gpu_faces_come(d->s) ? -1 : launch(d, a);
 }
 

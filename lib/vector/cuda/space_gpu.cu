@@ -58,7 +58,6 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
     if (s->plane % 32 == 0 && s->extent[3] % 2 == 0) { /* extents of z are even */
         s->strip = s->extent[2] / 2;
         s->by_groups = lat_cuda_divide_by(s->plane / 32);
-        s->by_strip = lat_cuda_divide_by(s->strip);
         s->pairs[0] = s->strip;
         s->pairs[1] = s->extent[3] / 2;
         s->by_pairs_t = lat_cuda_divide_by(s->pairs[1]);

@@ -27,8 +27,7 @@ DEVICE uint2 load8_once(const void *p, uint64_t) { return *(const uint2 *)p; }
 DEVICE uint32_t load4_once(const void *p, uint64_t) { return *(const uint32_t *)p; }
 DEVICE void store16_once(void *p, uint4 v, uint64_t) { *(uint4 *)p = v; }
 
-/* ---- words that another process writes meanwhile ----------------------------------------------
- */
+/* ---- words that another process writes meanwhile --------------------------------------------- */
 
 /* 16 bytes that processors of today read and write as a whole. */
 typedef unsigned emulator_whole __attribute__((vector_size(16)));
