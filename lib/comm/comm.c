@@ -56,8 +56,9 @@ static int begin(LAT_UNUSED const lat_comm *comm, int n, const lat_message *m)
 
 static int done(LAT_UNUSED const lat_comm *comm) { return 0; }
 
-const lat_comm lat_comm_self = {"self",    0,      1,    0,       1,     no_operation, no_operation,
-                                broadcast, gather, send, receive, begin, done,         done};
+const lat_comm lat_comm_self = {"self",       0,         1,      0,    1,       0,     no_operation,
+                                no_operation, broadcast, gather, send, receive, begin, done,
+                                done};
 bool lat_comm_external;
 int lat_comm_grid[4];
 void (*lat_comm_report_temporary)(const char *path);

@@ -41,6 +41,7 @@ struct lat_comm {
     const char *name;         /* "self", "mpi" */
     int rank, size;           /* this rank; number of ranks */
     int host_rank, host_size; /* the same among the ranks of this host */
+    int host;                 /* the first rank of this host */
     /* v[0..n-1] becomes the sum over all ranks, in the order of the ranks; or the largest, NaN
      * being larger than anything. The same bits on all ranks. */
     int (*sum)(const lat_comm *comm, double *v, int n);

@@ -221,7 +221,7 @@ static int mpi_barrier(LAT_UNUSED const lat_comm *comm)
 /* ---- start and end --------------------------------------------------------------------------- */
 
 static lat_comm mpi = {
-    "mpi",         0,          1,        0,           1,         mpi_sum,    mpi_max,
+    "mpi",         0,          1,        0,           1,         0,          mpi_sum,    mpi_max,
     mpi_broadcast, mpi_gather, mpi_send, mpi_receive, mpi_begin, mpi_finish, mpi_barrier};
 
 /* The sentence has been printed. MPICH would print a line of its own after it. */
@@ -275,7 +275,9 @@ static int set_up_communicators(void)
                      || check(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, mpi.rank,
                                                   MPI_INFO_NULL, &host))
                      || check(MPI_Comm_rank(host, &mpi.host_rank))
-                     || check(MPI_Comm_size(host, &mpi.host_size)) || check(MPI_Comm_free(&host));
+                     || check(MPI_Comm_size(host, &mpi.host_size));
+    mpi.host = mpi.rank;
+    bad = bad || check(MPI_Bcast(&mpi.host, 1, MPI_INT, 0, host)) || check(MPI_Comm_free(&host));
     if (!bad && level < MPI_THREAD_SERIALIZED)
         bad = lat_fail("MPI: expected a library that several threads may call one at a time, found "
                        "one that does not allow it");

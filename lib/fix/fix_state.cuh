@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS, LAT_N <= 3 ? 2 : 
     double s[3] = {0, 0, 0};
     WAIT_FOR_GRID();
     if (w.peers.direct)
-        lat_cuda_await(w.peers, LAT_CUDA_BOTH, number);
+        lat_cuda_await(w.peers, w.peers.direct, number);
     if (x.there) {
         const LAT_(view)<1> v = LAT_(fields_of)<R, 1>(w, x.slot, &x.member, x.parity);
         const lat_cuda_coordinates p = lat_cuda_find(w, x.i, x.parity);

@@ -216,7 +216,7 @@ static __global__ void BOUNDS(C, UPDATE)
     const uint32_t i = LAT_(site_to_update)(w, how, parity, &side);
     const lat_cuda_unit *const unit = how.unit + blockIdx.y * (unsigned)how.batch + threadIdx.y * C;
     copy[0] = unit[0].copy;
-    const bool busy = i < w.half && copy[0] >= 0, face = side >= 0 && w.peers.direct;
+    const bool busy = i < w.half && copy[0] >= 0, face = lat_cuda_sends(w.peers, side);
     if (!busy && !face)
         return;
 #pragma unroll

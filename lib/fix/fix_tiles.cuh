@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(TILE_BLOCK, WARPS_A_PROCESSOR / TILE_WA
     const uint32_t at = LAT_(tile_site)(w, how, parity, warps * TILES(SHARE),
                                         warp * TILES(SHARE) + (uint32_t)t.number, &side, &there),
                    i = there ? LAT_(in_strips)(w, at, side) : at;
-    const bool face = side >= 0 && w.peers.direct;
+    const bool face = lat_cuda_sends(w.peers, side);
     if (nobody && !face)
         return;
     const LAT_(view)<1> v = LAT_(fields_of)<LAT_N, 1>(w, unit.slice, &copy, parity);
@@ -251,7 +251,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     double sum[3] = {0, 0, 0};
     WAIT_FOR_GRID();
     if (w.peers.direct)
-        lat_cuda_await(w.peers, LAT_CUDA_BOTH, number);
+        lat_cuda_await(w.peers, w.peers.direct, number);
     const LAT_(view)<1> v = LAT_(fields_of)<LAT_N, 1>(w, x.slot, &x.member, x.parity);
 #pragma unroll 1
     for (int from = 0; from < 32; from += TILES(1)) {

@@ -6,9 +6,9 @@
  * (site/flow.h) are nd objects of N N reals. All in double. A kernel writes no links that it reads
  * at neighbours: links go from one field to another.
  *
- * Kernels that read ghosts or write to the neighbours' have a number, from 1. Where they write
- * there themselves (peers.direct), the first block of each says that the one before is done, and
- * blocks at a face wait until the neighbour has said so: then ghosts have come, and the
+ * Kernels that read ghosts or write to the neighbours' have a number, from 1. On sides where they
+ * write there themselves (peers.direct), the first block of each says that the one before is done,
+ * and blocks at a face wait until the neighbour has said so: then ghosts have come, and the
  * neighbour has read what is about to be overwritten. */
 #pragma once
 

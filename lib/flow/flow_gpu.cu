@@ -68,10 +68,16 @@ static int gpu_open(lat_flow *f, lat_shape links)
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "the flow"); }
 
-/* What is exchanged where kernels do not write to the neighbours' ghosts. */
-static int exchange(lat_dfield *f, const lat_cuda_peers *peers)
+/* Faces that no kernel has written to the neighbours' ghosts. */
+static int exchange(lat_dfield *f)
 {
-    return peers->direct ? 0 : lat_halo_exchange(f, 0);
+    static const int unit = 0;
+    for (int parity = 0; parity < 2 && !lat_cuda_direct(f); parity++) {
+        const lat_halo_part part = {parity, &unit, 1, 0, f->shape.objects};
+        if (lat_cuda_halo_begin(f, &part) || lat_cuda_halo_finish(f))
+            return -1;
+    }
+    return 0;
 }
 
 /* The next kernel writes `to`. */
@@ -107,8 +113,7 @@ static int planes(gpu *c, const lat_flow_stage *s)
             q.first[0] = nu == (mu == 0);
             q.first[1] = mu == 0;
             const lat_cuda_flow *w = next(c, c->flow.plane, &c->plane_peers);
-            if (failed(c->ops->staples(w, &q, c->stream))
-                || exchange(c->flow.plane, &c->plane_peers))
+            if (failed(c->ops->staples(w, &q, c->stream)) || exchange(c->flow.plane))
                 return -1;
             w = next(c, c->flow.plane, &c->plane_peers);
             if (failed(c->ops->plane(w, &q, s, c->stream)))
@@ -132,8 +137,7 @@ static int gpu_stage(lat_flow *f, const lat_flow_stage *s)
             || planes(c, s)))
         return -1;
     const lat_cuda_flow *w = next(c, c->u[to], c->peers + to);
-    if (failed((f->plane ? c->ops->apply : c->ops->wilson)(w, s, c->stream))
-        || exchange(c->u[to], c->peers + to))
+    if (failed((f->plane ? c->ops->apply : c->ops->wilson)(w, s, c->stream)) || exchange(c->u[to]))
         return -1;
     c->now = to;
     f->u = c->u[to];

@@ -68,13 +68,16 @@ static __device__ __forceinline__ LAT_(place) LAT_(begin)(const lat_cuda_flow &w
     p.parity = (int)(blockIdx.x % 2);
     p.i = w.from + at;
     p.there = at < w.own;
-    p.side = !w.peers.direct || !p.there ? -1 : at < w.face ? 0 : at >= w.own - w.face ? 1 : -1;
+    p.side = !p.there ? -1 : at < w.face ? 0 : at >= w.own - w.face ? 1 : -1;
+    if (!lat_cuda_sends(w.peers, p.side))
+        p.side = -1;
     if (!w.peers.direct)
         return p;
     lat_cuda_signal_step(w.peers, w.number - 1);
     lat_cuda_await(w.peers,
-                   (unsigned)(chunk < w.face) << LAT_DOWN
-                       | (unsigned)(chunk + blockDim.x > w.own - w.face) << LAT_UP,
+                   w.peers.direct
+                       & ((unsigned)(chunk < w.face) << LAT_DOWN
+                          | (unsigned)(chunk + blockDim.x > w.own - w.face) << LAT_UP),
                    w.number - 1);
     return p;
 }
@@ -320,7 +323,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     double sum[LAT_FLOW_NUMBERS] = {0, 0, 0, 0, 0};
     lat_cuda_signal_step(w.peers, w.number - 1);
     if (w.peers.direct)
-        lat_cuda_await(w.peers, LAT_CUDA_BOTH, w.number - 1);
+        lat_cuda_await(w.peers, w.peers.direct, w.number - 1);
     const bool pairs = w.nd == 4;
 #pragma unroll 1
     for (int k = 0; p.there && k < (pairs ? 3 : q.planes); k++) {

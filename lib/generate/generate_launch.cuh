@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(BLOCK)
     const bool there = n < (side < 0 ? w.own : w.face);
     const uint32_t from = side < 0 ? w.from : side ? w.from + w.own : w.from - w.face;
     lat_cuda_signal_step(w.peers, how.number - 1);
-    if (w.peers.direct && side >= 0)
+    if (lat_cuda_sends(w.peers, side))
         lat_cuda_await(w.peers, 1u << side, how.number - 1);
     LAT_(reunit_link)(
         LAT_(link_at)(w, (int)blockIdx.y % 2, there ? from + n : w.from, (int)blockIdx.y / 2),
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(LAT_CUDA_SUM_THREADS)
     double sum[2] = {0, 0};
     lat_cuda_signal_step(w.peers, number);
     if (w.peers.direct)
-        lat_cuda_await(w.peers, LAT_CUDA_ABOVE, number);
+        lat_cuda_await(w.peers, w.peers.direct & LAT_CUDA_ABOVE, number);
     LAT_(add_plaquettes)(w, p, sum);
     lat_cuda_add_slices<2, 0>(sums, 0, sum);
 }

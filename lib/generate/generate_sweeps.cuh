@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS_A_PROCESSOR)
 {
     int side;
     const uint32_t i = lat_cuda_site_of(w, how, parity, BLOCK, threadIdx.x, &side);
-    const bool face = side >= 0 && w.peers.direct, first = w.peers.direct && blockIdx.x == 0;
+    const bool face = lat_cuda_sends(w.peers, side), first = w.peers.direct && blockIdx.x == 0;
     if (i >= w.half && !face && !first)
         return;
     const int mu = w.axis[0].dir, nd = D ? D : w.nd;

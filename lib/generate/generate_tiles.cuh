@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(BLOCK, WARPS_A_PROCESSOR / TILE_WARPS)
     int side;
     const uint32_t i = LAT_(tile_site)(w, how, parity, SITES,
                                        (uint32_t)(warp * TILES(SHARE) + t.number), &side, &there);
-    const bool face = side >= 0 && w.peers.direct;
+    const bool face = lat_cuda_sends(w.peers, side);
     const lat_cuda_distances steps = lat_cuda_find(w, w.axis, i, parity, w.site_from);
     const int64_t link = (int64_t)steps.site * w.nd + mu;
     LAT_(c) v[SHARE][LAT_N];

@@ -3,6 +3,7 @@
 #include "cuda_carry.cuh"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda_nccl.cuh"
@@ -90,9 +91,16 @@ void lat_cuda_carrier_close(lat_cuda_carrier *c)
     free(c);
 }
 
-const char *lat_cuda_carrier_name(const lat_cuda_carrier *c)
+void lat_cuda_describe_faces(const lat_device *dev, bool peer, bool carried, char *text,
+                             size_t size)
 {
-    return c->nccl ? "nccl" : c->aware ? "cuda-aware" : "staged";
+    const lat_cuda_carrier *c = lat_cuda_device_of(dev)->carrier;
+    snprintf(text, size, "%s, %s%s%s", dev->name, peer ? "peer" : "",
+             peer && carried ? " and " : "",
+             !carried   ? ""
+             : c->nccl  ? "nccl"
+             : c->aware ? "cuda-aware"
+                        : "staged");
 }
 
 /* ---- through the host ------------------------------------------------------------------------ */

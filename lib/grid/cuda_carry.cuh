@@ -18,8 +18,12 @@ void lat_cuda_carrier_close(lat_cuda_carrier *c); /* NULL is allowed */
  * tries NCCL, once. */
 int lat_cuda_carrier_prepare(lat_cuda_carrier *c);
 
-/* "nccl", "cuda-aware", "staged". */
-const char *lat_cuda_carrier_name(const lat_cuda_carrier *c);
+enum { LAT_CUDA_WAYS = 96 };
+
+/* Some faces go to peers, or some are carried, or both, on any rank: "gpu NVIDIA H200 x 4, peer and
+ * nccl", or "cuda-aware", "staged". */
+void lat_cuda_describe_faces(const lat_device *dev, bool peer, bool carried, char *text,
+                             size_t size);
 
 /* n messages (comm.h) between buffers on the device, LAT_MESSAGES at most: what comes after this in
  * the stream finds there what has come, and what came before it has packed. `begin` does not wait;

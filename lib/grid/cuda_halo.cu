@@ -10,12 +10,14 @@
 
 struct lat_halo {
     lat_cuda_peers peers;
+    int how;       /* what of all ranks is mapped (cuda_window.cuh) */
     char **mapped; /* [ranks]: the neighbours' memory */
     /* What an exchange needs: buffers [2 sides][units][chunks][face], 16 bytes each. */
     void *send, *receive;
     size_t reserved; /* bytes of a side */
     int *unit, *unit_host, units, units_reserved;
-    const lat_halo_part *part; /* of the exchange that is under way */
+    const lat_halo_part *part; /* of the exchange that is under way, */
+    int first, end;            /* and its sides */
 };
 
 static cudaStream_t stream_of(const lat_dfield *f)
@@ -39,14 +41,14 @@ typedef struct faces {
     size_t unit_bytes, parity_bytes;
     int chunks, first, count;
     const int *unit;
-    int units;
+    int units, side; /* the first of the sides */
 } faces;
 
-/* Both faces to the send buffers, or the receive buffers to both ghosts: a block row is a unit. */
+/* Faces to the send buffers, or the receive buffers to ghosts: a block row is a unit. */
 static __global__ void copy_faces(const __grid_constant__ lat_cuda_grid w,
                                   const __grid_constant__ faces f, int4 *buffer, int to_ghosts)
 {
-    const uint32_t n = blockIdx.x * THREADS + threadIdx.x, side = blockIdx.z;
+    const uint32_t n = blockIdx.x * THREADS + threadIdx.x, side = (uint32_t)f.side + blockIdx.z;
     if (n >= w.face)
         return;
     /* The ghosts are at both ends of a slot, beside the faces. */
@@ -76,12 +78,13 @@ static size_t side_bytes(const lat_dfield *f, const lat_halo_part *part)
            * lat_cuda(f->grid)->face;
 }
 
-static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, void *buffer,
-                               int to_ghosts)
+static cudaError_t launch_copy(const lat_dfield *f, void *buffer, int to_ghosts)
 {
     const lat_cuda_grid *w = lat_cuda(f->grid);
+    const lat_halo_part *part = f->halo->part;
+    const int sides = f->halo->end - f->halo->first;
     const int chunks = (int)object_chunks(f);
-    if (part->units == 0)
+    if (part->units == 0 || sides == 0)
         return cudaSuccess;
     const faces p = {(char *)f->data,
                      f->unit_bytes,
@@ -90,9 +93,10 @@ static cudaError_t launch_copy(const lat_dfield *f, const lat_halo_part *part, v
                      part->object * chunks,
                      part->objects * chunks,
                      f->halo->unit,
-                     part->units};
+                     part->units,
+                     f->halo->first};
     const dim3 grid(lat_cuda_blocks(w->face, THREADS),
-                    (unsigned)(part->units < 65535 ? part->units : 65535), 2);
+                    (unsigned)(part->units < 65535 ? part->units : 65535), (unsigned)sides);
     return lat_cuda_start(0, copy_faces, grid, THREADS, stream_of(f), *w, p, (int4 *)buffer,
                           to_ghosts);
 }
@@ -153,40 +157,47 @@ static int send_units(lat_halo *h, const lat_halo_part *part, cudaStream_t strea
         "sending the list of units");
 }
 
-int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part)
+/* On the sides that are not in `without`. */
+static int begin(lat_dfield *f, const lat_halo_part *part, unsigned without)
 {
     lat_halo *h = f->halo;
     const cudaStream_t stream = stream_of(f);
     const size_t bytes = side_bytes(f, part);
     h->part = part;
+    h->first = without >> LAT_DOWN & 1 ? LAT_UP : LAT_DOWN;
+    h->end = without >> LAT_UP & 1 ? LAT_UP : LAT_SIDES;
     if (reserve(h, bytes) || send_units(h, part, stream)
-        || lat_cuda_failed(launch_copy(f, part, h->send, 0), "packing faces"))
+        || lat_cuda_failed(launch_copy(f, h->send, 0), "packing faces"))
         return -1;
     lat_message m[LAT_SIDES];
-    for (int s = 0; s < LAT_SIDES; s++)
-        m[s] = lat_slab_message(f->grid->dev->comm, s, (char *)h->send + (size_t)s * bytes,
-                                (char *)h->receive + (size_t)s * bytes, bytes, bytes);
-    return lat_cuda_carry_begin(carrier_of(f), stream, LAT_SIDES, m);
+    for (int s = h->first; s < h->end; s++)
+        m[s - h->first] = lat_slab_message(f->grid->dev->comm, s,
+                                           (char *)h->send + (size_t)s * bytes,
+                                           (char *)h->receive + (size_t)s * bytes, bytes, bytes);
+    return lat_cuda_carry_begin(carrier_of(f), stream, h->end - h->first, m);
+}
+
+int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part)
+{
+    return begin(f, part, f->halo->peers.direct);
 }
 
 int lat_cuda_halo_finish(lat_dfield *f)
 {
-    lat_halo *h = f->halo;
-    const lat_comm *comm = f->grid->dev->comm;
-    const cudaStream_t stream = stream_of(f);
-    if (lat_cuda_carry_finish(carrier_of(f), stream))
-        return -1;
-    cudaError_t e = launch_copy(f, h->part, h->receive, 1);
-    if (!h->peers.direct)
-        return lat_cuda_failed(e, "unpacking ghosts");
-    /* No neighbour's next kernel writes ghosts before these are there. */
-    e = e ? e : cudaStreamSynchronize(stream);
-    return lat_cuda_failed(e, "unpacking ghosts") || comm->barrier(comm) ? -1 : 0;
+    return lat_rc(lat_cuda_carry_finish(carrier_of(f), stream_of(f))
+                  || lat_cuda_failed(launch_copy(f, f->halo->receive, 1), "unpacking ghosts"));
 }
 
 int lat_cuda_halo_exchange(lat_dfield *f, const lat_halo_part *part)
 {
-    return lat_cuda_halo_begin(f, part) || lat_cuda_halo_finish(f) ? -1 : 0;
+    const lat_comm *comm = f->grid->dev->comm;
+    if (begin(f, part, 0) || lat_cuda_halo_finish(f))
+        return -1;
+    if (f->halo->how == LAT_CUDA_MAP_NONE)
+        return 0;
+    /* No neighbour's next kernel writes ghosts before these are there. */
+    return lat_rc(lat_cuda_failed(cudaStreamSynchronize(stream_of(f)), "unpacking ghosts")
+                  || comm->barrier(comm));
 }
 
 /* ---- connection ------------------------------------------------------------------------------ */
@@ -197,7 +208,7 @@ typedef struct description {
     uint32_t groups, ghost[LAT_SIDES];
 } description;
 
-/* Where the neighbours want our faces, whose memory is mapped. */
+/* Where the neighbours whose memory is mapped want our faces. */
 static int find_ghosts(lat_dfield *f)
 {
     lat_halo *h = f->halo;
@@ -210,6 +221,9 @@ static int find_ghosts(lat_dfield *f)
     for (int s = 0; s < LAT_SIDES && rc == 0; s++) {
         const int rank = (comm->rank + comm->size + (s == LAT_UP ? 1 : -1)) % comm->size;
         lat_cuda_neighbour *side = h->peers.side + s;
+        if (!h->mapped[rank])
+            continue;
+        h->peers.direct |= 1u << s;
         side->data = h->mapped[rank];
         side->groups = all[rank].groups;
         side->ghost = all[rank].ghost[1 - s];
@@ -226,16 +240,12 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
     memset(peers, 0, sizeof *peers);
     if (!h)
         return 0;
-    if (f->grid->dev->options.transport == LAT_TRANSPORT_PEER && comm->host_size != comm->size)
-        return lat_fail_usage(
-            "--transport peer: expected all %d ranks on one host, found %d on this one", comm->size,
-            comm->host_size);
     h->mapped = (char **)calloc((size_t)comm->size, sizeof *h->mapped);
-    const int direct = h->mapped ? lat_cuda_map(f->grid->dev, f->data, false, h->mapped)
-                                 : lat_fail("out of memory: a halo");
-    if (direct < 0 || (direct ? find_ghosts(f) : lat_cuda_carrier_prepare(carrier_of(f))))
+    h->how = h->mapped ? lat_cuda_map(f->grid->dev, f->data, false, h->mapped)
+                       : lat_fail("out of memory: a halo");
+    if (h->how < 0 || (h->how > LAT_CUDA_MAP_NONE && find_ghosts(f))
+        || (h->how < LAT_CUDA_MAP_ALL && lat_cuda_carrier_prepare(carrier_of(f))))
         return -1;
-    h->peers.direct = direct;
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
     h->peers.face_done = lat_cuda_flags(f) + LAT_CUDA_FACE_DONE;
     *peers = h->peers;
@@ -246,10 +256,11 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size)
 {
     const lat_halo *h = f->halo;
-    snprintf(text, size, "%s%s%s", f->grid->dev->name, h ? ", " : "",
-             !h                ? ""
-             : h->peers.direct ? "peer"
-                               : lat_cuda_carrier_name(carrier_of(f)));
+    if (h)
+        lat_cuda_describe_faces(f->grid->dev, h->how > LAT_CUDA_MAP_NONE, h->how < LAT_CUDA_MAP_ALL,
+                                text, size);
+    else
+        snprintf(text, size, "%s", f->grid->dev->name);
 }
 
 void lat_cuda_halo_free(lat_dfield *f)
@@ -257,7 +268,7 @@ void lat_cuda_halo_free(lat_dfield *f)
     lat_halo *h = f->halo;
     /* After a failure neighbours may still be at work in the field, and kernels may wait for them:
      * it stays until the process ends, soon. */
-    if (h->peers.direct && lat_cuda_unmap(f->grid->dev, h->mapped)) {
+    if (h->how > LAT_CUDA_MAP_NONE && lat_cuda_unmap(f->grid->dev, h->mapped)) {
         f->data = NULL;
         return;
     }
@@ -268,4 +279,7 @@ void lat_cuda_halo_free(lat_dfield *f)
     free(h);
 }
 
-bool lat_cuda_direct(const lat_dfield *f) { return !f->halo || f->halo->peers.direct; }
+bool lat_cuda_direct(const lat_dfield *f)
+{
+    return !f->halo || f->halo->peers.direct == LAT_CUDA_BOTH;
+}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuda_halo.cuh: halo exchange between GPUs (halo.h).
  *
- * Faces go through send and receive buffers and the carrier of the device (cuda_carry.cuh). Between
- * GPUs of one host that reach each other's memory (CUDA IPC) kernels of sweeps write the faces to
- * the neighbours' ghosts themselves, once a field is connected, and neighbours wait for each other
- * by flags. Functions return 0, or -1 with lat_error set; every rank calls all of them. */
+ * Faces go through send and receive buffers and the carrier of the device (cuda_carry.cuh). To a
+ * neighbour on the same host whose memory the GPU reaches (CUDA IPC) kernels of sweeps write the
+ * face themselves, into its ghost, once a field is connected, and the two wait for each other by
+ * flags. Functions return 0, or -1 with lat_error set; every rank calls all of them. */
 #pragma once
 
 #include "cuda_device.cuh"
@@ -24,7 +24,8 @@ typedef struct lat_cuda_neighbour {
 
 /* What kernels know of a field's halo. */
 typedef struct lat_cuda_peers {
-    int direct; /* they write faces to the neighbours' ghosts; else the host sees to it */
+    unsigned direct; /* bits of sides: they write faces to that neighbour's ghost; the host sees to
+                      * the others */
     lat_cuda_neighbour side[2];
     const uint32_t *received; /* [2]: the last step of the ranks below and above */
     uint32_t *face_done;      /* [2]: blocks done with a face; 0 between two kernels */
@@ -37,7 +38,8 @@ int lat_cuda_halo_new(lat_dfield *f);
 void lat_cuda_halo_free(lat_dfield *f);
 int lat_cuda_halo_exchange(lat_dfield *f, const lat_halo_part *part);
 
-/* Starts an exchange; what `part` points to stays until the other one, which waits for it. */
+/* Starts an exchange on the sides that are not direct, if there are any; what `part` points to
+ * stays until the other one, which waits for it. */
 int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part);
 int lat_cuda_halo_finish(lat_dfield *f);
 
@@ -45,7 +47,7 @@ int lat_cuda_halo_finish(lat_dfield *f);
  * without a halo. After the first lat_dfield_put; nobody writes ghosts until all ranks are here. */
 int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers);
 
-/* A few words for provenance, and how faces go: "gpu NVIDIA H200 x 4, peer". */
+/* A few words for provenance, and how faces go: "gpu NVIDIA H200 x 4, peer and nccl". */
 void lat_cuda_describe(const lat_dfield *f, char *text, size_t size);
 
 /* What kernels of a sweep know of their part in it. */
@@ -63,6 +65,8 @@ static inline unsigned lat_cuda_divide(const lat_cuda_sites *w, lat_cuda_step *s
     s->face_blocks = s->part == LAT_CUDA_INTERIOR ? 0 : lat_cuda_blocks(w->face, sites);
     return s->part == LAT_CUDA_FACE ? 0 : lat_cuda_blocks(w->own - 2 * w->face, sites);
 }
+
+enum { LAT_CUDA_ABOVE = 1 << LAT_UP, LAT_CUDA_BOTH = LAT_CUDA_ABOVE | 1 << LAT_DOWN };
 
 /* Does nobody but kernels see to the ghosts of sweeps of f? */
 bool lat_cuda_direct(const lat_dfield *f);
@@ -134,9 +138,14 @@ static __device__ __forceinline__ V *lat_cuda_ghost(const lat_cuda_sites &w,
            + lat_cuda_at(s.ghost + n, chunks);
 }
 
-/* A block waits for step `number` of the neighbours on the sides of a mask. All its threads come
- * here. */
-enum { LAT_CUDA_ABOVE = 1 << LAT_UP, LAT_CUDA_BOTH = LAT_CUDA_ABOVE | 1 << LAT_DOWN };
+/* Does a block of a face, or of none (side -1), write to the neighbour? */
+static __device__ __forceinline__ bool lat_cuda_sends(const lat_cuda_peers &peers, int side)
+{
+    return side >= 0 && (peers.direct >> side & 1);
+}
+
+/* A block waits for step `number` of the neighbours on the sides of a mask, which are direct. All
+ * its threads come here. */
 static __device__ __forceinline__ void lat_cuda_await(const lat_cuda_peers &peers, unsigned sides,
                                                       uint32_t number)
 {
@@ -163,8 +172,8 @@ static __device__ __forceinline__ void lat_cuda_signal_face(const lat_cuda_peers
 static __device__ __forceinline__ void lat_cuda_signal_step(const lat_cuda_peers &peers,
                                                             uint32_t number)
 {
-    if (peers.direct && blockIdx.x + blockIdx.y == 0 && threadIdx.x < LAT_SIDES
-        && threadIdx.y == 0) {
+    if (peers.direct && blockIdx.x + blockIdx.y == 0 && threadIdx.x < LAT_SIDES && threadIdx.y == 0
+        && (peers.direct >> threadIdx.x & 1)) {
         __threadfence_system(); /* what kernels before have written is seen here, and hence there */
         *(volatile uint32_t *)peers.side[threadIdx.x].flag = number;
     }

@@ -9,10 +9,10 @@ extern "C" {
 }
 
 /* Faces of a.in to the neighbours: sets a.faces, and sends them if the kernel is not to. in_turn:
- * it does not overlap with them; they have come before it begins. Where no kernel writes to other
- * ranks they are under way, until lat_gpu_faces_come. */
+ * it does not overlap with them; they have come before it begins. If some are carried all are
+ * sent, and ghosts of those have come after lat_gpu_faces_come. */
 int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn);
-int lat_gpu_faces_come(const lat_gpu_space *s);
+int lat_gpu_faces_come(const lat_gpu_space *s, const lat_hop_args *a, bool in_turn);
 
 /* Hops, by storage; reals of a link 12 or 18. */
 typedef cudaError_t lat_hop_launch(const lat_hop_args *a, int reals, cudaStream_t stream);

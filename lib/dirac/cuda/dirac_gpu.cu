@@ -125,30 +125,32 @@ static int launch_pairs(const lat_gpu_dirac *d, lat_hop_args *a, const uint32_t 
     return launch(d, a);
 }
 
-/* Faces are carried while the hop is at sites that need none. z, t: 1 if it is cut. */
+/* The hop is at sites that need no carried ghost until these have come. z, t: 1 if some of that
+ * axis are carried. */
 static int launch_apart(lat_gpu_dirac *d, lat_hop_args *a, uint32_t z, uint32_t t)
 {
     const lat_gpu_sites *const s = &d->s->sites;
-    const uint32_t inner[2] = {s->pairs[0] - 2 * z, s->pairs[1] - 2 * t}, of_t[2] = {inner[0], 2},
+    const uint32_t first_z = (s->ghosts >> 2 & 1) % s->pairs[0], first_t = t ? 1 : s->begin[1],
+                   inner[2] = {s->pairs[0] - 2 * z, s->pairs[1] - 2 * t}, of_t[2] = {inner[0], 2},
                    of_z[2] = {2, s->pairs[1]};
-    if (launch_pairs(d, a, inner, z, t) || lat_gpu_faces_come(d->s)
-        || (t && launch_pairs(d, a, of_t, z, s->pairs[1] - 1)))
+    if (launch_pairs(d, a, inner, first_z, first_t) || lat_gpu_faces_come(d->s, a, false)
+        || (t && launch_pairs(d, a, of_t, first_z, s->pairs[1] - 1)))
         return -1;
     return z ? launch_pairs(d, a, of_z, s->pairs[0] - 1, 0) : 0;
 }
 
-/* The hop, with faces to other ranks. */
+/* The hop, with faces to other ranks: z, t: some of them are carried. */
 static int launch_hop(lat_gpu_dirac *d, lat_hop_args *a)
 {
     const lat_gpu_sites *const s = &d->s->sites;
-    const uint32_t z = s->ghosts >> 2 & 1, t = s->ghosts >> 3 & 1;
-    const bool carried = s->ghosts && !d->s->window.direct,
-               inner = s->pairs[0] > 2 * z && s->pairs[1] > 2 * t; /* without tiles none */
+    const unsigned carried = d->s->carried;
+    const uint32_t z = carried >> LAT_Z_DOWN != 0, t = (carried & 3) != 0;
+    const bool inner = s->pairs[0] > 2 * z && s->pairs[1] > 2 * t; /* without tiles none */
     if (lat_gpu_faces(d->s, a, d->in_turn))
         return -1;
     if (carried && inner && !d->in_turn)
         return launch_apart(d, a, z, t);
-    return carried && lat_gpu_faces_come(d->s) ? -1 : launch(d, a);
+    return carried && lat_gpu_faces_come(d->s, a, d->in_turn) ? -1 : launch(d, a);
 }
 
 /* Launches it, of a parity or of both; side 0 or 1 of the `arrays` sides of the sums. */

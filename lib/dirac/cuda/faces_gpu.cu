@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* faces_gpu.cu: faces of spinors between the GPUs of several ranks, by peer memory or by the
+/* faces_gpu.cu: faces of spinors between the GPUs of several ranks: to peer memory, or by the
  * carrier of the device. */
 #include "dirac/cuda/cuda_dirac.cuh"
 #include "dirac/cuda/cuda_hop_faces.cuh"
@@ -31,27 +31,23 @@ static uint32_t blocks_of(const lat_hop_faces *f)
     return ((t > z ? t : z) + 3) / 4;
 }
 
-/* All faces to the neighbours, or packed; then, if `await`, all ghosts are there before anything
- * that follows. */
-static cudaError_t send_all(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks,
-                            bool await)
+/* All faces to the neighbours, or packed. */
+static int send_all(const lat_gpu_space *s, const lat_hop_args *a, uint32_t blocks)
 {
-    const cudaStream_t stream = lat_gpu_stream(&s->space);
-    const unsigned sides = (unsigned)(a->faces.end - a->faces.first);
-    const dim3 all(blocks_of(&a->faces), (unsigned)a->columns, sides);
-    return lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
-        const cudaError_t e = lat_cuda_start(false, send_faces<P>, dim3(blocks, sides), 128, stream,
-                                             *a);
-        return e || !await ? e : lat_cuda_start(false, await_faces<P>, all, 128, stream, *a);
-    });
+    const dim3 sides(blocks, (unsigned)(a->faces.end - a->faces.first));
+    return failed(lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, send_faces<P>, sides, 128, lat_gpu_stream(&s->space), *a);
+    }));
 }
 
-/* The rank on a side. */
-static int neighbour(const lat_gpu_space *s, int side)
+/* All ghosts are there before anything that follows. */
+static int await_all(const lat_gpu_space *s, const lat_hop_args *a)
 {
-    int step[LAT_MAX_DIMS] = {};
-    step[side < LAT_Z_DOWN ? 3 : 2] = side % 2 ? 1 : -1;
-    return lat_box_rank(&s->space.grid->box, step);
+    const dim3 all(blocks_of(&a->faces), (unsigned)a->columns,
+                   (unsigned)(a->faces.end - a->faces.first));
+    return failed(lat_by_storage(s->space.grid->spec.storage, [&](auto P) {
+        return lat_cuda_start(false, await_faces<P>, all, 128, lat_gpu_stream(&s->space), *a);
+    }));
 }
 
 /* Packed faces to the ghosts of the neighbours: begun. */
@@ -59,20 +55,22 @@ static int exchange_faces(const lat_gpu_space *s, const lat_hop_args *a)
 {
     const lat_hop_faces *f = &a->faces;
     lat_message m[LAT_FACES];
+    int n = 0;
     for (int side = f->first; side < f->end; side++) {
-        const int rank = neighbour(s, side);
+        const int rank = lat_gpu_neighbour(s, side);
         const size_t bytes = (size_t)a->columns * f->column[side / 2];
-        m[side - f->first] = {rank,        rank,           side,  side ^ 1,
-                              f->to[side], f->ghost[side], bytes, bytes};
+        if (s->carried >> side & 1)
+            m[n++] = {rank, rank, side, side ^ 1, f->to[side], f->ghost[side], bytes, bytes};
     }
     return lat_cuda_carry_begin(lat_cuda_device_of(s->space.grid->dev)->carrier,
-                                lat_gpu_stream(&s->space), f->end - f->first, m);
+                                lat_gpu_stream(&s->space), n, m);
 }
 
-int lat_gpu_faces_come(const lat_gpu_space *s)
+int lat_gpu_faces_come(const lat_gpu_space *s, const lat_hop_args *a, bool in_turn)
 {
-    return lat_cuda_carry_finish(lat_cuda_device_of(s->space.grid->dev)->carrier,
-                                 lat_gpu_stream(&s->space));
+    return lat_rc(lat_cuda_carry_finish(lat_cuda_device_of(s->space.grid->dev)->carrier,
+                                        lat_gpu_stream(&s->space))
+                  || (in_turn && await_all(s, a)));
 }
 
 /* Blocks that send a face, at most: others are to be at work beside them. */
@@ -92,15 +90,16 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
     }
     for (int side = f->first; side < f->end; side++) {
         f->ghost[side] = s->window.mine + turn + s->side[side];
-        f->to[side] = s->window.direct ? s->window.of[neighbour(s, side)] + turn + s->side[side ^ 1]
-                                       : s->send + s->side[side];
+        f->to[side] = s->carried >> side & 1
+                          ? s->send + s->side[side]
+                          : s->window.of[lat_gpu_neighbour(s, side)] + turn + s->side[side ^ 1];
     }
     const uint32_t all = blocks_of(f), few = a->columns > 1 ? LAT_FACE_BLOCKS / 2 : LAT_FACE_BLOCKS,
                    blocks = all < few ? all : few;
-    if (!s->window.direct)
-        return lat_rc(failed(send_all(s, a, all, false)) || exchange_faces(s, a));
+    if (s->carried)
+        return lat_rc(send_all(s, a, all) || exchange_faces(s, a));
     if (in_turn)
-        return failed(send_all(s, a, all, true));
+        return lat_rc(send_all(s, a, all) || await_all(s, a));
     f->blocks = blocks;
     f->senders = blocks * (uint32_t)(f->end - f->first);
     return 0;

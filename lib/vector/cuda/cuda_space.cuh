@@ -30,7 +30,8 @@ typedef struct lat_gpu_space {
     size_t half;              /* bytes of one half of the ghosts, */
     size_t side[LAT_FACES];   /* and where sides begin there, the same on all ranks */
     size_t face[2];           /* by axis: bytes of a column's face */
-    char *send; /* as one half: faces, packed, where no kernel writes to other ranks */
+    unsigned carried;         /* bits of sides whose faces no kernel writes to the other rank, */
+    char *send;               /* and these, packed; as one half of the ghosts */
     uint32_t exchanges, sums; /* so far */
     uint32_t launches;        /* of hops and passes, so far: every second one goes backwards */
     bool last_first;   /* the hop before began with the last column: the next one begins with the
@@ -135,6 +136,14 @@ int lat_gpu_sums_open(lat_gpu_space *s, int columns);
 void lat_gpu_sums_close(lat_gpu_space *s);
 int lat_gpu_faces_open(lat_gpu_space *s);
 void lat_gpu_faces_close(lat_gpu_space *s);
+
+/* The rank on a side. */
+static inline int lat_gpu_neighbour(const lat_gpu_space *s, int side)
+{
+    int step[LAT_MAX_DIMS] = {};
+    step[side < LAT_Z_DOWN ? 3 : 2] = side % 2 ? 1 : -1;
+    return lat_box_rank(&s->space.grid->box, step);
+}
 
 /* Links there, of `held` sites, go to the gauge of the space, if it has one. unit: those of t are 1
  * but on the lattice's last slice. */

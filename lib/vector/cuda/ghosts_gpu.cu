@@ -37,6 +37,25 @@ static void set_sides(lat_gpu_space *s)
     }
 }
 
+/* Faces go to peers, or they are carried; all ranks know whether there are both. */
+static int choose_ways(lat_gpu_space *s)
+{
+    const lat_device *dev = s->space.grid->dev;
+    char text[LAT_CUDA_WAYS];
+    double any[2] = {0, 0}; /* peers, carried */
+    for (int side = s->first_side; side < s->end_side; side++) {
+        const bool peer = s->window.of[lat_gpu_neighbour(s, side)] != NULL;
+        s->carried |= (unsigned)!peer << side;
+        any[peer ? 0 : 1] = 1;
+    }
+    if (dev->comm->max(dev->comm, any, 2)
+        || (any[1] > 0 && lat_cuda_carrier_prepare(lat_cuda_device_of(dev)->carrier)))
+        return -1;
+    lat_cuda_describe_faces(dev, any[0] > 0, any[1] > 0, text, sizeof text);
+    lat_verbose("faces of spinors: %s", text);
+    return 0;
+}
+
 int lat_gpu_faces_open(lat_gpu_space *s)
 {
     const lat_grid *grid = s->space.grid;
@@ -45,17 +64,14 @@ int lat_gpu_faces_open(lat_gpu_space *s)
     s->ghosts = 2 * lat_gpu_packet_numbers(s) * sizeof(double2);
     set_sides(s);
     if (lat_cuda_window_open(grid->dev, s->ghosts + 2 * s->half, "faces of spinors", &s->window)
-        || failed(empty(s, 2 * s->half / s->group)))
+        || choose_ways(s) || failed(empty(s, 2 * s->half / s->group))
+        || (s->carried && lat_cuda_malloc_shared((void **)&s->send, s->half, "faces of spinors")))
         return -1;
-    lat_verbose("faces of spinors: %s, %s", grid->dev->name,
-                s->window.direct ? "peer"
-                                 : lat_cuda_carrier_name(lat_cuda_device_of(grid->dev)->carrier));
-    if (s->window.direct)
-        return 0;
     const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3]
                         * s->branches;
-    return lat_rc(lat_cuda_malloc_shared((void **)&s->send, s->half, "faces of spinors")
-                  || failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double))));
+    return s->window.direct
+               ? 0
+               : failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double)));
 }
 
 void lat_gpu_faces_close(lat_gpu_space *s)

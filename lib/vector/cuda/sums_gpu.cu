@@ -290,7 +290,7 @@ static adder next_adder(lat_gpu_space *s)
         a.all = (uint32_t)grid->spec.lattice.dims[3] * s->width;
         a.packets = (++s->sums % 2) * lat_gpu_packet_numbers(s) * sizeof(double2);
         a.mine = s->window.mine;
-        memcpy(a.window, s->window.of, sizeof a.window);
+        memcpy(a.window, s->window.of, a.ranks * sizeof *a.window);
     }
     a.host = s->slices_host;
     return a;
