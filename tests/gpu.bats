@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Purpose: --device gpu gives the results of --device cpu, on one rank and several. Skipped where there is no GPU.
+# shellcheck disable=SC2030,SC2031  # each test exports its own LAT_NCCL
 load helper
 load heatbath
 
@@ -458,6 +459,59 @@ fake_nccl() {
     done
     # Nothing is left of the exchanges.
     run -2 ls -d "$BATS_FILE_TMPDIR"/fake_nccl.*
+}
+
+# Ranks 0 and 1 of three, and of each half of four, are on one host. Of sweeps ranks that share a GPU are peers, too.
+@test "ranks with GPUs on two hosts go the way of one: relaxation, configurations, flow; history and -v name both transports" {
+    ranks_setup
+    local n carrier
+    lat-flow -q --device gpu --tsv --until .3 --action symanzik --links alone.flow a.lat >alone.tsv
+    for carrier in staged nccl; do
+        export LAT_NCCL=no
+        [ $carrier = staged ] || fake_nccl
+        ! aware || [ $carrier = nccl ] || carrier=cuda-aware
+        for n in 2 3 4; do
+            two_hosts as_alone $n auto lat-orelax --precision double --keep --omega 1.7 --theta 0 --max-sweeps 30
+            two_hosts as_alone $n auto lat-heatbath --seed 1 --beta 6.0 --xi 1.2 --overrelax 2 --every 4
+        done
+        two_hosts lat-heatbath -v -n 4 --device gpu --seed 1 --beta 6 --every 2 a.lat -o b.lat 2>said
+        grep -q "gpu .* x 4, peer and $carrier" said
+        lat-info b.lat | grep -q "gpu .* x 4, peer and $carrier"
+        two_hosts lat-flow -q -n 4 --device gpu --tsv --until .3 --action symanzik --links ranks.flow a.lat >ranks.tsv
+        cmp alone.tsv ranks.tsv
+        lat-diff --tolerance 0 alone.flow ranks.flow
+    done
+    refuses 2 "--transport peer: expected all 4 ranks on one host, found 2 on this one" \
+        two_hosts lat-orelax -n 4 --device gpu --transport peer a.lat -o c.lat
+}
+
+# Ranks of a host that share a GPU send no faces of quarks to peers unless they are told to.
+@test "ranks with GPUs on two hosts solve as one does, to the last bit: slabs and boxes, every precision; -v names both transports" {
+    need_mpi
+    local how carrier precision gpus expected
+    gpus=$(nvidia-smi -L | wc -l)
+    lat-heatbath -q --device cpu --dims 8,8,4,24 --beta 6 --thermalise 5 -o links.lat
+    for precision in half double; do
+        local solve=(lat-solve --device gpu --no-provenance -p "$precision" --kappa .12 --csw 1 --columns "0,5" --source "point:1,2,3,4" links.lat)
+        "${solve[@]}" -q -o one.lat
+        for carrier in staged nccl; do
+            export LAT_NCCL=no
+            [ $carrier = staged ] || fake_nccl
+            ! aware || [ $carrier = nccl ] || carrier=cuda-aware
+            for how in "-n 2" "-n 3" "-n 4" "-n 4 --grid 1,1,2,2" "-n 2 --grid 1,1,2,1"; do
+                # shellcheck disable=SC2086
+                two_hosts "${solve[@]}" -v $how -o ranks.lat 2>said
+                cmp one.lat ranks.lat || { echo "$precision $how $carrier"; return 1; }
+                expected=$carrier
+                [ "$gpus" -lt 2 ] || [[ $how == "-n 2"* ]] || expected="peer and $carrier"
+                grep -q "faces of spinors: gpu .*, $expected\$" said || { echo "$how: expected $expected"; cat said; return 1; }
+            done
+        done
+    done
+    refuses 2 "--transport peer: expected all 4 ranks on one host, found 2 on this one" two_hosts "${solve[@]}" -n 4 --transport peer -o x.lat
+    two_hosts "${solve[@]}" -v -n 4 --transport staged -o ranks.lat 2>said
+    cmp one.lat ranks.lat
+    grep -q "faces of spinors: gpu .*, staged\$" said
 }
 
 @test "NCCL that is not there, or not right, is one sentence" {

@@ -51,6 +51,13 @@ need_mpi() {
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 }
 
+# two_hosts COMMAND...: MPI tells its ranks that the first half of them is on one host, the rest on another.
+two_hosts() {
+    ! sanitized || skip "sanitizers do not go with a preloaded library"
+    [ -e two_hosts.so ] || mpicc -shared -fPIC -o two_hosts.so "$ROOT/tests/faults/two_hosts.c" || skip "no mpicc"
+    LD_PRELOAD=$PWD/two_hosts.so "$@"
+}
+
 # sanitized: these tools look for faults in memory and arithmetic, which makes them ten times as slow.
 sanitized() {
     [ -n "${SANITIZED-}" ] || case $(lat-theta --version) in *sanitizers*) SANITIZED=yes ;; *) SANITIZED=no ;; esac

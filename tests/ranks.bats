@@ -168,6 +168,16 @@ END
     cmp sums.1 sums.5
 }
 
+@test "ranks on two hosts give the bytes of one rank: links, propagators, boxes; -v says how many are on a host" {
+    lat-heatbath -q --dims 4,4,8,8 --beta 6 --thermalise 5 -o a.lat
+    same 4 two_hosts lat-orelax --omega 1.6 --theta 1e-8 a.lat
+    rm one.lat
+    same 3 two_hosts lat-solve --kappa .12 --csw 1 --source wall:0 a.lat
+    two_hosts lat-solve -v --no-provenance --grid 1,1,2,2 --kappa .12 --csw 1 --source wall:0 a.lat -o box.lat 2>said
+    cmp one.lat box.lat
+    grep -q ": 4 ranks, 2 on this host," said
+}
+
 # Slices of 1.2 MB, seven of them a portion: two portions a rank, eight on three slots.
 @test "portions between ranks: by shared memory and by MPI, of files and pipes, whole and cut" {
     lat-start hot --dims 16,16,16,42 -p single --rows 2 -0 -o a.lat
