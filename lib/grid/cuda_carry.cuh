@@ -14,8 +14,8 @@ typedef struct lat_cuda_carrier lat_cuda_carrier;
 lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev);
 void lat_cuda_carrier_close(lat_cuda_carrier *c); /* NULL is allowed */
 
-/* Much will go by it, since no kernels write to other ranks: where --transport leaves the choice it
- * tries NCCL, once. */
+/* Faces of some ranks will go by it, since no kernel writes them to the neighbour: where
+ * --transport leaves the choice it tries NCCL, once. */
 int lat_cuda_carrier_prepare(lat_cuda_carrier *c);
 
 enum { LAT_CUDA_WAYS = 96 };

@@ -87,7 +87,7 @@ DEVICE void edge_ghosts(const lat_hop_args &a, const lat_hop_site &p, int n, uin
         ghosts_of<P, EMPTY>(a, p.i, n, ghosts);
 }
 
-/* A kernel of its own, where faces go through the host. */
+/* A kernel of its own, where some faces are carried. */
 template <int P> __global__ void send_faces(const __grid_constant__ lat_hop_args a)
 {
     send_face<P>(a, blockIdx.x, gridDim.x, a.faces.first + (int)blockIdx.y);
