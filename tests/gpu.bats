@@ -457,6 +457,11 @@ fake_nccl() {
         done
         grep -q 'gpu .* x 3, nccl' said
     done
+    for n in 1 "4 --grid 1,1,2,2 --transport nccl"; do
+        # shellcheck disable=SC2086
+        lat-solve -q -n $n --device gpu --no-provenance --kappa .12 --solver mg --source point:1,2,3,4 links.lat -o "$n.lat"
+        cmp 1.lat "$n.lat"
+    done
     # Nothing is left of the exchanges.
     run -2 ls -d "$BATS_FILE_TMPDIR"/fake_nccl.*
 }
@@ -727,14 +732,21 @@ fake_nccl() {
     for operator in "--kappa .156" "--kappa .15 --csw .8 --twist .01 --boundary p,.3,p,.4"; do
         # shellcheck disable=SC2086
         lat-solve -q --device gpu --no-provenance --solver mg $operator --source point:1,2,3,4 links.lat -o one.lat
-        for how in "-n 2" "-n 4 --transport staged" "-n 4"; do
+        for how in "-n 2" "-n 4 --transport staged" "-n 4" "--grid 1,1,2,1" "--grid 1,1,2,2" "--grid 1,1,2,2 --transport staged"; do
             # shellcheck disable=SC2086
             lat-solve -q $how --device gpu --no-provenance --solver mg $operator --source point:1,2,3,4 links.lat -o ranks.lat
             cmp one.lat ranks.lat
         done
     done
-    lat-subspace -q --device gpu -n 2 --no-provenance --kappa .156 links.lat -o ranks.sub
-    cmp one.sub ranks.sub
+    lat-solve -q --device gpu --no-provenance --subspace one.sub --kappa .156 --source point:1,2,3,4 links.lat -o one.lat
+    for how in "-n 2" "--grid 1,1,2,2" "--grid 1,1,2,1 --transport staged"; do
+        # shellcheck disable=SC2086
+        lat-subspace -q $how --device gpu --no-provenance --kappa .156 links.lat -o ranks.sub
+        cmp one.sub ranks.sub
+        # shellcheck disable=SC2086
+        lat-solve -q $how --device gpu --no-provenance --subspace one.sub --kappa .156 --source point:1,2,3,4 links.lat -o ranks.lat
+        cmp one.lat ranks.lat
+    done
 }
 
 @test "ranks with GPUs solve as one does, to the last bit: any division, precision, operator, transport" {
@@ -815,7 +827,8 @@ fake_nccl() {
     refuses 1 "expected a multiple of 64 sites in x and y, found 6 x 4" lat-solve -q --grid 1,1,2,1 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-solve -q --grid 1,1,2,1 --kappa .12 --source wall:0 odd.lat -o x.lat
     refuses 2 "expected a --grid with one rank along y" lat-solve -q --grid 1,2,1,1 --device gpu --kappa .12 --source wall:0 links.lat -o y.lat
-    refuses 1 "multigrid: ranks with GPUs cut t alone" lat-solve -q --grid 1,1,2,1 --device gpu --solver mg --kappa .12 --source wall:0 links.lat -o y.lat
+    refuses 1 "an extent of 8 in z has 2 blocks, which 4 ranks cannot share" \
+        lat-solve -q --grid 1,1,4,1 --device gpu --solver mg --kappa .12 --source wall:0 links.lat -o y.lat
     refuses 2 "ranks with GPUs cut the last axis of a lattice alone" lat-orelax -q --grid 1,1,2,1 --device gpu links.lat -o y.lat
 }
 

@@ -109,6 +109,19 @@ int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm 
     return fine && !lat_box_slab(fine, geom) ? list_blocks(s, comm, fine) : 0;
 }
 
+int32_t *lat_mg_sites_by_rank(const lat_mg_sites *s, int ranks)
+{
+    const int own = s->count / ranks, even = s->to[0] - s->from[0];
+    int32_t *const list = lat_alloc((size_t)s->count, sizeof *list, "a coarse lattice");
+    for (int i = 0; i < s->count && list; i++) {
+        const int rank = i / own, k = i % own;
+        list[i] = s->blocks  ? s->blocks[i]
+                  : k < even ? rank * even + k
+                             : s->odd + rank * (own - even) + k - even;
+    }
+    return list;
+}
+
 void lat_mg_sites_close(lat_mg_sites *s)
 {
     free(s->number);
@@ -211,6 +224,20 @@ static int64_t in_face(const lat_blocks *b, int64_t own, int mu)
     face.dims[mu] = 1;
     x[mu] = 0;
     return (int64_t)lat_site(&face, x);
+}
+
+int64_t *lat_blocks_first_face(const lat_blocks *b, int mu)
+{
+    const int64_t n = lat_blocks_face(b, mu);
+    int64_t *const place = lat_alloc((size_t)n, sizeof *place, "blocks");
+    lat_geometry face = b->own;
+    face.dims[mu] = 1;
+    for (int64_t i = 0; i < n && place; i++) {
+        int x[LAT_MAX_DIMS];
+        lat_coordinates(&face, (size_t)i, x);
+        place[i] = b->position[lat_site(&b->own, x)];
+    }
+    return place;
 }
 
 int32_t *lat_blocks_next(const lat_blocks *b)

@@ -28,6 +28,10 @@ int lat_mg_sites_open(lat_mg_sites *s, const lat_geometry *geom, const lat_comm 
                       const lat_box *fine);
 void lat_mg_sites_close(lat_mg_sites *s);
 
+/* [count]: the sites of a rank's blocks, one rank after the other. NULL with lat_error set; the
+ * caller frees it. */
+int32_t *lat_mg_sites_by_rank(const lat_mg_sites *s, int ranks);
+
 /* Extents of blocks of a fine lattice: the first of 4, 3, 5, 2 and 6 that divides an extent such
  * that the quotient is even, else the first that divides it. 0, or -1 with lat_error set: an extent
  * that none divides. */
@@ -60,6 +64,10 @@ void lat_blocks_close(lat_blocks *b);
 /* Sites of the face across an axis; of all faces of other ranks that follow this rank's sites. */
 int64_t lat_blocks_face(const lat_blocks *b, int mu);
 int64_t lat_blocks_ghosts(const lat_blocks *b);
+
+/* The places in the list of the sites of the first face across an axis, in natural order. NULL with
+ * lat_error set; the caller frees it. */
+int64_t *lat_blocks_first_face(const lat_blocks *b, int mu);
 
 /* next[site of the list][4]: twice the place in the list of its forward neighbour, + 1 where that
  * is in the same block. Along cut axes sites of the next ranks follow the list, those of their

@@ -11,9 +11,6 @@ int lat_mg_fine_check(const lat_geometry *lattice, const lat_device *dev, int bl
     lat_box box;
     if (lat_mg_fine_blocks(lattice, block) || lat_box_of(dev->comm, lattice, &box))
         return -1;
-    if (dev->gpu && !lat_box_slab(&box, lattice))
-        return lat_fail("multigrid: ranks with GPUs cut t alone: expected no --grid, another "
-                        "--solver, or --device cpu");
     for (int mu = LAT_MAX_DIMS - 1; mu >= 0; mu--) {
         const int blocks = lattice->dims[mu] / block[mu];
         if (blocks % box.ranks[mu])

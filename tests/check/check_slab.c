@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check_slab.c: in the slabs of fields and layouts every site has an index and its neighbours;
- * slices are assigned to ranks evenly. The same of boxes of layouts; faces of boxes on GPUs. */
+ * slices are assigned to ranks evenly. The same of boxes of layouts; faces of boxes on GPUs, and of
+ * multigrids. */
 #include <stdlib.h>
 #include <string.h>
 #include "fix/assign.h"
 #include "grid/layout.h"
 #include "lattice/box.h"
 #include "check.h"
+#include "fields.h"
 #include "base/error.h"
 #include "lattice/field.h"
+#include "multigrid/blocks.h"
 #include "vector/faces.h"
 
 /* Rank r of n, for what only asks who it is. */
@@ -272,6 +275,113 @@ static void check_gpu_faces(const char *dims, const int ranks[LAT_MAX_DIMS])
           ranks[2], ranks[3], wrong, seen);
 }
 
+/* ---- blocks of multigrids ---------------------------------------------------------------------
+ */
+
+typedef struct rank_blocks {
+    lat_box box;
+    lat_mg_sites coarse;
+    lat_blocks blocks;
+    int32_t *next, *by_rank;
+} rank_blocks;
+
+static rank_blocks blocks_of(const lat_geometry *lattice, const int block[LAT_MAX_DIMS],
+                             const int ranks[LAT_MAX_DIMS], int rank)
+{
+    const int n = ranks[1] * ranks[2] * ranks[3];
+    const lat_comm comm = pretend(rank, n);
+    rank_blocks r = {.next = NULL};
+    lat_geometry coarse = *lattice;
+    memcpy(r.box.ranks, ranks, sizeof r.box.ranks);
+    r.box = lat_box_at(&r.box, lattice, rank);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        coarse.dims[mu] /= block[mu];
+    need(lat_mg_sites_open(&r.coarse, &coarse, &comm, &r.box) == 0
+             && lat_blocks_open(&r.blocks, lattice, &r.box, block, &r.coarse) == 0
+             && (r.next = lat_blocks_next(&r.blocks))
+             && (r.by_rank = lat_mg_sites_by_rank(&r.coarse, n)),
+         "blocks");
+    return r;
+}
+
+static void free_blocks(rank_blocks *r)
+{
+    lat_blocks_close(&r->blocks);
+    lat_mg_sites_close(&r->coarse);
+    free(r->next);
+    free(r->by_rank);
+}
+
+/* The site of the lattice that is at this place of a rank's list. */
+static size_t listed(const lat_geometry *lattice, const rank_blocks *r, int64_t place)
+{
+    int x[LAT_MAX_DIMS];
+    lat_coordinates(&r->blocks.own, (size_t)r->blocks.list[place], x);
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
+        x[mu] += r->box.first[mu];
+    return lat_site(lattice, x);
+}
+
+/* A rank's ghosts across an axis are the first face of the next rank. Counts those that are not. */
+static size_t wrong_ghosts(const lat_geometry *lattice, const rank_blocks *own,
+                           const rank_blocks *there, int mu)
+{
+    const lat_blocks *b = &own->blocks;
+    int64_t *const first = lat_blocks_first_face(&there->blocks, mu), ghosts = b->sites, seen = 0;
+    size_t wrong = 0;
+    need(first != NULL, "a face");
+    for (int nu = 0; nu < mu; nu++)
+        ghosts += b->cut[nu] ? lat_blocks_face(b, nu) : 0;
+    for (int64_t i = 0; i < b->sites; i++) {
+        const int64_t n = own->next[4 * i + mu] / 2 - ghosts;
+        if (own->next[4 * i + mu] / 2 < b->sites)
+            continue;
+        seen++;
+        wrong += n < 0 || n >= lat_blocks_face(b, mu)
+                 || listed(lattice, there, first[n])
+                        != lat_neighbour(lattice, listed(lattice, own, i), mu, 1);
+    }
+    free(first);
+    return wrong + (seen != lat_blocks_face(b, mu));
+}
+
+/* The coarse sites of ranks, as all of them list them, are those of their blocks. */
+static size_t wrong_sites(const rank_blocks *r, int rank)
+{
+    const int count = r->blocks.count;
+    size_t wrong = count * (rank + 1) > r->coarse.count;
+    for (int i = 0; i < count && !wrong; i++) {
+        int found = 0;
+        for (int k = 0; k < count; k++)
+            found += r->by_rank[rank * count + k] == r->blocks.site[i];
+        wrong += found != 1;
+    }
+    return wrong;
+}
+
+static void check_blocks(const char *dims, const int block[LAT_MAX_DIMS],
+                         const int ranks[LAT_MAX_DIMS])
+{
+    const int n = ranks[1] * ranks[2] * ranks[3];
+    lat_geometry lattice;
+    size_t wrong = 0;
+    CHECK(lat_dims_parse(dims, &lattice) == 0, "%s", lat_error());
+    for (int rank = 0; rank < n; rank++) {
+        rank_blocks own = blocks_of(&lattice, block, ranks, rank);
+        wrong += wrong_sites(&own, rank);
+        for (int mu = 1; mu < LAT_MAX_DIMS; mu++) {
+            int step[LAT_MAX_DIMS] = {0};
+            step[mu] = 1;
+            rank_blocks there = blocks_of(&lattice, block, ranks, lat_box_rank(&own.box, step));
+            wrong += ranks[mu] > 1 ? wrong_ghosts(&lattice, &own, &there, mu) : 0;
+            free_blocks(&there);
+        }
+        free_blocks(&own);
+    }
+    CHECK(wrong == 0, "%s on %d,%d,%d,%d: %zu wrong", dims, ranks[0], ranks[1], ranks[2], ranks[3],
+          wrong);
+}
+
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 static int random_below(unsigned *state, int n)
@@ -345,6 +455,12 @@ int main(void)
     check_gpu_faces("8,4,8,6", (int[]){1, 1, 4, 1});
     check_gpu_faces("4,2,12,8", (int[]){1, 1, 3, 2});
     check_gpu_faces("2,6,4,7", (int[]){1, 1, 1, 3});
+    check_case("blocks of multigrids: ghosts are the next rank's first face, lists have all sites");
+    check_blocks("8,8,8,12", (int[]){4, 4, 4, 3}, (int[]){1, 1, 2, 2});
+    check_blocks("8,4,8,12", (int[]){4, 2, 2, 3}, (int[]){1, 1, 4, 2});
+    check_blocks("4,8,8,8", (int[]){2, 2, 4, 2}, (int[]){1, 2, 2, 4});
+    check_blocks("8,4,4,12", (int[]){4, 2, 2, 3}, (int[]){1, 1, 1, 4});
+    check_blocks("6,4,6,10", (int[]){2, 2, 3, 5}, (int[]){1, 2, 2, 2});
     check_case("slabs of ranks differ by one slice at most");
     for (int slices = 1; slices < 40; slices++)
         for (int n = 1; n <= slices; n++) {

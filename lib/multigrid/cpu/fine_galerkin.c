@@ -27,25 +27,21 @@ static int exchange_face(const lat_mg_fine *f, int mu, float *ghosts)
     const lat_blocks *b = &t->blocks;
     const size_t n = (size_t)lat_blocks_face(b, mu), bytes = n * site_numbers(t) * sizeof(float);
     float *const face = lat_alloc(1, bytes, "the prolongation's ghosts");
-    lat_geometry sites = b->own;
-    sites.dims[mu] = 1;
-    for (size_t i = 0; i < n && face; i++) {
-        int x[LAT_MAX_DIMS];
-        lat_coordinates(&sites, i, x);
-        memcpy(face + i * site_numbers(t),
-               t->p + (size_t)b->position[lat_site(&b->own, x)] * site_numbers(t),
+    int64_t *const place = lat_blocks_first_face(b, mu);
+    for (size_t i = 0; i < n && face && place; i++)
+        memcpy(face + i * site_numbers(t), t->p + (size_t)place[i] * site_numbers(t),
                site_numbers(t) * sizeof(float));
-    }
     int step[2][LAT_MAX_DIMS] = {{0}};
     step[0][mu] = -1;
     step[1][mu] = 1;
     const lat_box *box = &f->space->grid->box;
     const lat_message m = {
         lat_box_rank(box, step[0]), lat_box_rank(box, step[1]), mu, mu, face, ghosts, bytes, bytes};
-    int rc = lat_agree(t->comm, face ? 0 : -1);
+    int rc = lat_agree(t->comm, face && place ? 0 : -1);
     if (rc == 0)
         rc = t->comm->begin(t->comm, 1, &m) || t->comm->finish(t->comm) ? -1 : 0;
     free(face);
+    free(place);
     return rc;
 }
 

@@ -28,6 +28,8 @@ typedef struct lat_mg_gather {
     lat_cuda_window window; /* flags [rank], then [2][rank] parts */
     size_t part;            /* bytes */
     uint32_t calls;         /* so far */
+    int own;                /* sites of a rank's blocks */
+    int32_t *site;          /* [rank][own] */
     char *mine, *all;       /* on the host, where windows are not mapped */
 } lat_mg_gather;
 
@@ -141,14 +143,13 @@ DEVICE float2 mg_add_conjugate(float2 sum, float2 a, float2 b)
 int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g);
 void lat_mg_gather_close(lat_mg_gather *g);
 
-/* `bytes` of each rank, a multiple of 16, to all others, rank by rank from `to` on; or of the rank
- * `only`, which may not be this one, to `to`. In the memory of GPUs, once the stream is there. All
- * ranks call it. */
-enum { LAT_MG_OF_ALL = -1 };
-int lat_mg_gather_run(lat_mg_gather *g, const void *mine, size_t bytes, void *to, int only);
+/* In the memory of GPUs, once the stream is there; all ranks call them. Of `bytes`, a multiple of
+ * 16, that each rank gives: those of another rank to `to`. */
+int lat_mg_gather_face(lat_mg_gather *g, const void *mine, size_t bytes, void *to, int of);
 
-/* `site` bytes of each site, of which a rank has its own: those of others. */
-int lat_mg_gather_sites(const lat_coarse *c, size_t site, void *v);
+/* `bytes` of each site, a multiple of a vector's, of which a rank has its blocks': those of others.
+ */
+int lat_mg_gather_sites(const lat_coarse *c, size_t bytes, void *v);
 
 void *lat_mg_gpu_alloc(const lat_device *dev, size_t count, size_t size, const char *what);
 void lat_mg_gpu_free(void *p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fine_gpu.cu: the finest level: its links, random vectors, and vectors as files have them. */
 #include "multigrid/cuda/cuda_multigrid.cuh"
+#include "vector/cuda/cuda_host.cuh"
 
 #include <stdlib.h>
 extern "C" {
@@ -13,11 +14,11 @@ static const unsigned THREADS = 256;
 
 /* Weights and phases of forward hops, by direction and coordinate. */
 typedef struct link_args {
-    const double *all; /* [natural site][4][18] */
+    lat_gpu_sites own;
+    const double *all; /* [held site][4][18] */
     const int64_t *list;
     const double2 *factor; /* [4][most] */
     int most;
-    uint32_t dims[4];
     int64_t sites;
     float *to;
 } link_args;
@@ -28,15 +29,10 @@ static __global__ void pack_links(const __grid_constant__ link_args a)
     const int mu = (int)(n % 4);
     if (i >= a.sites)
         return;
-    const int64_t own = a.list[i];
-    int64_t rest = own;
-    uint32_t x = 0;
-    for (int k = 0; k <= mu; k++) {
-        x = (uint32_t)(rest % a.dims[k]);
-        rest /= a.dims[k];
-    }
-    const double2 by = a.factor[mu * a.most + x];
-    const double *const u = a.all + (own * 4 + mu) * 18;
+    uint32_t x[4];
+    natural_coordinates(a.own, (size_t)a.list[i], x);
+    const double2 by = a.factor[mu * a.most + (int)x[mu]];
+    const double *const u = a.all + (held_of(a.own, x) * 4 + (size_t)mu) * 18;
     float *const to = a.to + n * 18;
     for (int k = 0; k < 9; k++) {
         to[2 * k] = (float)(by.x * u[2 * k] - by.y * u[2 * k + 1]);
@@ -44,12 +40,12 @@ static __global__ void pack_links(const __grid_constant__ link_args a)
     }
 }
 
-static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
+static int open_links(const lat_mg_fine *f, size_t held, double *all, lat_mg_gpu_fine *g)
 {
     const lat_device *dev = f->down.dev;
     const lat_gpu_space *s = lat_gpu_space_of(f->space);
     const lat_blocks *b = &f->down.blocks;
-    const int first = f->space->grid->slab.first;
+    const int *const first = f->space->grid->box.first;
     int most = 0;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         most = b->own.dims[mu] > most ? b->own.dims[mu] : most;
@@ -59,9 +55,10 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         for (int x = 0; x < b->own.dims[mu]; x++) {
             double2 *const to = factor + mu * most + x;
-            lat_mg_fine_factor(f, mu, mu == 3 ? first + x : x, &to->x, &to->y);
+            lat_mg_fine_factor(f, mu, first[mu] + x, &to->x, &to->y);
         }
     link_args a = {};
+    a.own = s->sites;
     a.all = all;
     a.list = (const int64_t *)lat_mg_upload(dev, b->list, (size_t)b->sites * sizeof *b->list,
                                             "links");
@@ -69,14 +66,12 @@ static int open_links(const lat_mg_fine *f, double *all, lat_mg_gpu_fine *g)
                                               "links");
     a.most = most;
     a.sites = b->sites;
-    for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
-        a.dims[mu] = (uint32_t)b->own.dims[mu];
     a.to = g->links = (float *)lat_mg_gpu_alloc(dev, (size_t)b->sites * 4 * 18, sizeof(float),
                                                 "the links of a multigrid");
     int rc = a.list && a.factor && a.to ? 0 : -1;
     if (rc == 0)
         rc = lat_gpu_rotate_links(s, lat_temporal_unit(f->space->temporal, LAT_STORAGE_SINGLE),
-                                  lat_field_held(f->links) / LAT_MAX_DIMS, all);
+                                  held, all);
     if (rc == 0)
         lat_mg_start(lat_mg_stream(dev), 0, pack_links,
                      lat_cuda_blocks((uint64_t)b->sites * 4, THREADS), THREADS, a);
@@ -95,16 +90,19 @@ int lat_mg_gpu_fine_open(lat_mg_fine *f)
     lat_mg_gpu_fine *const g = (lat_mg_gpu_fine *)lat_alloc_zero(1, sizeof *g, "blocks");
     int32_t *const place = (int32_t *)lat_alloc((size_t)b->sites, sizeof *place, "blocks");
     double *all = NULL;
+    lat_field part;
+    const lat_field *links = lat_grid_host(f->space->grid, f->links, &part);
     f->there = g;
-    int rc = g && place ? 0 : -1;
+    int rc = g && place && links ? 0 : -1;
     if (rc == 0) {
         lat_mg_fine_places(f, half, place);
         g->place = (int32_t *)lat_mg_upload(f->down.dev, place, (size_t)b->sites * sizeof *place,
                                             "blocks");
         rc = !g->place
-             || lat_cuda_bring_links(lat_cuda_device_of(f->down.dev), f->links, f->at_hand, &all)
-             || open_links(f, all, g);
+             || lat_cuda_bring_links(lat_cuda_device_of(f->down.dev), links, f->at_hand, &all)
+             || open_links(f, lat_field_held(links) / LAT_MAX_DIMS, all, g);
     }
+    lat_field_free(&part);
     lat_cuda_free(all);
     free(place);
     return rc ? -1 : 0;
@@ -133,15 +131,16 @@ DEVICE uint32_t chance(uint64_t counter)
 
 /* A column of a batch: numbers from -1 to 1, by the vector's number, site of the lattice and
  * component; 0 of colours that there are not. */
-static __global__ void draw(uint64_t vector, int colours, uint32_t before, uint32_t half,
-                            int parity, char *to)
+static __global__ void draw(uint64_t vector, int colours, const __grid_constant__ lat_gpu_whole w,
+                            uint32_t half, int parity, char *to)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     float v[24];
     if (i >= half)
         return;
     for (int k = 0; k < 24; k++) {
-        const uint64_t at = (2 * ((uint64_t)before + i) + (uint64_t)parity) * 24 + (uint64_t)k;
+        const uint64_t at = (2 * (uint64_t)whole_number(w, i) + (uint64_t)parity) * 24
+                            + (uint64_t)k;
         v[k] = k / 2 % 3 < colours ? (float)(chance(vector << 40 ^ at) * 0x1p-31 - 1) : 0;
     }
     put_spinor<LAT_STORAGE_SINGLE, false>(
@@ -154,8 +153,8 @@ int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
     for (int k = 0; k < columns; k++)
         for (int parity = 0; parity < 2; parity++)
             lat_mg_start(lat_gpu_stream(f->space), 0, draw, lat_cuda_blocks(s->sites.half, THREADS),
-                         THREADS, seed + (uint64_t)k, f->space->nc, s->whole.before, s->sites.half,
-                         parity, lat_gpu_at(s, x, parity) + (size_t)k * s->column);
+                         THREADS, seed + (uint64_t)k, f->space->nc, s->whole, s->sites.half, parity,
+                         lat_gpu_at(s, x, parity) + (size_t)k * s->column);
     return lat_mg_launched();
 }
 

@@ -3,6 +3,8 @@
  * Y_mu, those that leave it (cpu/galerkin.h has the formulas). */
 #include "multigrid/cuda/cuda_multigrid.cuh"
 
+#include <stdlib.h>
+
 enum {
     THREADS = 256,
     TILE = 4,                  /* numbers of a thread: TILE x TILE at a time */
@@ -360,28 +362,47 @@ static __global__ void pack_face(const __grid_constant__ face_args a)
         a.to[(int64_t)blockIdx.x * a.each + k] = a.p[a.list[blockIdx.x] * a.each + k];
 }
 
-/* Brings P of the first slice of the rank above, which follows P of this rank. */
-static int bring_ghosts(const lat_transfer *t, lat_mg_gather *g)
+/* Brings P of the first face of the next rank across an axis. */
+static int bring_face(const lat_mg_fine *f, int mu, lat_mg_gather *g, float2 *ghosts)
 {
-    const int64_t slice = lat_blocks_face(&t->blocks, 3);
+    static const char what[] = "the prolongation's ghosts";
+    const lat_transfer *t = &f->down;
+    const int64_t sites = lat_blocks_face(&t->blocks, mu);
     const int each = t->components * t->n;
-    const size_t bytes = (size_t)(slice * each) * sizeof(float2);
-    float2 *const ghosts = (float2 *)t->p + t->blocks.sites * each;
+    const size_t bytes = (size_t)(sites * each) * sizeof(float2);
+    int64_t *const list = lat_blocks_first_face(&t->blocks, mu);
     const face_args a = {
         (const float2 *)t->p,
-        (const int64_t *)lat_mg_upload(t->dev, t->blocks.position, (size_t)slice * sizeof(int64_t),
-                                       "the prolongation's ghosts"),
-        each, (float2 *)lat_mg_gpu_alloc(t->dev, 1, bytes, "the prolongation's ghosts")};
-    int rc = a.list && a.to ? 0 : -1;
+        list ? (const int64_t *)lat_mg_upload(t->dev, list, (size_t)sites * sizeof *list, what)
+             : NULL,
+        each, (float2 *)lat_mg_gpu_alloc(t->dev, 1, bytes, what)};
+    int step[LAT_MAX_DIMS] = {}, rc = a.list && a.to ? 0 : -1;
+    step[mu] = 1;
     if (rc == 0) {
-        lat_mg_start(lat_mg_stream(t->dev), 0, pack_face, (unsigned)slice, THREADS, a);
+        lat_mg_start(lat_mg_stream(t->dev), 0, pack_face, (unsigned)sites, THREADS, a);
         rc = lat_mg_launched()
-             || lat_mg_gather_run(g, a.to, bytes, ghosts, (t->comm->rank + 1) % t->comm->size)
-             || lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(t->dev)), "ghosts");
+             || lat_mg_gather_face(g, a.to, bytes, ghosts, lat_box_rank(&f->space->grid->box, step))
+             || lat_cuda_failed(cudaStreamSynchronize(lat_mg_stream(t->dev)), what);
     }
+    free(list);
     lat_cuda_free((void *)a.list);
     lat_cuda_free(a.to);
     return rc ? -1 : 0;
+}
+
+/* They follow P of this rank (lat_blocks_next). */
+static int bring_ghosts(const lat_mg_fine *f, lat_mg_gather *g)
+{
+    const lat_transfer *t = &f->down;
+    float2 *ghosts = (float2 *)t->p + t->blocks.sites * t->components * t->n;
+    for (int mu = 0; mu < LAT_MAX_DIMS; mu++) {
+        if (!t->blocks.cut[mu])
+            continue;
+        if (bring_face(f, mu, g, ghosts))
+            return -1;
+        ghosts += lat_blocks_face(&t->blocks, mu) * t->components * t->n;
+    }
+    return 0;
 }
 
 int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
@@ -391,7 +412,7 @@ int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *con
     lat_mg_gpu *const to = lat_mg_gpu_of(&l->coarse);
     galerkin_args a = args_of(&f->down, &l->coarse);
     a.links = lat_mg_gpu_fine_of(f)->links;
-    return (f->down.ranks && bring_ghosts(&f->down, &to->gather)) || all_diagonals(f, l, x)
+    return bring_ghosts(f, &to->gather) || all_diagonals(f, l, x)
                    || make_blocks(&f->down, &l->coarse, &a)
                    || lat_mg_gather_sites(&l->coarse, site, to->matrix)
                ? -1

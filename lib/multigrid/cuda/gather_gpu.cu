@@ -17,14 +17,27 @@ static int failed(cudaError_t e) { return lat_cuda_failed(e, "what ranks give ea
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+static int32_t *upload_sites(const lat_coarse *c)
+{
+    int32_t *const list = lat_mg_sites_by_rank(&c->sites, c->comm->size);
+    void *there = NULL;
+    if (list)
+        there = lat_mg_upload(c->dev, list, (size_t)c->sites.count * sizeof *list,
+                              "a coarse lattice");
+    free(list);
+    return (int32_t *)there;
+}
+
 int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g)
 {
     const int ranks = c->comm->size;
     g->comm = c->comm;
     g->dev = c->dev;
-    g->part = (size_t)(c->sites.to[1] - c->sites.from[1]) * (size_t)c->rows * sizeof(lat_eight);
+    g->own = c->sites.count / ranks; /* ranks divide them */
+    g->part = (size_t)g->own * (size_t)c->rows * sizeof(lat_eight);
     if (lat_cuda_window_open(c->dev, FLAGS + 2 * g->part * (size_t)ranks, "vectors of all ranks",
-                             &g->window))
+                             &g->window)
+        || !(g->site = upload_sites(c)))
         return -1;
     if (g->window.direct)
         return 0;
@@ -35,29 +48,41 @@ int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g)
 void lat_mg_gather_close(lat_mg_gather *g)
 {
     lat_cuda_window_close(&g->window);
+    lat_cuda_free(g->site);
     cudaFreeHost(g->mine);
     cudaFreeHost(g->all);
 }
 
-/* ---- GPUs that reach each other's memory ------------------------------------------------------
- */
+/* ---- one exchange ---------------------------------------------------------------------------- */
 
+/* What a rank gives, in units of 16 bytes: `each` of every site of its blocks, which are `apart`
+ * units apart; or, without `site`, `units` side by side. */
 typedef struct push_args {
     const uint4 *from;
-    size_t units, to; /* of 16 bytes; bytes from the beginning of windows */
-    char *window[LAT_CUDA_WINDOW_RANKS];
+    const int32_t *site; /* [own] */
+    uint32_t units, each, apart;
+    size_t half, part; /* bytes: where this call's parts begin in a window */
+    char *mine, *window[LAT_CUDA_WINDOW_RANKS];
     int rank, ranks;
     uint32_t call;
 } push_args;
 
-/* To the window of each other rank, which is blockIdx.y. */
-static __global__ void push(const __grid_constant__ push_args a)
+/* Where unit i is. */
+DEVICE size_t place_of(const push_args &a, const int32_t *site, uint32_t i)
+{
+    const uint32_t k = i / a.each;
+    return site ? (size_t)site[k] * a.apart + i - k * a.each : i;
+}
+
+/* To the windows of others, or (own) to that of this rank. */
+template <bool OWN> static __global__ void push(const __grid_constant__ push_args a)
 {
     const int other = ((int)blockIdx.y + 1 + a.rank) % a.ranks;
-    uint4 *const to = (uint4 *)(a.window[other] + a.to);
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
-         i += (size_t)gridDim.x * blockDim.x)
-        to[i] = a.from[i];
+    uint4 *const to = (uint4 *)((OWN ? a.mine : a.window[other]) + a.half
+                                + (size_t)a.rank * a.part);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
+         i += gridDim.x * blockDim.x)
+        to[i] = a.from[place_of(a, a.site, i)];
     __threadfence_system();
 }
 
@@ -70,71 +95,94 @@ static __global__ void meet(const __grid_constant__ push_args a)
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"((uint32_t *)a.window[k] + a.rank),
                  "r"(a.call)
                  : "memory");
-    lat_cuda_wait_flag((const uint32_t *)a.window[a.rank] + k, a.call);
+    lat_cuda_wait_flag((const uint32_t *)a.mine + k, a.call);
 }
 
-static void start_push(lat_mg_gather *g, const char *mine, size_t bytes, size_t half)
+static unsigned blocks_of(const push_args *a)
 {
-    push_args a = {};
-    a.from = (const uint4 *)mine;
-    a.units = bytes / sizeof(uint4);
-    a.rank = g->comm->rank;
-    a.ranks = g->comm->size;
-    a.to = half + (size_t)a.rank * g->part;
-    a.call = g->calls;
-    for (int k = 0; k < a.ranks; k++)
-        a.window[k] = g->window.of[k];
-    const unsigned blocks = lat_cuda_blocks(a.units, THREADS), most = 256;
-    lat_mg_start(lat_mg_stream(g->dev), 0, push,
-                 dim3(blocks < most ? blocks : most, (unsigned)a.ranks - 1), THREADS, a);
-    lat_mg_start(lat_mg_stream(g->dev), 0, meet, 1, 32, a);
+    const unsigned blocks = lat_cuda_blocks(a->units, THREADS), most = 256;
+    return blocks < most ? blocks : most;
 }
 
-/* ---- others -----------------------------------------------------------------------------------
- */
-
-/* Through the memory of the hosts. */
-static int stage(lat_mg_gather *g, const char *mine, size_t bytes, char *to)
+/* Through the memory of the hosts, where GPUs do not reach each other. */
+static int stage(lat_mg_gather *g, char *parts, size_t bytes)
 {
-    if (lat_mg_gpu_fetch(g->dev, g->mine, mine, bytes)
+    if (lat_mg_gpu_fetch(g->dev, g->mine, parts + (size_t)g->comm->rank * g->part, bytes)
         || g->comm->gather(g->comm, g->mine, bytes, g->all))
         return -1;
     for (int k = 0; k < g->comm->size; k++)
-        if (lat_mg_gpu_send(g->dev, to + (size_t)k * g->part, g->all + (size_t)k * bytes, bytes))
+        if (lat_mg_gpu_send(g->dev, parts + (size_t)k * g->part, g->all + (size_t)k * bytes, bytes))
             return -1;
     return 0;
 }
 
-int lat_mg_gather_run(lat_mg_gather *g, const void *mine, size_t bytes, void *to, int only)
+/* What all give is in this rank's window; but its own only where it is staged. */
+static int exchange(lat_mg_gather *g, push_args *a)
 {
     const cudaStream_t stream = lat_mg_stream(g->dev);
+    a->part = g->part;
+    a->half = FLAGS + (++g->calls % 2) * g->part * (size_t)g->comm->size;
+    a->mine = g->window.mine;
+    a->rank = g->comm->rank;
+    a->ranks = g->comm->size;
+    a->call = g->calls;
+    if (!g->window.direct) {
+        lat_mg_start(stream, 0, push<true>, blocks_of(a), THREADS, *a);
+        return stage(g, a->mine + a->half, a->units * sizeof(uint4));
+    }
+    for (int k = 0; k < a->ranks; k++)
+        a->window[k] = g->window.of[k];
+    lat_mg_start(stream, 0, push<false>, dim3(blocks_of(a), (unsigned)a->ranks - 1), THREADS, *a);
+    lat_mg_start(stream, 0, meet, 1, 32, *a);
+    return 0;
+}
+
+/* ---- what is exchanged ----------------------------------------------------------------------- */
+
+int lat_mg_gather_face(lat_mg_gather *g, const void *mine, size_t bytes, void *to, int of)
+{
     for (size_t at = 0; at < bytes; at += g->part) {
-        const size_t some = bytes - at < g->part ? bytes - at : g->part,
-                     half = FLAGS + (++g->calls % 2) * g->part * (size_t)g->comm->size;
-        if (g->window.direct)
-            start_push(g, (const char *)mine + at, some, half);
-        else if (stage(g, (const char *)mine + at, some, g->window.mine + half))
+        const size_t some = bytes - at < g->part ? bytes - at : g->part;
+        push_args a = {};
+        a.from = (const uint4 *)((const char *)mine + at);
+        a.each = a.units = (uint32_t)(some / sizeof(uint4));
+        if (exchange(g, &a)
+            || failed(cudaMemcpyAsync((char *)to + at, a.mine + a.half + (size_t)of * g->part, some,
+                                      cudaMemcpyDeviceToDevice, lat_mg_stream(g->dev))))
             return -1;
-        for (int k = 0; k < g->comm->size; k++)
-            if (k != g->comm->rank && (only == LAT_MG_OF_ALL || only == k)
-                && failed(cudaMemcpyAsync((char *)to + (only == k ? 0 : (size_t)k * bytes) + at,
-                                          g->window.mine + half + (size_t)k * g->part, some,
-                                          cudaMemcpyDeviceToDevice, stream)))
-                return -1;
     }
     return lat_mg_launched();
 }
 
-int lat_mg_gather_sites(const lat_coarse *c, size_t site, void *v)
+/* From this rank's window; site: [rank][own]. */
+static __global__ void spread(const __grid_constant__ push_args a, const int32_t *site, int own,
+                              uint4 *to)
 {
-    for (int parity = 0; parity < 2 && c->ranks; parity++) {
-        const size_t bytes = (size_t)(c->sites.to[parity] - c->sites.from[parity]) * site;
-        char *const first = (char *)v + (parity ? (size_t)c->sites.odd : 0) * site;
-        if (lat_mg_gather_run(&lat_mg_gpu_of(c)->gather, first + (size_t)c->comm->rank * bytes,
-                              bytes, first, LAT_MG_OF_ALL))
+    const int other = ((int)blockIdx.y + 1 + a.rank) % a.ranks;
+    const uint4 *const from = (const uint4 *)(a.mine + a.half + (size_t)other * a.part);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
+         i += gridDim.x * blockDim.x)
+        to[place_of(a, site + other * own, i)] = from[i];
+}
+
+int lat_mg_gather_sites(const lat_coarse *c, size_t bytes, void *v)
+{
+    const size_t each = (size_t)c->rows * sizeof(lat_eight);
+    for (size_t at = 0; at < bytes && c->ranks; at += each) {
+        lat_mg_gather *const g = &lat_mg_gpu_of(c)->gather;
+        uint4 *const first = (uint4 *)((char *)v + at);
+        push_args a = {};
+        a.from = first;
+        a.site = g->site + c->comm->rank * g->own;
+        a.each = (uint32_t)(each / sizeof(uint4));
+        a.apart = (uint32_t)(bytes / sizeof(uint4));
+        a.units = (uint32_t)g->own * a.each;
+        if (exchange(g, &a))
             return -1;
+        lat_mg_start(lat_mg_stream(c->dev), 0, spread, dim3(blocks_of(&a), (unsigned)a.ranks - 1),
+                     THREADS, a, g->site, g->own, first);
     }
-    return 0;
+    return lat_mg_launched();
 }
 
 int lat_mg_gpu_gather(const lat_coarse *c, lat_eight *v)

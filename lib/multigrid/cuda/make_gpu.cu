@@ -12,7 +12,9 @@ typedef struct make_args {
     const int64_t *start[2];
     int components, n;
     float2 *v, *p;
-    double2 *gram; /* [block, chirality][n][n] */
+    double2 *gram;                /* [block, chirality][n][n]; */
+    const int32_t *site, *number; /* or [site of the coarse lattice, chirality][n][n] of all ranks:
+                                   * those of blocks here, and of all in natural order */
 } make_args;
 
 /* Row i of a block and chirality, of `evens` sites of the first list. */
@@ -52,7 +54,8 @@ static __global__ void __launch_bounds__(THREADS) gram(const __grid_constant__ m
     __shared__ float2 stage[ROWS * LAT_MULTIGRID_MOST_VECTORS];
     const int block = (int)blockIdx.x / 2, chirality = (int)blockIdx.x % 2, n = a.n, side = n / 2,
               rows = rows_of(a, block);
-    double2 *const to = a.gram + (int64_t)blockIdx.x * n * n;
+    double2 *const to = a.gram
+                        + (a.site ? 2 * (int64_t)a.site[block] + chirality : blockIdx.x) * n * n;
     for (int first = 0; first < side * side; first += THREADS) {
         const int tile = first + (int)threadIdx.x, i = tile / side * 2, j = tile % side * 2;
         double2 sum[2][2] = {};
@@ -72,12 +75,14 @@ static __global__ void __launch_bounds__(THREADS) gram(const __grid_constant__ m
 
 /* Adds up number blockIdx.x of the `count` matrices of slice blockIdx.y. */
 static __global__ void __launch_bounds__(THREADS)
-    sum_grams(const double2 *grams, int count, int numbers, double2 *to)
+    sum_grams(const __grid_constant__ make_args a, int count, int numbers, double2 *to)
 {
     __shared__ double2 part[THREADS];
     double2 sum = make_double2(0, 0);
     for (int b = (int)threadIdx.x; b < count; b += THREADS) {
-        const double2 z = grams[((int64_t)blockIdx.y * count + b) * numbers + blockIdx.x];
+        const int64_t at = (int64_t)blockIdx.y * count + b;
+        const double2 z =
+            a.gram[(a.number ? 2 * (int64_t)a.number[at / 2] + at % 2 : at) * numbers + blockIdx.x];
         sum.x += z.x;
         sum.y += z.y;
     }
@@ -174,10 +179,19 @@ static __global__ void round_p(const float2 *p, int64_t count, __half2 *to)
         to[i] = __floats2half2_rn(p[i].x, p[i].y);
 }
 
-/* The sum of all matrices of all ranks, in the order of slices, by way of `slice`, to g. */
-static int sum_slices(const lat_transfer *t, const double2 *grams, double2 *slice, double *g)
+/* Blocks whose matrices are here: where slices have blocks of several ranks, all of them, as a
+ * slice's sum is no tree. */
+static const lat_geometry *blocks_of(const lat_transfer *t)
 {
-    const int n = t->n, slices = t->blocks.coarse.dims[3], ranks = t->ranks ? t->comm->size : 1;
+    return t->ranks && t->to->sites.blocks ? &t->to->sites.geom : &t->blocks.coarse;
+}
+
+/* The sum of all matrices of all ranks, in the order of slices, by way of `slice`, to g. */
+static int sum_slices(const lat_transfer *t, const make_args *a, double2 *slice, double *g)
+{
+    const lat_geometry *blocks = blocks_of(t);
+    const int n = t->n, slices = blocks->dims[3],
+              ranks = t->ranks && !a->number ? t->comm->size : 1;
     const size_t numbers = (size_t)n * (size_t)n, mine = (size_t)slices * numbers,
                  pitch = LAT_PITCH((size_t)n);
     double2 *const all = (double2 *)lat_alloc((size_t)(ranks + 1) * mine, sizeof *all,
@@ -186,7 +200,7 @@ static int sum_slices(const lat_transfer *t, const double2 *grams, double2 *slic
     if (!all)
         return -1;
     lat_mg_start(lat_mg_stream(t->dev), 0, sum_grams, dim3((unsigned)numbers, (unsigned)slices),
-                 THREADS, grams, 2 * t->blocks.count / slices, (int)numbers, slice);
+                 THREADS, *a, 2 * (int)lat_volume(blocks) / slices, (int)numbers, slice);
     int rc = lat_mg_launched() || lat_mg_gpu_fetch(t->dev, own, slice, mine * sizeof *own);
     if (rc == 0 && ranks > 1)
         rc = t->comm->gather(t->comm, own, mine * sizeof *own, all);
@@ -209,7 +223,7 @@ static int whole_of(const lat_transfer *t, const make_args *a, double2 *whole)
     const size_t doubles = lat_small_doubles(n), pitch = LAT_PITCH((size_t)n);
     double2 *const host = (double2 *)lat_alloc((size_t)n * (size_t)n, sizeof *host, "test vectors");
     double *const g = (double *)lat_alloc_zero(3 * doubles, sizeof *g, "test vectors");
-    int rc = host && g ? sum_slices(t, a->gram, whole, g) : -1;
+    int rc = host && g ? sum_slices(t, a, whole, g) : -1;
     if (rc == 0)
         lat_small_orthonormal(n, g, g + doubles, g + 2 * doubles);
     for (int i = 0; i < n && rc == 0; i++)
@@ -223,7 +237,7 @@ static int whole_of(const lat_transfer *t, const make_args *a, double2 *whole)
     return rc ? -1 : 0;
 }
 
-static int make(const lat_transfer *t, const make_args *a, double2 *whole)
+static int make(const lat_transfer *t, make_args *a, double2 *whole)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
     const cudaStream_t stream = lat_mg_stream(t->dev);
@@ -232,8 +246,10 @@ static int make(const lat_transfer *t, const make_args *a, double2 *whole)
     const size_t r = (size_t)(t->n * t->n) * sizeof(double2);
     const int64_t count = (t->blocks.sites - g->first) * t->components * t->n;
     lat_mg_start(stream, 0, gram, blocks, THREADS, *a);
-    if (lat_mg_launched() || whole_of(t, a, whole))
+    if (lat_mg_launched() || (a->site && lat_mg_gather_sites(t->to, 2 * r, a->gram))
+        || whole_of(t, a, whole))
         return -1;
+    a->site = NULL;
     lat_mg_start(stream, 0, triangular, blocks, THREADS, *a, whole, false, a->v);
     lat_mg_start(stream, 0, gram, blocks, THREADS, *a);
     lat_mg_start(stream, r, orthonormal, blocks, threads, *a);
@@ -246,15 +262,21 @@ static int make(const lat_transfer *t, const make_args *a, double2 *whole)
 int lat_mg_gpu_make(lat_transfer *t)
 {
     const lat_mg_gpu_transfer *g = lat_mg_gpu_transfer_of(t);
-    const size_t each = (size_t)t->n * (size_t)t->n;
+    const lat_geometry *blocks = blocks_of(t);
+    const bool all = blocks != &t->blocks.coarse;
+    const size_t each = (size_t)t->n * (size_t)t->n, count = lat_volume(blocks);
     make_args a = {
-        {g->start[0], g->start[1]}, t->components, t->n, (float2 *)t->v, (float2 *)t->p, NULL};
-    a.gram = (double2 *)lat_mg_gpu_alloc(t->dev, 2 * (size_t)t->blocks.count * each, sizeof *a.gram,
-                                         "test vectors");
-    double2 *const whole = (double2 *)lat_mg_gpu_alloc(
-        t->dev, (size_t)t->blocks.coarse.dims[3] * each, sizeof *whole, "test vectors");
-    const int rc = a.gram && whole ? make(t, &a, whole) : -1;
+        {g->start[0], g->start[1]}, t->components, t->n, (float2 *)t->v, (float2 *)t->p, NULL,
+        all ? g->site : NULL,       NULL};
+    a.gram = (double2 *)lat_mg_gpu_alloc(t->dev, 2 * count * each, sizeof *a.gram, "test vectors");
+    double2 *const whole = (double2 *)lat_mg_gpu_alloc(t->dev, (size_t)blocks->dims[3] * each,
+                                                       sizeof *whole, "test vectors");
+    if (all)
+        a.number = (const int32_t *)lat_mg_upload(t->dev, t->to->sites.number,
+                                                  count * sizeof *a.number, "test vectors");
+    const int rc = a.gram && whole && (!all || a.number) ? make(t, &a, whole) : -1;
     lat_cuda_free(a.gram);
+    lat_cuda_free((void *)a.number);
     lat_cuda_free(whole);
     return rc;
 }
