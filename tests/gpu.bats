@@ -826,6 +826,7 @@ fake_nccl() {
     lat-start weak --dims 6,4,8,8 -o odd.lat
     refuses 1 "expected a multiple of 64 sites in x and y, found 6 x 4" lat-solve -q --grid 1,1,2,1 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-solve -q --grid 1,1,2,1 --kappa .12 --source wall:0 odd.lat -o x.lat
+    lat-subspace -q --grid 1,1,2,1 --kappa .12 odd.lat -o x.lat
     refuses 2 "expected a --grid with one rank along y" lat-solve -q --grid 1,2,1,1 --device gpu --kappa .12 --source wall:0 links.lat -o y.lat
     refuses 1 "an extent of 8 in z has 2 blocks, which 4 ranks cannot share" \
         lat-solve -q --grid 1,1,4,1 --device gpu --solver mg --kappa .12 --source wall:0 links.lat -o y.lat
