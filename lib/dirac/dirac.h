@@ -94,7 +94,7 @@ typedef struct lat_dirac_ops {
 
     /* From b to the right-hand side of S on the part's parity, which `rhs` gets; b is read on both
      * parities and rhs may be b. And from x on that parity to x on the other one, into the same
-     * field. form is not FULL; p->parity is not BOTH. */
+     * field, which may be b. form is not FULL; p->parity is not BOTH. */
     int (*prepare)(lat_dirac *d, lat_dirac_form form, const lat_part *p, lat_dfield *rhs,
                    lat_dfield *b);
     int (*reconstruct)(lat_dirac *d, const lat_part *p, lat_dfield *x, const lat_dfield *b);

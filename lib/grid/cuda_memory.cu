@@ -109,9 +109,12 @@ void lat_cuda_free_shared(void *p) { cudaFree(p); }
 
 void lat_gpu_give_back(void)
 {
+    size_t available = 0, total = 0;
+    uint64_t used = 0;
     cudaDeviceSynchronize();
-    if (kept())
-        cudaMemPoolTrimTo(kept(), 0);
+    if (kept() && !cudaMemGetInfo(&available, &total)
+        && !cudaMemPoolGetAttribute(kept(), cudaMemPoolAttrUsedMemCurrent, &used))
+        cudaMemPoolTrimTo(kept(), (size_t)used + total / 8);
 }
 
 int lat_gpu_check_memory(double bytes, const char *what)

@@ -67,7 +67,7 @@ double lat_device_free_bytes(const lat_device *dev);
 int lat_device_check_memory(const lat_device *dev, double bytes, const char *what);
 
 /* The same for this rank's GPU. What is kept there for later and not used is free;
- * lat_gpu_give_back gives it to other processes. */
+ * lat_gpu_give_back gives it to other processes, but for an eighth of the GPU's. */
 double lat_gpu_free_bytes(void);
 void lat_gpu_give_back(void);
 int lat_gpu_check_memory(double bytes, const char *what);

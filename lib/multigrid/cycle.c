@@ -208,13 +208,14 @@ static bool coefficients(int n, double scale, lat_scalar dot[MOST][MOST + 1][LAT
     return true;
 }
 
-/* Columns of m->x[0], which are r: power[0] = r - S e after a coarse correction e, and power[i] =
+/* Columns of m->x, which are r: power[0] = r - S e after a coarse correction e, and power[i] =
  * S^i power[0]. */
 static int powers(lat_multigrid *m, const lat_part *p, lat_dfield *const *power)
 {
     const lat_vector_ops *ops = m->system.space->ops;
-    if (correct(m, p, m->x[1], m->x[0]) || ops->copy(m->system.space, p, m->x[0], power[0])
-        || subtract_applied(&m->system, p, power[0], m->x[1]))
+    lat_dfield *const e = power[1];
+    if (correct(m, p, e, m->x) || ops->copy(m->system.space, p, m->x, power[0])
+        || subtract_applied(&m->system, p, power[0], e))
         return -1;
     m->applied += p->columns;
     for (int i = 0; i < LAT_MULTIGRID_DEGREE; i++)
@@ -246,7 +247,7 @@ static void set_smoother(const lat_multigrid *m, int degree, int columns,
 static int fit(lat_multigrid *m, const lat_part *p, lat_dfield *const *power)
 {
     lat_scalar dot[MOST][MOST + 1][LAT_VECTOR_COLUMNS];
-    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x[0]) || powers(m, p, power)
+    if (m->ops->fine_random(&m->fine, FITTED, UINT64_MAX, m->x) || powers(m, p, power)
         || gram(m, p, LAT_MULTIGRID_DEGREE, power, dot))
         return -1;
     set_smoother(m, LAT_MULTIGRID_DEGREE, FITTED, dot, &m->smoother);

@@ -85,19 +85,16 @@ static void drop_spare(lat_multigrid *m)
 static int open_fields(lat_multigrid *m)
 {
     m->rhs = lat_vector_new_of(m->system.space, LAT_ODD, "test vectors");
-    m->x[0] = lat_vector_new(m->system.space, "test vectors");
-    m->x[1] = lat_vector_new(m->system.space, "test vectors");
-    return m->rhs && m->x[0] && m->x[1] ? 0 : -1;
+    m->x = lat_vector_new(m->system.space, "test vectors");
+    return m->rhs && m->x ? 0 : -1;
 }
 
 /* What the setup has. */
 static void drop_setup(lat_multigrid *m)
 {
-    lat_dfield **const field[] = {&m->rhs, &m->x[0], &m->x[1]};
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
-        lat_dfield_free(*field[i]);
-        *field[i] = NULL;
-    }
+    lat_dfield_free(m->rhs);
+    lat_dfield_free(m->x);
+    m->rhs = m->x = NULL;
     drop_spare(m);
 }
 
@@ -132,17 +129,19 @@ void lat_multigrid_leave(lat_multigrid *m)
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
 {
     const double mass = d->fermion.mass - m->mass, twist = d->fermion.twist - m->twist;
+    const bool other = d->fermion.mass != m->set_mass || d->fermion.twist != m->set_twist;
+    int rc = 0;
     take_system(m, s);
     m->d = m->fine.d = d;
     m->fine.space = d->space;
     if (open_fields(m))
         return -1;
-    for (lat_level *l = m->coarse; l; l = l->next) {
-        const int rc = lat_coarse_finish(&l->coarse, mass, twist, l->dense);
-        if (rc)
-            return rc;
-    }
-    const int rc = lat_multigrid_fit(m);
+    for (lat_level *l = m->coarse; l && other && rc == 0; l = l->next)
+        rc = lat_coarse_finish(&l->coarse, mass, twist, l->dense);
+    if (rc == 0 && other)
+        rc = lat_multigrid_fit(m);
+    m->set_mass = d->fermion.mass;
+    m->set_twist = d->fermion.twist;
     if (m->light)
         drop_setup(m);
     return rc;
@@ -157,7 +156,7 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
         return -1;
     for (int mu = 0; mu < LAT_MAX_DIMS; mu++)
         coarse.dims[mu] /= block[mu];
-    const int columns = m->d->space->columns,
+    const int columns = m->options.beside ? m->options.beside : m->d->space->columns,
               batches = dev->gpu ? (columns + LAT_EIGHT - 1) / LAT_EIGHT : 1;
     m->coarse = lat_level_open(dev, &coarse, &m->d->space->grid->box, m->report.vectors,
                                batches < 2 ? batches : 2);
@@ -182,8 +181,8 @@ lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_f
     m->report.vectors = options->known     ? (int)lat_header_objects(&options->known->head)
                         : options->vectors ? options->vectors
                                            : LAT_MULTIGRID_VECTORS;
-    m->mass = d->fermion.mass;
-    m->twist = d->fermion.twist;
+    m->mass = m->set_mass = d->fermion.mass;
+    m->twist = m->set_twist = d->fermion.twist;
     m->method = (lat_method){.system = &m->system, .precondition = lat_multigrid_cycle, .with = m};
     int rc = open_levels(m, links) || open_fields(m) ? -1 : lat_multigrid_setup(m);
     drop_spare(m); /* before solutions take memory */

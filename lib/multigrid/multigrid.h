@@ -40,6 +40,7 @@ typedef struct lat_multigrid_state {
 typedef struct lat_multigrid_options {
     int vectors;              /* of the finest level, a multiple of 8; 0: 24, or those of `known` */
     double columns;           /* to come: a round of the setup is made where it pays for so many */
+    int beside;               /* of them, in solves; 0: as many as the space has */
     const lat_field *known;   /* test vectors to begin with, host fields; NULL: random ones */
     lat_multigrid_state from; /* where their setup is; 0 rounds: they are of other links */
     const double *there; /* on a GPU: the links, if they are there already (dirac.h); or NULL */
@@ -77,8 +78,8 @@ void lat_multigrid_close(lat_multigrid *m); /* NULL is allowed */
 
 /* For another operator of the same links, which differs in mass and twist alone, and its S: test
  * vectors and P stay, as P^+ P = 1 and P^+ gamma5 P = Gamma5; smoother and inverses are made anew.
- * In between, `leave` gives back what the space has of it, so that the space can be closed. 1: a
- * matrix is singular. */
+ * Or for the same one on another space. In between, `leave` gives back what the space has of it, so
+ * that the space can be closed. 1: a matrix is singular. */
 void lat_multigrid_leave(lat_multigrid *m);
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d);
 

@@ -32,16 +32,17 @@ struct lat_multigrid {
     lat_level *coarse;
     lat_eight *z, *correction;      /* of `coarse` */
     lat_smoothing single, half;     /* in `system`; and in one of fewer bits, or NULL */
-    lat_dfield *rhs, *x[2];         /* of the setup: odd; both parities */
+    lat_dfield *rhs, *x;            /* of the setup: odd; both parities */
     lat_polynomial smoother, rough; /* rough: in rounds of the setup */
     const lat_polynomial *now;      /* one of these */
     lat_method method;
     lat_multigrid_report report;
     lat_multigrid_options options;
     const lat_field *links;
-    bool light;         /* lat_multigrid_lighten has been called */
-    double mass, twist; /* of Galerkin's product */
-    double applied;     /* columns times applications of S, since it was set to 0 */
+    bool light;                 /* lat_multigrid_lighten has been called */
+    double mass, twist;         /* of Galerkin's product */
+    double set_mass, set_twist; /* of inverses and smoothers */
+    double applied;             /* columns times applications of S, since it was set to 0 */
 };
 
 /* Its fields, unless they are there. */

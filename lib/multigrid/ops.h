@@ -107,7 +107,7 @@ typedef struct lat_mg_ops {
     int (*fine_round)(const struct lat_mg_fine *f, lat_dfield *x);
 
     /* The matrices of the first coarse level. x: two batches of eight columns to work with. */
-    int (*fine_galerkin)(const struct lat_mg_fine *f, struct lat_level *l, lat_dfield *const x[2]);
+    int (*fine_galerkin)(const struct lat_mg_fine *f, struct lat_level *l, lat_dfield *x);
 
     bool waits; /* `found` waits for a device */
 } lat_mg_ops;

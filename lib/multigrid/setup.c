@@ -42,15 +42,11 @@ static int cycles(lat_multigrid *m, lat_dfield *x)
  */
 static int invert(lat_multigrid *m, lat_dfield *const *power, lat_dfield *x)
 {
-    lat_space *s = m->system.space;
-    lat_dfield *const b = m->x[1];
-    const lat_part both = {LAT_BOTH, LAT_MULTIGRID_COLUMNS, lat_column_numbers},
-                   odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
-    if (s->ops->copy(s, &both, x, b) || m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, b, b)
-        || s->ops->copy(s, &odd, b, m->rhs)
+    const lat_part odd = {LAT_ODD, LAT_MULTIGRID_COLUMNS, lat_column_numbers};
+    if (m->d->ops->prepare(m->d, LAT_ASYMMETRIC, &odd, m->rhs, x)
         || (power ? lat_multigrid_least(m, x, m->rhs, power) : cycles(m, x)))
         return -1;
-    return m->d->ops->reconstruct(m->d, &odd, x, b);
+    return m->d->ops->reconstruct(m->d, &odd, x, x);
 }
 
 /* All test vectors become M^-1 of themselves, about. */
@@ -58,8 +54,8 @@ static int improve(lat_multigrid *m)
 {
     m->now = &m->rough;
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
-        if (m->ops->fine_give(&m->fine, k, m->x[0]) || invert(m, NULL, m->x[0])
-            || m->ops->fine_take(&m->fine, k, m->x[0]))
+        if (m->ops->fine_give(&m->fine, k, m->x) || invert(m, NULL, m->x)
+            || m->ops->fine_take(&m->fine, k, m->x))
             return -1;
     }
     return 0;
@@ -68,13 +64,13 @@ static int improve(lat_multigrid *m)
 static int search_with(lat_multigrid *m, lat_dfield *const *power)
 {
     for (int k = 0; k < m->fine.down.n; k += LAT_EIGHT) {
-        if (m->ops->fine_random(&m->fine, LAT_EIGHT, (uint64_t)k, m->x[0])
+        if (m->ops->fine_random(&m->fine, LAT_EIGHT, (uint64_t)k, m->x)
             || asked(&m->options, 0, 0, 0))
             return -1;
         for (int i = 0; i < LAT_MULTIGRID_SEARCHES; i++)
-            if (invert(m, power, m->x[0]))
+            if (invert(m, power, m->x))
                 return -1;
-        if (m->ops->fine_take(&m->fine, k, m->x[0]))
+        if (m->ops->fine_take(&m->fine, k, m->x))
             return -1;
     }
     return 0;
@@ -99,8 +95,8 @@ static int restricted(lat_multigrid *m, lat_eight **v)
     for (int k = 0; k < m->fine.down.n / LAT_EIGHT; k++) {
         if (!(v[k] = lat_coarse_vector(&m->coarse->coarse)))
             return -1;
-        if (m->ops->fine_give(&m->fine, k * LAT_EIGHT, m->x[0])
-            || m->ops->fine_restrict(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x[0], v[k])
+        if (m->ops->fine_give(&m->fine, k * LAT_EIGHT, m->x)
+            || m->ops->fine_restrict(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x, v[k])
             || m->ops->gather(&m->coarse->coarse, v[k]))
             return -1;
     }
@@ -158,7 +154,7 @@ static int measure(lat_multigrid *m)
     const lat_equation q = {.outer = &m->system,
                             .inner = &m->system,
                             .b = m->rhs,
-                            .x = m->x[0],
+                            .x = m->x,
                             .from_zero = true,
                             .target = target,
                             .max_iterations = MOST,
@@ -166,9 +162,9 @@ static int measure(lat_multigrid *m)
                             .estimate = true,
                             .progress = note,
                             .with = &c};
-    if (m->ops->fine_random(&m->fine, 1, UINT64_MAX - 1, m->x[0])
-        || s->ops->copy(s, &odd, m->x[0], m->rhs)
-        || s->ops->dots(s, &odd, 0, NULL, m->rhs, NULL, norm) || s->ops->zero(s, &odd, m->x[0]))
+    if (m->ops->fine_random(&m->fine, 1, UINT64_MAX - 1, m->x)
+        || s->ops->copy(s, &odd, m->x, m->rhs) || s->ops->dots(s, &odd, 0, NULL, m->rhs, NULL, norm)
+        || s->ops->zero(s, &odd, m->x))
         return -1;
     target[0] = FALL * sqrt(norm[0]);
     if (lat_solve(&q, LAT_SOLVER_GCR, 1, lat_column_numbers, report))

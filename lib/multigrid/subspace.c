@@ -11,8 +11,8 @@ static const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
 /* Test vectors from k on become those of a batch. */
 static int take(lat_multigrid *m, int k, lat_field *stage)
 {
-    return m->system.space->ops->put(m->system.space, &both, m->x[0], stage, lat_column_numbers)
-                   || m->ops->fine_take(&m->fine, k, m->x[0])
+    return m->system.space->ops->put(m->system.space, &both, m->x, stage, lat_column_numbers)
+                   || m->ops->fine_take(&m->fine, k, m->x)
                ? -1
                : 0;
 }
@@ -21,7 +21,7 @@ static int take(lat_multigrid *m, int k, lat_field *stage)
 static int keep(lat_multigrid *m, int k, lat_field *stage, lat_field *kept)
 {
     lat_space *s = m->system.space;
-    if (s->ops->get(s, &both, m->x[0], stage, lat_column_numbers))
+    if (s->ops->get(s, &both, m->x, stage, lat_column_numbers))
         return -1;
     lat_mg_from_stage(stage, k, kept);
     lat_mg_to_stage(kept, k, stage);
@@ -33,10 +33,10 @@ int lat_multigrid_round(lat_multigrid *m, lat_field *kept)
     lat_field stage;
     int rc = kept->data ? lat_field_spinors(&stage, m->links, LAT_MODES, LAT_EIGHT) : 0;
     for (int k = 0; k < m->fine.down.n && rc == 0; k += LAT_EIGHT)
-        rc = m->ops->fine_give(&m->fine, k, m->x[0])
-             || (kept->data ? keep(m, k, &stage, kept)
-                            : m->ops->fine_round(&m->fine, m->x[0])
-                                  || m->ops->fine_take(&m->fine, k, m->x[0]));
+        rc = m->ops->fine_give(&m->fine, k, m->x)
+             || (kept->data
+                     ? keep(m, k, &stage, kept)
+                     : m->ops->fine_round(&m->fine, m->x) || m->ops->fine_take(&m->fine, k, m->x));
     if (kept->data)
         lat_field_free(&stage);
     return rc ? -1 : 0;
@@ -95,8 +95,8 @@ int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *to)
     if (m->light)
         return lat_fail("multigrid: expected test vectors and P, which solves have given back");
     if (lat_coarse_random(c, SAMPLE, m->z)
-        || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x[0], m->z)
-        || s->ops->get(s, &both, m->x[0], x, lat_column_numbers)
+        || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x, m->z)
+        || s->ops->get(s, &both, m->x, x, lat_column_numbers)
         || m->ops->apply(c, m->correction, m->z))
         return -1;
     lat_eight *const z = lat_alloc(2, lat_coarse_bytes(c), "a certificate");

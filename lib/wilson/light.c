@@ -10,42 +10,38 @@
 
 lat_multigrid *lat_wilson_multigrid(const lat_wilson *w) { return w->multigrid; }
 
-/* What the multigrid works in: NULL with lat_error set. */
+/* What solves by the multigrid are in: NULL with lat_error set. */
 static lat_wilson_level *level_of(lat_wilson *w)
 {
     const int columns = w->options.columns;
     if (w->options.inner == LAT_STORAGE_SINGLE && columns >= LAT_MULTIGRID_COLUMNS)
         return &w->inner;
     if (!w->wide.d
-        && lat_wilson_level_open(&w->wide, w, LAT_STORAGE_SINGLE,
+        && lat_wilson_level_open(&w->wide, w, &w->fermion, LAT_STORAGE_SINGLE,
                                  columns < LAT_MULTIGRID_COLUMNS ? LAT_MULTIGRID_COLUMNS : columns))
         return NULL;
     return &w->wide;
 }
 
-/* For another mass and twist. */
-static lat_multigrid *make_other(lat_wilson *w, const lat_wilson_level *in,
-                                 const lat_multigrid_options *o)
+/* In a level of its own, whose vectors have no more columns than a setup needs. */
+static lat_multigrid *make(const lat_wilson *w, const lat_multigrid_options *o)
 {
-    lat_wilson_level l = *in;
+    lat_wilson_level l = {0};
     lat_fermion f = w->fermion;
+    lat_multigrid *m = NULL;
     f.mass = w->options.made_mass;
     f.twist = w->options.made_twist;
-    if (!(l.d = lat_dirac_open(l.space, w->links, &f, &w->options.dirac)))
-        return NULL;
-    l.system.with = l.light.with = &l;
-    lat_multigrid *const m = lat_multigrid_open(&l.light, l.d, w->links, o);
+    if (lat_wilson_level_open(&l, w, &f, LAT_STORAGE_SINGLE, LAT_MULTIGRID_COLUMNS) == 0)
+        m = lat_multigrid_open(&l.light, l.d, w->links, o);
     if (m)
         lat_multigrid_leave(m);
-    lat_dirac_close(l.d);
+    lat_wilson_level_close(&l);
     return m;
 }
 
 int lat_wilson_make_multigrid(lat_wilson *w)
 {
     lat_multigrid_options o = w->options.setup;
-    const bool other = w->options.made_mass != w->fermion.mass
-                       || w->options.made_twist != w->fermion.twist;
     if (w->multigrid)
         return 0;
     o.there = w->options.dirac.there;
@@ -55,19 +51,14 @@ int lat_wilson_make_multigrid(lat_wilson *w)
         || w->options.inner == LAT_STORAGE_DOUBLE)
         return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single or "
                         "half, found double");
-    lat_wilson_level *const l = level_of(w);
-    lat_multigrid *const m = !l      ? NULL
-                             : other ? make_other(w, l, &o)
-                                     : lat_multigrid_open(&l->light, l->d, w->links, &o);
+    o.beside = w->options.columns;
+    lat_multigrid *const m = make(w, &o);
     if (!m)
         return -1;
     const lat_multigrid_report *r = lat_multigrid_told(m);
     lat_verbose("multigrid: %d levels, %d vectors, %d rounds of setup, |r| falls by %.2g a cycle",
                 r->levels, r->vectors, r->rounds, r->rate);
-    if (other)
-        return lat_wilson_take_multigrid(w, m);
-    w->multigrid = m;
-    return 0;
+    return lat_wilson_take_multigrid(w, m);
 }
 
 lat_multigrid *lat_wilson_give_multigrid(lat_wilson *w)

@@ -78,25 +78,27 @@ static double iterated(const count *k, lat_storage storage, bool spare)
            + vectors(k, storage, 1 + method(k, spare));
 }
 
-/* A multigrid: P and its test vectors, columns side by side, and of all ranks matrices of 48 rows
- * for each 256 sites (lib/multigrid); and its space, which has eight columns at least (light.c). */
+/* A multigrid: P, of all ranks matrices of 48 rows for each 256 sites (lib/multigrid), and the more
+ * of its setup, which has test vectors and a space of eight columns, and of its solves (light.c).
+ * On a GPU odd sites alone take memory. */
 static double multigrid(const count *k)
 {
-    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of;
-    const bool few = k->o->columns < LAT_MULTIGRID_COLUMNS;
+    const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of,
+                 prolongation = (k->sites + k->slices / 2) * spinor * vectors_of * 8;
+    const bool few = k->o->columns < LAT_MULTIGRID_COLUMNS,
+               own = few || k->o->inner == LAT_STORAGE_HALF;
     lat_wilson_options o = *k->o;
-    count wide = *k;
-    wide.o = &o;
-    if (few)
-        o.columns = LAT_MULTIGRID_COLUMNS;
-    const double space = few || o.inner == LAT_STORAGE_HALF
-                             ? operator_of(&wide, LAT_STORAGE_SINGLE, false)
-                             : 0,
-                 /* On a GPU odd sites alone take memory. */
-        work = vectors(&wide, LAT_STORAGE_SINGLE, k->gpu ? 9 : 20)
-               + (few ? iterated(&wide, LAT_STORAGE_SINGLE, false) : 0);
-    return space + work + (k->sites + k->slices / 2) * 2 * spinor * vectors_of * 8
-           + k->sites * spinor * 32 + k->all * 16 * rows * rows * 8 / 256;
+    count eight = *k, wide = *k;
+    o.columns = LAT_MULTIGRID_COLUMNS;
+    eight.o = &o;
+    wide.o = few ? &o : k->o;
+    const double setup = operator_of(&eight, LAT_STORAGE_SINGLE, false) + prolongation
+                         + vectors(&eight, LAT_STORAGE_SINGLE, k->gpu ? 11 : 23),
+                 solve = (own ? operator_of(&wide, LAT_STORAGE_SINGLE, false) : 0)
+                         + (few ? iterated(&wide, LAT_STORAGE_SINGLE, false) : 0)
+                         + vectors(&wide, LAT_STORAGE_SINGLE, k->gpu ? 9 : 17);
+    return fmax(setup, solve) + prolongation + k->sites * spinor * 32
+           + k->all * 16 * rows * rows * 8 / 256;
 }
 
 static double in_all(const count *k, bool spare)

@@ -63,8 +63,8 @@ static double epsilon_of(lat_storage storage)
     return 1;
 }
 
-int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage,
-                          int columns)
+int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, const lat_fermion *f,
+                          lat_storage storage, int columns)
 {
     const lat_wilson_options *o = &w->options;
     const lat_field *links = w->links;
@@ -75,7 +75,7 @@ int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage 
     l->form = o->form;
     if (!(l->grid = lat_grid_new(device, &spec))
         || !(l->space = lat_space_open_in(l->grid, links->head.nc, columns, w->gauge))
-        || !(l->d = lat_dirac_open(l->space, links, &w->fermion, &o->dirac)))
+        || !(l->d = lat_dirac_open(l->space, links, f, &o->dirac)))
         return -1;
     if (storage == LAT_STORAGE_HALF && l->space->ahead) {
         lat_grid_spec more = spec;
@@ -99,7 +99,7 @@ int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage 
     return 0;
 }
 
-static void level_close(lat_wilson_level *l)
+void lat_wilson_level_close(lat_wilson_level *l)
 {
     lat_dirac_close(l->d);
     lat_space_close(l->space);
@@ -113,7 +113,7 @@ static void level_close(lat_wilson_level *l)
 /* In double: what it finds of the links holds of the other levels, too. */
 static int open_outer(lat_wilson *w)
 {
-    if (lat_wilson_level_open(&w->outer, w, LAT_STORAGE_DOUBLE, w->options.columns))
+    if (lat_wilson_level_open(&w->outer, w, &w->fermion, LAT_STORAGE_DOUBLE, w->options.columns))
         return -1;
     w->options.dirac.unitary = !w->options.dirac.reals && w->links->head.nc == 3
                                && w->outer.d->reals == 12;
@@ -132,7 +132,7 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->fermion = *fermion;
     if (lat_temporal_open(device, links, options->dirac.there, &w->gauge) || open_outer(w)
         || (options->inner != LAT_STORAGE_DOUBLE
-            && lat_wilson_level_open(&w->inner, w, options->inner, options->columns))
+            && lat_wilson_level_open(&w->inner, w, fermion, options->inner, options->columns))
         || !(w->b = lat_vector_raw(w->outer.space, "the sources"))
         || !(w->x = lat_vector_raw(w->outer.space, "the solutions"))) {
         lat_wilson_close(w);
@@ -149,10 +149,10 @@ void lat_wilson_close(lat_wilson *w)
     lat_deflation_close(w->deflation);
     release(NULL, w->b);
     release(NULL, w->x);
-    level_close(&w->wide);
-    level_close(&w->spare);
-    level_close(&w->inner);
-    level_close(&w->outer);
+    lat_wilson_level_close(&w->wide);
+    lat_wilson_level_close(&w->spare);
+    lat_wilson_level_close(&w->inner);
+    lat_wilson_level_close(&w->outer);
     lat_temporal_close(w->gauge);
     free(w);
 }
@@ -262,7 +262,8 @@ static int promote(lat_wilson *w, lat_equation *problem, lat_solve_report *repor
             list[left++] = k;
     if (left == 0)
         return 0;
-    if (!w->spare.d && lat_wilson_level_open(&w->spare, w, LAT_STORAGE_SINGLE, w->options.columns))
+    if (!w->spare.d
+        && lat_wilson_level_open(&w->spare, w, &w->fermion, LAT_STORAGE_SINGLE, w->options.columns))
         return -1;
     problem->inner = &w->spare.system;
     problem->from_zero = false;

@@ -43,10 +43,10 @@ struct lat_wilson {
     const lat_wilson_job *job;                  /* while it runs */
 };
 
-
-/* One precision. 0, or -1 with lat_error set. */
-int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, lat_storage storage,
-                          int columns);
+/* One precision. 0, or -1 with lat_error set; lat_wilson_level_close in either case. */
+int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, const lat_fermion *f,
+                          lat_storage storage, int columns);
+void lat_wilson_level_close(lat_wilson_level *l);
 
 /* AUTO, while BiCGstab is at work (krylov.h, `leaves`): does the multigrid go on with the column?
  */

@@ -121,12 +121,13 @@ static void restricted(setting *s, const lat_eight *z, lat_eight *image)
 {
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     const lat_mg_ops *ops = s->m->ops;
-    need(!ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[0], z)
-             && !s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}, &both, s->m->x[1],
-                                  s->m->x[0], NULL)
-             && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[1],
-                                    image),
+    lat_dfield *to = lat_vector_new(s->d->space, "M P z");
+    need(to && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x, z)
+             && !s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}, &both, to, s->m->x,
+                                  NULL)
+             && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, to, image),
          "operators");
+    lat_dfield_free(to);
 }
 
 /* A sum of n numbers of size 1 in single precision, relative to them: roundings add up at random.
@@ -142,11 +143,11 @@ static void check_transfer(setting *s)
     const lat_mg_ops *ops = s->m->ops;
     lat_eight *z = lat_coarse_vector(c), *back = lat_coarse_vector(c),
               *image = lat_coarse_vector(c);
-    need(!lat_coarse_random(c, 3, z)
-             && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[0], z)
-             && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x[0],
-                                    back),
-         "transfers");
+    need(
+        !lat_coarse_random(c, 3, z)
+            && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x, z)
+            && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x, back),
+        "transfers");
     device_case(under, "P^+ P = 1");
     const double one = differ(c, back, z);
     CHECK(one < bound(c->rows), "%.2g", one);
@@ -600,8 +601,8 @@ static void check_exact(void)
     lat_dfield *r = vector(s.d, "r"), *e = vector(s.d, "e"), *image = vector(s.d, "s");
     double before[LAT_VECTOR_COLUMNS], after[LAT_VECTOR_COLUMNS];
     device_case(under, "modes as test vectors: the coarse correction takes them from the residual");
-    need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x[0], &v, lat_column_numbers)
-             && !s.space->ops->copy(s.space, &odd, s.m->x[0], r)
+    need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x, &v, lat_column_numbers)
+             && !s.space->ops->copy(s.space, &odd, s.m->x, r)
              && !s.space->ops->gamma5(s.space, &odd, r)
              && !lat_multigrid_cycle(s.m, &odd, e, image, r) /* q = r - S e before it smooths */
              && !s.space->ops->dots(s.space, &odd, 0, NULL, r, NULL, before)

@@ -174,21 +174,21 @@ static void put_diagonal(const lat_mg_fine *f, lat_level *l, int chirality, int 
     }
 }
 
-static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 {
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < f->down.n; first += LAT_EIGHT) {
-            lat_mg_cpu_columns(f, first, c, x[0]);
-            if (f->d->ops->diagonal(f->d, false, false, &both, x[1], x[0])
-                || lat_mg_cpu_fine_restrict(f, true, LAT_EIGHT, lat_column_numbers, x[1], l->from))
+            lat_mg_cpu_columns(f, first, c, x);
+            if (f->d->ops->diagonal(f->d, false, false, &both, x, x)
+                || lat_mg_cpu_fine_restrict(f, true, LAT_EIGHT, lat_column_numbers, x, l->from))
                 return -1;
             put_diagonal(f, l, c, first, l->from);
         }
     return 0;
 }
 
-int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 {
     lat_field part;
     const lat_field *links = lat_grid_host(f->space->grid, f->links, &part);

@@ -68,7 +68,7 @@ int lat_mg_cpu_fine_take(const lat_mg_fine *f, int first, const lat_dfield *x);
 int lat_mg_cpu_fine_give(const lat_mg_fine *f, int first, lat_dfield *x);
 int lat_mg_cpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x);
 int lat_mg_cpu_fine_round(const lat_mg_fine *f, lat_dfield *x);
-int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2]);
+int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *x);
 
 /* Columns first .. of P, of one chirality, to columns 0 .. 7 of x. */
 void lat_mg_cpu_columns(const lat_mg_fine *f, int first, int chirality, lat_dfield *x);

@@ -191,7 +191,7 @@ int lat_mg_gpu_fine_take(const lat_mg_fine *f, int first, const lat_dfield *x);
 int lat_mg_gpu_fine_give(const lat_mg_fine *f, int first, lat_dfield *x);
 int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x);
 int lat_mg_gpu_fine_round(const lat_mg_fine *f, lat_dfield *x);
-int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2]);
+int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *x);
 
 /* The inverse of the complement, in g->dense. 1: it is singular. */
 int lat_mg_gpu_make_dense(const lat_coarse *c);

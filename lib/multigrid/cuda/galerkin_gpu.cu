@@ -329,15 +329,15 @@ static __global__ void put_diagonal(const __grid_constant__ diagonal_args a)
     }
 }
 
-static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 {
     const lat_transfer *t = &f->down;
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < t->n; first += LAT_EIGHT) {
-            if (lat_mg_gpu_columns(f, first, c, x[0])
-                || f->d->ops->diagonal(f->d, false, false, &both, x[1], x[0])
-                || lat_mg_gpu_fine_restrict(f, true, LAT_EIGHT, lat_column_numbers, x[1], l->from))
+            if (lat_mg_gpu_columns(f, first, c, x)
+                || f->d->ops->diagonal(f->d, false, false, &both, x, x)
+                || lat_mg_gpu_fine_restrict(f, true, LAT_EIGHT, lat_column_numbers, x, l->from))
                 return -1;
             const diagonal_args a = {lat_mg_gpu_transfer_of(t)->site, l->coarse.rows,
                                      c * t->n + first, l->from, lat_mg_gpu_of(&l->coarse)->matrix};
@@ -405,7 +405,7 @@ static int bring_ghosts(const lat_mg_fine *f, lat_mg_gather *g)
     return 0;
 }
 
-int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *const x[2])
+int lat_mg_gpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 {
     const size_t site = LAT_COARSE_MATRICES * (size_t)l->coarse.rows * (size_t)l->coarse.rows
                         * sizeof(float2);
