@@ -189,7 +189,7 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     light u.lat
     local gb counted solve=(lat-solve --no-provenance --kappa .158 --solver mg "${point[@]}" u.lat)
     "${solve[@]}" -o all.lat
-    for gb in .15 .12; do
+    for gb in .17 .13; do
         "${solve[@]}" -v --memory $gb -o few.lat 2>err
         [[ $(cat err) =~ ([0-9]+)" of 12 columns side by side: all would need 0.1"[0-9]*" GB of memory, 0$gb GB are there" ]]
         counted+=" ${BASH_REMATCH[1]}"

@@ -14,6 +14,7 @@ typedef struct count {
     const lat_wilson_options *o;
     const lat_wilson_use *use;
     bool clover, gpu;
+    double share; /* of a vector's memory that one of S takes */
 } count;
 
 static double real_bytes(lat_storage storage)
@@ -28,6 +29,12 @@ static double vectors(const count *k, lat_storage storage, int n)
     return k->sites * n * k->o->columns * (8 * k->nc * real_bytes(storage) + norm);
 }
 
+/* The same of the system that iterations solve. */
+static double vectors_of_s(const count *k, lat_storage storage, int n)
+{
+    return vectors(k, storage, (int)ceil(n * k->share));
+}
+
 /* Links, clover blocks, vectors between hops, faces, partial sums. */
 static double operator_of(const count *k, lat_storage storage, bool dagger)
 {
@@ -37,7 +44,7 @@ static double operator_of(const count *k, lat_storage storage, bool dagger)
                               : all,
               between = 1 + (dagger && k->o->form == LAT_SYMMETRIC);
     const double real = real_bytes(storage), blocks = k->clover ? 16.0 * k->nc * k->nc : 0;
-    return k->sites * real * (8 * reals + blocks) + vectors(k, storage, between)
+    return k->sites * real * (8 * reals + blocks) + vectors_of_s(k, storage, between)
            + vectors(k, storage, 1) * k->slices / k->sites
            + k->sites * k->o->columns * (k->gpu ? 8 : 64);
 }
@@ -74,13 +81,12 @@ static double inner_operator(const count *k, lat_storage storage, bool spare)
 static double iterated(const count *k, lat_storage storage, bool spare)
 {
     const bool x_is_single = storage == LAT_STORAGE_HALF && k->use->solver == LAT_SOLVER_CG;
-    return vectors(k, x_is_single ? LAT_STORAGE_SINGLE : storage, 1)
-           + vectors(k, storage, 1 + method(k, spare));
+    return vectors_of_s(k, x_is_single ? LAT_STORAGE_SINGLE : storage, 1)
+           + vectors_of_s(k, storage, 1 + method(k, spare));
 }
 
-/* A multigrid: P, of all ranks matrices of 48 rows for each 256 sites (lib/multigrid), and the more
- * of its setup, which has test vectors and a space of eight columns, and of its solves (light.c).
- * On a GPU odd sites alone take memory. */
+/* A multigrid: P; of all ranks matrices of 48 rows for each 256 sites (lib/multigrid); and what its
+ * setup takes, with test vectors and a space of eight columns, or its solves, if more (light.c). */
 static double multigrid(const count *k)
 {
     const double spinor = 4 * k->nc, vectors_of = 24, rows = 2 * vectors_of,
@@ -93,10 +99,11 @@ static double multigrid(const count *k)
     eight.o = &o;
     wide.o = few ? &o : k->o;
     const double setup = operator_of(&eight, LAT_STORAGE_SINGLE, false) + prolongation
-                         + vectors(&eight, LAT_STORAGE_SINGLE, k->gpu ? 11 : 23),
+                         + vectors(&eight, LAT_STORAGE_SINGLE, 1)
+                         + vectors_of_s(&eight, LAT_STORAGE_SINGLE, 22),
                  solve = (own ? operator_of(&wide, LAT_STORAGE_SINGLE, false) : 0)
                          + (few ? iterated(&wide, LAT_STORAGE_SINGLE, false) : 0)
-                         + vectors(&wide, LAT_STORAGE_SINGLE, k->gpu ? 9 : 17);
+                         + vectors_of_s(&wide, LAT_STORAGE_SINGLE, 17);
     return fmax(setup, solve) + prolongation + k->sites * spinor * 32
            + k->all * 16 * rows * rows * 8 / 256;
 }
@@ -112,16 +119,16 @@ static double in_all(const count *k, bool spare)
         return bytes + operator_of(k, LAT_STORAGE_DOUBLE, true)
                + vectors(k, LAT_STORAGE_DOUBLE, 4 + 2 * k->use->twists);
     if (solver == LAT_SOLVER_GCR)
-        bytes += vectors(k, LAT_STORAGE_DOUBLE, 16);
+        bytes += vectors_of_s(k, LAT_STORAGE_DOUBLE, 16);
     bytes += k->sites * 8 * k->nc * 8 * k->use->modes;
     if (k->o->multigrid && (solver == LAT_SOLVER_MG || spare))
         bytes += multigrid(k);
     if (!mixed)
         return bytes + inner_operator(k, LAT_STORAGE_DOUBLE, spare)
                + iterated(k, LAT_STORAGE_DOUBLE, spare)
-               - vectors(k, LAT_STORAGE_DOUBLE, 1); /* x is that of the solution */
+               - vectors_of_s(k, LAT_STORAGE_DOUBLE, 1); /* x is that of the solution */
     bytes += operator_of(k, LAT_STORAGE_DOUBLE, solver == LAT_SOLVER_CG)
-             + vectors(k, LAT_STORAGE_DOUBLE, 1);
+             + vectors_of_s(k, LAT_STORAGE_DOUBLE, 1);
     bytes += inner_operator(k, storage, spare);
     if (storage != LAT_STORAGE_HALF || !spare)
         return bytes + iterated(k, storage, spare);
@@ -143,7 +150,8 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
                      .o = o,
                      .use = use,
                      .clover = lat_fermion_blocks(fermion),
-                     .gpu = dev->gpu};
+                     .gpu = dev->gpu,
+                     .share = dev->gpu && ranks == 1 && o->form != LAT_FULL ? .5 : 1};
     return in_all(&k, spare);
 }
 

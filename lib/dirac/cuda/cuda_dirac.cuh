@@ -35,8 +35,9 @@ typedef struct lat_gpu_dirac {
     long negative[2];
     lat_hop_lattice hop; /* what all hops share */
     bool in_turn;        /* as lat_dirac_options has it */
-    /* What lies between two hops, before the first one, between M and M^+; made when needed. */
-    lat_dfield *between, *first, *middle;
+    /* What lies between two hops, before the first one, between M and M^+: by lat_parity, made when
+     * needed. */
+    lat_dfield *between[3], *first[3], *middle[3];
 } lat_gpu_dirac;
 
 /* As lat_dirac_ops has them (dirac_open_gpu.cu). */

@@ -292,10 +292,14 @@ static lat_part with_parity(const lat_part *p, int parity)
     return q;
 }
 
-/* Makes a field, unless there is one. */
-static int field(lat_gpu_dirac *d, lat_dfield **x)
+/* The field of that parity, which is made unless there is one; NULL with lat_error set. */
+static lat_dfield *field(lat_gpu_dirac *d, lat_dfield *x[3], lat_parity parity)
 {
-    return *x || (*x = lat_vector_new(&d->s->space, "spinors between hops")) ? 0 : -1;
+    const lat_comm *comm = d->s->space.grid->dev->comm;
+    if (x[parity])
+        return x[parity];
+    x[parity] = lat_vector_new_of(&d->s->space, parity, "spinors between hops");
+    return lat_agree(comm, x[parity] ? 0 : -1) ? NULL : x[parity];
 }
 
 /* Does d->first get A_oo^-1 of the result of S, which S^+ begins with, in the hop that makes it? It
@@ -308,8 +312,8 @@ static bool makes_image(const lat_gpu_dirac *d, lat_dirac_form form)
     return form == LAT_SYMMETRIC && d->dirac.clover && d->dirac.fermion.twist == 0 && real;
 }
 
-/* M, M^+ or gamma5 M of both parities, or of S of one. `in` and `between` differ from out. In steps
- * of CG d->first goes from S to S^+, if it can. */
+/* M, M^+ or gamma5 M of both parities, or of S of one. `in` differs from out. In steps of CG
+ * d->first goes from S to S^+, if it can. */
 static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind, const lat_part *p,
                  lat_dfield *out, lat_dfield *in, const lat_apply_end *end)
 {
@@ -323,15 +327,15 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind, con
     const bool of_cg = end && end->scalars
                        && (end->step == LAT_STEP_CG_ALPHA || end->step == LAT_STEP_CG_BETA),
                image = of_cg && makes_image(d, form);
-    lat_dfield *from = in;
-    if ((last || image) && field(d, &d->first))
+    lat_dfield *const between = field(d, d->between, there.parity), *front = NULL, *from = in;
+    if (!between || ((last || image) && !(front = field(d, d->first, p->parity))))
         return -1;
     if (last) {
-        if (!image && dirac_gpu_diagonal(&d->dirac, true, true, p, d->first, in))
+        if (!image && dirac_gpu_diagonal(&d->dirac, true, true, p, front, in))
             return -1;
-        from = d->first;
+        from = front;
     }
-    const hop_job first = {0, dagger, false, 1, 0, ONE, INVERSE, NULL, from, d->between, NULL};
+    const hop_job first = {0, dagger, false, 1, 0, ONE, INVERSE, NULL, from, between, NULL};
     const hop_job second = {0,
                             dagger,
                             gamma5,
@@ -340,9 +344,9 @@ static int plain(lat_gpu_dirac *d, lat_dirac_form form, lat_dirac_kind kind, con
                             form == LAT_SYMMETRIC ? ONE : DIAGONAL,
                             form == LAT_SYMMETRIC && !last ? INVERSE : ONE,
                             in,
-                            d->between,
+                            between,
                             out,
-                            image && !last ? d->first : NULL};
+                            image && !last ? front : NULL};
     return run_hop(d, first, &there, NULL) || run_hop(d, second, p, end) ? -1 : 0;
 }
 
@@ -353,10 +357,8 @@ static int with_gamma5(lat_gpu_dirac *d, lat_dirac_form form, const lat_part *p,
 {
     const lat_vector_ops *ops = d->s->space.ops;
     const bool add = end && end->add;
-    if (add && field(d, &d->middle))
-        return -1;
-    lat_dfield *to = add ? d->middle : out;
-    if (plain(d, form, LAT_PLAIN, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
+    lat_dfield *const to = add ? field(d, d->middle, p->parity) : out;
+    if (!to || plain(d, form, LAT_PLAIN, p, to, in, NULL) || ops->gamma5(&d->s->space, p, to))
         return -1;
     lat_scalar a[LAT_VECTOR_COLUMNS] = {};
     for (int i = 0; i < p->columns && add; i++)
@@ -390,8 +392,9 @@ static int dirac_gpu_apply(lat_dirac *dirac, lat_dirac_matrix m, const lat_part 
     case LAT_NORMAL: break;
     }
     /* M in lies in a field of its own: `out` may be added to. */
-    return lat_rc(field(d, &d->middle) || plain(d, m.form, LAT_PLAIN, &p, d->middle, in, NULL)
-                  || plain(d, m.form, LAT_DAGGER, &p, out, d->middle, end));
+    lat_dfield *const middle = field(d, d->middle, p.parity);
+    return lat_rc(!middle || plain(d, m.form, LAT_PLAIN, &p, middle, in, NULL)
+                  || plain(d, m.form, LAT_DAGGER, &p, out, middle, end));
 }
 
 /* ---- even and odd ---------------------------------------------------------------------------- */
@@ -401,8 +404,10 @@ static int dirac_gpu_prepare(lat_dirac *dirac, lat_dirac_form form, const lat_pa
 {
     lat_gpu_dirac *d = gpu_dirac_of(dirac);
     const lat_part there = with_parity(p, p->parity != LAT_ODD);
-    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, d->between, rhs, NULL};
-    if (dirac_gpu_diagonal(dirac, true, false, &there, d->between, b) || run_hop(d, j, p, NULL))
+    lat_dfield *const between = field(d, d->between, there.parity);
+    const hop_job j = {0, false, false, 0.5, 1, ONE, ONE, b, between, rhs, NULL};
+    if (!between || dirac_gpu_diagonal(dirac, true, false, &there, between, b)
+        || run_hop(d, j, p, NULL))
         return -1;
     return form == LAT_SYMMETRIC ? dirac_gpu_diagonal(dirac, true, false, p, rhs, rhs) : 0;
 }

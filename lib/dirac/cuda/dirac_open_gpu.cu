@@ -25,9 +25,9 @@ void lat_gpu_dirac_close(lat_dirac *dirac)
     lat_cuda_free(d->links[0]);
     lat_cuda_free(d->clover[0]);
     lat_cuda_free(d->inverse[0]);
-    lat_dfield_free(d->between);
-    lat_dfield_free(d->first);
-    lat_dfield_free(d->middle);
+    lat_vector_free_all(3, d->between);
+    lat_vector_free_all(3, d->first);
+    lat_vector_free_all(3, d->middle);
     free(d);
 }
 
@@ -264,10 +264,7 @@ lat_dirac *lat_gpu_dirac_open(lat_space *s, const lat_field *u, const lat_fermio
     d->scalar = scalar;
     d->in_turn = options->in_turn;
     set_hop(d);
-    d->between = lat_vector_new(s, "spinors between hops");
-    if (lat_agree(s->grid->dev->comm, d->between ? 0 : -1) == 0
-        && lat_by_storage(s->grid->spec.storage, [&](auto P) { return fill<P>(d, u, options); })
-               == 0)
+    if (lat_by_storage(s->grid->spec.storage, [&](auto P) { return fill<P>(d, u, options); }) == 0)
         return &d->dirac;
     lat_gpu_dirac_close(&d->dirac);
     return NULL;
