@@ -26,6 +26,7 @@ typedef struct lat_coarse {
     lat_mg_sites sites;
     const lat_comm *comm;
     bool ranks;
+    bool divided;    /* ranks with GPUs that reach each other: each solves one batch of two */
     int n, rows;     /* 2 n */
     double shift;    /* the mass and ... */
     double twist;    /* ... the twist in X beyond those that Galerkin's product had */

@@ -13,6 +13,20 @@ static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfiel
     return m->system.apply(m->system.with, false, p, out, in, NULL);
 }
 
+/* The coarse solution, m->correction, for m->z: all batches, or this rank's one of two. */
+static int solve_coarse(lat_multigrid *m)
+{
+    const lat_coarse *c = &m->coarse->coarse;
+    if (!c->divided || c->active < 2)
+        return lat_level_solve(m->coarse, m->correction, m->z);
+    const size_t at = (size_t)(c->comm->rank % 2) * lat_coarse_numbers(c);
+    lat_level_batches(m->coarse, 1);
+    const int rc = lat_level_solve(m->coarse, m->correction + at, m->z + at)
+                   || m->ops->swap(c, m->correction);
+    lat_level_batches(m->coarse, 2);
+    return rc;
+}
+
 /* e = P (coarse solution for P^+ r). */
 static int correct(lat_multigrid *m, const lat_part *p, lat_dfield *e, const lat_dfield *r)
 {
@@ -22,7 +36,7 @@ static int correct(lat_multigrid *m, const lat_part *p, lat_dfield *e, const lat
         const int columns = p->columns - k < most ? p->columns - k : most;
         lat_level_batches(m->coarse, (columns + LAT_EIGHT - 1) / LAT_EIGHT);
         rc = m->ops->fine_restrict(&m->fine, false, columns, p->column + k, r, m->z)
-             || lat_level_solve(m->coarse, m->correction, m->z)
+             || solve_coarse(m)
              || m->ops->fine_prolong(&m->fine, false, columns, p->column + k, e, m->correction);
     }
     lat_level_batches(m->coarse, 1);

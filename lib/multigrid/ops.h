@@ -54,6 +54,10 @@ typedef struct lat_mg_ops {
     /* A vector of which each rank has its sites: those of others, too. */
     int (*gather)(const struct lat_coarse *c, lat_eight *v);
 
+    /* Of two batches ranks 0, 2, .. have solved batch 0, the others batch 1 (`divided`): the batch
+     * that a rank has not solved, at the sites of its blocks. NULL on a CPU. */
+    int (*swap)(const struct lat_coarse *c, lat_eight *v);
+
     /* Linear algebra on odd sites: to[j] = <x[j], y>, j < n; y = add + sum_j f[j] x[j], add NULL:
      * 0, add may be y; n <= LAT_LEVEL_DEPTH. And lat_mg_look of all columns; what it found. */
     int (*dots)(const struct lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
@@ -106,7 +110,7 @@ typedef struct lat_mg_ops {
     int (*fine_random)(const struct lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x);
     int (*fine_round)(const struct lat_mg_fine *f, lat_dfield *x);
 
-    /* The matrices of the first coarse level. x: two batches of eight columns to work with. */
+    /* The matrices of the first coarse level. x: eight columns to work with. */
     int (*fine_galerkin)(const struct lat_mg_fine *f, struct lat_level *l, lat_dfield *x);
 
     bool waits; /* `found` waits for a device */

@@ -294,8 +294,11 @@ int lat_mg_gpu_coarse_open(lat_coarse *c)
     g->partial = (double *)lat_mg_gpu_alloc(c->dev, (size_t)c->batches * LAT_MG_PARTIAL,
                                             sizeof *g->partial, what);
     g->arrived = (unsigned *)lat_mg_gpu_alloc(c->dev, (size_t)c->batches, sizeof *g->arrived, what);
+    if (c->ranks && lat_mg_gather_open(c, &g->gather))
+        return -1;
+    c->divided = c->ranks && g->gather.window.direct;
     return !g->matrix || !g->hop || !g->inverse || !g->middle || !g->next || !g->partial
-                   || !g->arrived || (c->ranks && lat_mg_gather_open(c, &g->gather))
+                   || !g->arrived
                    || lat_cuda_failed(
                        cudaHostAlloc((void **)&g->found, sizeof *g->found, cudaHostAllocMapped),
                        what)

@@ -165,6 +165,7 @@ int lat_mg_gpu_diagonal(const lat_coarse *c, lat_eight *out, const lat_eight *in
 int lat_mg_gpu_dense(const lat_coarse *c, lat_eight *x, const lat_eight *r);
 int lat_mg_gpu_apply(const lat_coarse *c, lat_eight *out, const lat_eight *in);
 int lat_mg_gpu_gather(const lat_coarse *c, lat_eight *v);
+int lat_mg_gpu_swap(const lat_coarse *c, lat_eight *v);
 int lat_mg_gpu_dots(const lat_coarse *c, int n, lat_eight *const *x, const lat_eight *y,
                     lat_eight_sums *to);
 int lat_mg_gpu_adds(const lat_coarse *c, int n, const lat_mg_factor *f, lat_eight *const *x,

@@ -56,11 +56,11 @@ void lat_mg_gather_close(lat_mg_gather *g)
 /* ---- one exchange ---------------------------------------------------------------------------- */
 
 /* What a rank gives, in units of 16 bytes: `each` of every site of its blocks, which are `apart`
- * units apart; or, without `site`, `units` side by side. */
+ * units apart, or of theirs (`own` is not 0); or, without `site`, `units` side by side. */
 typedef struct push_args {
     const uint4 *from;
-    const int32_t *site; /* [own] */
-    uint32_t units, each, apart;
+    const int32_t *site; /* [own] of this rank, or [rank][own] */
+    uint32_t units, each, apart, own;
     size_t half, part; /* bytes: where this call's parts begin in a window */
     char *mine, *window[LAT_CUDA_WINDOW_RANKS];
     int rank, ranks;
@@ -78,11 +78,12 @@ DEVICE size_t place_of(const push_args &a, const int32_t *site, uint32_t i)
 template <bool OWN> static __global__ void push(const __grid_constant__ push_args a)
 {
     const int other = ((int)blockIdx.y + 1 + a.rank) % a.ranks;
+    const int32_t *const site = a.own ? a.site + other * a.own : a.site;
     uint4 *const to = (uint4 *)((OWN ? a.mine : a.window[other]) + a.half
                                 + (size_t)a.rank * a.part);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
          i += gridDim.x * blockDim.x)
-        to[i] = a.from[place_of(a, a.site, i)];
+        to[i] = a.from[place_of(a, site, i)];
     __threadfence_system();
 }
 
@@ -182,6 +183,32 @@ int lat_mg_gather_sites(const lat_coarse *c, size_t bytes, void *v)
         lat_mg_start(lat_mg_stream(c->dev), 0, spread, dim3(blocks_of(&a), (unsigned)a.ranks - 1),
                      THREADS, a, g->site, g->own, first);
     }
+    return lat_mg_launched();
+}
+
+/* From this rank's window what rank `of` has given. */
+static __global__ void take(const __grid_constant__ push_args a, int of, uint4 *to)
+{
+    const uint4 *const from = (const uint4 *)(a.mine + a.half + (size_t)of * a.part);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
+         i += gridDim.x * blockDim.x)
+        to[place_of(a, a.site + a.rank * a.own, i)] = from[i];
+}
+
+int lat_mg_gpu_swap(const lat_coarse *c, lat_eight *v)
+{
+    lat_mg_gather *const g = &lat_mg_gpu_of(c)->gather;
+    const int has = c->comm->rank % 2, other = 1 - has;
+    push_args a = {};
+    a.from = (const uint4 *)(v + (size_t)has * lat_coarse_numbers(c));
+    a.site = g->site;
+    a.own = (uint32_t)g->own;
+    a.each = a.apart = (uint32_t)((size_t)c->rows * sizeof(lat_eight) / sizeof(uint4));
+    a.units = a.own * a.each;
+    if (exchange(g, &a))
+        return -1;
+    lat_mg_start(lat_mg_stream(c->dev), 0, take, blocks_of(&a), THREADS, a, other,
+                 (uint4 *)(v + (size_t)other * lat_coarse_numbers(c)));
     return lat_mg_launched();
 }
 
