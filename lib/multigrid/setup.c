@@ -125,7 +125,7 @@ static int make(lat_multigrid *m)
 /* What |r| falls by in a cycle after the search alone, about: a round always follows. */
 #define SEARCHED .88
 enum { MOST = 60 }; /* cycles of a solve for the rate */
-#define FALL 1e-4   /* of its residual */
+#define FALL 1e-3   /* of its residual */
 
 typedef struct course {
     double ratio[MOST + 1]; /* |r| over its target after so many cycles */

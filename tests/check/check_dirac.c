@@ -573,7 +573,7 @@ static void check_system(void)
         const lat_part all = both(&t), p = {parity, 1, t.all};
         const lat_dirac_matrix schur = {form, LAT_PLAIN};
         lat_dfield *z = lat_vector_new(t.s, "z");
-        double off[2], size[2];
+        double off[3], size[2];
         const lat_scalar minus[] = {{-1, 0}};
         CHECK(!t.s->ops->random(t.s, &all, 3, t.x)
                   && !t.d->ops->apply(t.d, full_m, &all, t.y, t.x, NULL)
@@ -592,6 +592,10 @@ static void check_system(void)
               "%s", lat_error());
         CHECK(sqrt(off[1] / size[1]) <= 400 * t.eps, "case %d: x_e off by %g", k,
               sqrt(off[1] / size[1]));
+        CHECK(!t.s->ops->copy(t.s, &p, t.x, t.y) && !t.d->ops->reconstruct(t.d, &p, t.y, t.y)
+                  && !t.s->ops->axpby(t.s, &all, minus, t.x, NULL, t.y, &off[2])
+                  && off[2] == off[1],
+              "case %d: where b is: %g, elsewhere %g", k, off[2], off[1]);
         lat_dfield_free(z);
         tear_down(&t);
     }
