@@ -54,6 +54,7 @@ typedef struct lat_dirac_options {
                      * LAT_HALO=first in the environment sets it, too */
     const double
         *there; /* on one GPU: the links, if they are there already (certify/plain_gpu.h) */
+    const lat_field *box; /* those of this rank's box (grid.h, lat_grid_host), if there are */
 } lat_dirac_options;
 
 typedef struct lat_dirac {

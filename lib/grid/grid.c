@@ -180,6 +180,13 @@ const lat_field *lat_grid_host(const lat_grid *g, const lat_field *host, lat_fie
                : part;
 }
 
+const lat_field *lat_grid_there(const lat_grid *g, const lat_field *host, const lat_field *there,
+                                lat_field *part)
+{
+    *part = (lat_field){.data = NULL};
+    return there ? there : lat_grid_host(g, host, part);
+}
+
 int lat_dfield_put(lat_dfield *f, int member, const lat_field *host, const double *weight)
 {
     lat_field part;

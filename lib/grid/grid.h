@@ -146,6 +146,10 @@ void lat_dfield_free(lat_dfield *f); /* NULL is allowed */
  * ghosts; to be freed in either case. NULL with lat_error set. All ranks call it. */
 const lat_field *lat_grid_host(const lat_grid *grid, const lat_field *host, lat_field *part);
 
+/* The same where somebody may have that already: `there`, if it is not NULL. */
+const lat_field *lat_grid_there(const lat_grid *grid, const lat_field *host, const lat_field *there,
+                                lat_field *part);
+
 /* A host field into a member, rounded once to the grid's storage, ghosts too; NULL: unit matrices.
  * Idle lanes get unit matrices. `weight`, if not NULL: the object of lattice direction mu is
  * multiplied by weight[mu] before it is rounded. Only for slots that hold the rank's own slices. */

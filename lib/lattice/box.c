@@ -248,6 +248,18 @@ int lat_box_take(const lat_box *box, const lat_field *u, int n, const int *objec
     return -1;
 }
 
+int lat_box_take_own(const lat_comm *comm, const lat_field *u, int n, lat_field *v)
+{
+    static const int all[] = {0, 1, 2, 3};
+    lat_box box;
+    *v = (lat_field){.data = NULL};
+    if (comm->size == 1)
+        return 0;
+    if (lat_box_of(comm, &u->head.geom, &box))
+        return -1;
+    return lat_box_slab(&box, &u->head.geom) ? 0 : lat_box_take(&box, u, n, all, true, v);
+}
+
 int lat_box_give(const lat_box *box, const lat_field *v, int n, const int *object, lat_field *u)
 {
     const transfer t = {box, u, v, n, object, false, true};

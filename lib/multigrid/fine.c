@@ -21,8 +21,8 @@ int lat_mg_fine_check(const lat_geometry *lattice, const lat_device *dev, int bl
     return 0;
 }
 
-int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const double *there,
-                     const int block[LAT_MAX_DIMS], const lat_coarse *coarse, int n)
+int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const int block[LAT_MAX_DIMS],
+                     const lat_coarse *coarse, int n)
 {
     const lat_grid *grid = d->space->grid;
     f->ops = f->down.ops = coarse->ops;
@@ -30,8 +30,6 @@ int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const
     f->down.to = coarse;
     f->space = d->space;
     f->d = d;
-    f->links = links;
-    f->at_hand = there;
     f->down.comm = grid->dev->comm;
     f->down.ranks = grid->dev->comm->size > 1;
     return lat_blocks_open(&f->down.blocks, &grid->spec.lattice, &grid->box, block, &coarse->sites)

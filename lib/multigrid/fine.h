@@ -14,6 +14,7 @@ typedef struct lat_mg_fine {
     lat_space *space;
     lat_dirac *d;
     const lat_field *links; /* ghosts are up to date */
+    const lat_field *box;   /* of lat_multigrid_options; in a setup */
     const double *at_hand;  /* on a GPU: they are there already; while it is opened */
     lat_transfer down;
     void *there; /* of the device */
@@ -22,10 +23,10 @@ typedef struct lat_mg_fine {
 /* Blocks for the lattice, which must fit ranks: 0, or -1 with lat_error set. */
 int lat_mg_fine_check(const lat_geometry *lattice, const lat_device *dev, int block[LAT_MAX_DIMS]);
 
-/* Above `coarse`, with these blocks. there: of lat_multigrid_options. n vectors. 0, or -1 with
+/* For the links, which are set, above `coarse`, with these blocks and n vectors. 0, or -1 with
  * lat_error set; lat_mg_fine_close in either case. */
-int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const lat_field *links, const double *there,
-                     const int block[LAT_MAX_DIMS], const lat_coarse *coarse, int n);
+int lat_mg_fine_open(lat_mg_fine *f, lat_dirac *d, const int block[LAT_MAX_DIMS],
+                     const lat_coarse *coarse, int n);
 void lat_mg_fine_close(lat_mg_fine *f);
 
 /* Weight and phase of the forward hop from coordinate x of direction mu; 0: there is none. */

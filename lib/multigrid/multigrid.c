@@ -124,6 +124,7 @@ void lat_multigrid_leave(lat_multigrid *m)
     lat_multigrid_smoothing_close(&m->single);
     lat_multigrid_smoothing_close(&m->half);
     drop_setup(m);
+    m->fine.box = NULL;
 }
 
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
@@ -164,8 +165,10 @@ static int open_levels(lat_multigrid *m, const lat_field *links)
     if (!m->coarse || !(m->z = lat_coarse_vector(&m->coarse->coarse))
         || !(m->correction = lat_coarse_vector(&m->coarse->coarse)))
         return -1;
-    return lat_mg_fine_open(&m->fine, m->d, links, m->options.there, block, &m->coarse->coarse,
-                            m->report.vectors);
+    m->fine.links = links;
+    m->fine.box = m->options.box;
+    m->fine.at_hand = m->options.there;
+    return lat_mg_fine_open(&m->fine, m->d, block, &m->coarse->coarse, m->report.vectors);
 }
 
 lat_multigrid *lat_multigrid_open(const lat_system *s, lat_dirac *d, const lat_field *links,

@@ -43,8 +43,9 @@ typedef struct lat_multigrid_options {
     int beside;               /* of them, in solves; 0: as many as the space has */
     const lat_field *known;   /* test vectors to begin with, host fields; NULL: random ones */
     lat_multigrid_state from; /* where their setup is; 0 rounds: they are of other links */
-    const double *there; /* on a GPU: the links, if they are there already (dirac.h); or NULL */
-    bool finished;       /* no round is to follow */
+    const double *there;  /* on a GPU: the links, if they are there already (dirac.h); or NULL */
+    const lat_field *box; /* as lat_dirac_options has it, until `leave`; or NULL */
+    bool finished;        /* no round is to follow */
 
     /* After the search and after each round: a setup goes on from these vectors, which are in
      * single precision, with the same bits. Not 0 ends the setup, which fails. NULL: not called. */

@@ -75,18 +75,11 @@ static int fill_gauge(lat_temporal *t, const lat_field *u)
 /* As ranks have links where they have boxes. */
 static int to_box(const lat_comm *comm, lat_temporal *t)
 {
-    static const int object = 0;
-    const lat_geometry *lattice = &t->g.head.geom;
-    lat_box box;
     lat_field part;
-    if (comm->size == 1)
-        return 0;
-    if (lat_box_of(comm, lattice, &box))
+    if (lat_box_take_own(comm, &t->g, 1, &part))
         return -1;
-    if (lat_box_slab(&box, lattice))
+    if (!part.data)
         return 0;
-    if (lat_box_take(&box, &t->g, 1, &object, true, &part))
-        return -1;
     lat_field_free(&t->g);
     t->g = part;
     return 0;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "common/progress.h"
+#include "lattice/box.h"
 #include "solve/deflation.h"
 #include "vector/mirror.h"
 #include "vector/temporal.h"
@@ -110,6 +111,15 @@ void lat_wilson_level_close(lat_wilson_level *l)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+/* Ranks give each other the links of their boxes once. */
+static int open_box(lat_wilson *w)
+{
+    if (lat_box_take_own(w->device->comm, w->links, LAT_MAX_DIMS, &w->box))
+        return -1;
+    w->options.dirac.box = w->options.setup.box = w->box.data ? &w->box : NULL;
+    return 0;
+}
+
 /* In double: what it finds of the links holds of the other levels, too. */
 static int open_outer(lat_wilson *w)
 {
@@ -130,7 +140,8 @@ lat_wilson *lat_wilson_open(lat_device *device, const lat_field *links, const la
     w->device = device;
     w->links = links;
     w->fermion = *fermion;
-    if (lat_temporal_open(device, links, options->dirac.there, &w->gauge) || open_outer(w)
+    if (lat_temporal_open(device, links, options->dirac.there, &w->gauge) || open_box(w)
+        || open_outer(w)
         || (options->inner != LAT_STORAGE_DOUBLE
             && lat_wilson_level_open(&w->inner, w, fermion, options->inner, options->columns))
         || !(w->b = lat_vector_raw(w->outer.space, "the sources"))
@@ -154,6 +165,7 @@ void lat_wilson_close(lat_wilson *w)
     lat_wilson_level_close(&w->inner);
     lat_wilson_level_close(&w->outer);
     lat_temporal_close(w->gauge);
+    lat_field_free(&w->box);
     free(w);
 }
 

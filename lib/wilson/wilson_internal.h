@@ -32,6 +32,7 @@ struct lat_wilson {
     lat_wilson_level wide;         /* of the multigrid, where inner is in half or has few columns */
     lat_device *device;
     const lat_field *links;
+    lat_field box; /* of them, for all levels, where ranks have boxes */
     lat_fermion fermion;
     lat_temporal *gauge; /* of all spaces; NULL: that of the links */
     long promoted;       /* columns that needed it */

@@ -98,7 +98,7 @@ static lat_dirac *dirac_cpu_open(lat_space *s, const lat_field *u, const lat_fer
     c->lanes = lat_dirac_lanes_table[lat_isa_widest()][s->nc]
                + (s->grid->spec.storage == LAT_STORAGE_DOUBLE);
     lat_field part;
-    const lat_field *here = lat_grid_host(s->grid, u, &part);
+    const lat_field *here = lat_grid_there(s->grid, u, options->box, &part);
     const int rc = here ? fill_operator(c, u, here, options) : -1;
     lat_field_free(&part);
     if (rc == 0)

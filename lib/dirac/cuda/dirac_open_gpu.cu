@@ -147,7 +147,7 @@ template <int P> static int fill(lat_gpu_dirac *d, const lat_field *u, const lat
     double *all = NULL;
     unsigned long long *bad = NULL;
     lat_field part;
-    const lat_field *here = lat_grid_host(d->s->space.grid, u, &part);
+    const lat_field *here = lat_grid_there(d->s->space.grid, u, o->box, &part);
     int rc = lat_agree(dev->dev.comm, lat_rc(!here || reserve<P>(d, &bad)
                                              || lat_cuda_bring_links(dev, here, o->there, &all)));
     const size_t held = rc ? 0 : lat_field_held(here) / 4;

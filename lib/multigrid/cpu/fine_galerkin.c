@@ -191,7 +191,7 @@ static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 int lat_mg_cpu_fine_galerkin(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 {
     lat_field part;
-    const lat_field *links = lat_grid_host(f->space->grid, f->links, &part);
+    const lat_field *links = lat_grid_there(f->space->grid, f->links, f->box, &part);
     int32_t *const next = lat_blocks_next(&f->down.blocks);
     const source s = {f, links, next};
     int rc = lat_agree(f->down.comm, links && next ? 0 : -1);

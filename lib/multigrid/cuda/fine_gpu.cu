@@ -91,7 +91,7 @@ int lat_mg_gpu_fine_open(lat_mg_fine *f)
     int32_t *const place = (int32_t *)lat_alloc((size_t)b->sites, sizeof *place, "blocks");
     double *all = NULL;
     lat_field part;
-    const lat_field *links = lat_grid_host(f->space->grid, f->links, &part);
+    const lat_field *links = lat_grid_there(f->space->grid, f->links, f->box, &part);
     f->there = g;
     int rc = g && place && links ? 0 : -1;
     if (rc == 0) {
