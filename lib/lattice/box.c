@@ -248,7 +248,7 @@ int lat_box_take(const lat_box *box, const lat_field *u, int n, const int *objec
     return -1;
 }
 
-int lat_box_take_own(const lat_comm *comm, const lat_field *u, int n, lat_field *v)
+int lat_box_take_own(const lat_comm *comm, const lat_field *u, lat_field *v)
 {
     static const int all[] = {0, 1, 2, 3};
     lat_box box;
@@ -257,7 +257,9 @@ int lat_box_take_own(const lat_comm *comm, const lat_field *u, int n, lat_field 
         return 0;
     if (lat_box_of(comm, &u->head.geom, &box))
         return -1;
-    return lat_box_slab(&box, &u->head.geom) ? 0 : lat_box_take(&box, u, n, all, true, v);
+    if (lat_box_slab(&box, &u->head.geom))
+        return 0;
+    return lat_box_take(&box, u, (int)lat_header_objects(&u->head), all, true, v);
 }
 
 int lat_box_give(const lat_box *box, const lat_field *v, int n, const int *object, lat_field *u)

@@ -40,9 +40,9 @@ int lat_box_part(const lat_box *box, const lat_field *u, int n, bool ghosts, lat
 int lat_box_take(const lat_box *box, const lat_field *u, int n, const int *object, bool ghosts,
                  lat_field *v);
 
-/* The same of all objects of a site, n of them, at most four, with ghosts, where ranks of u have
- * boxes; where they have slabs v has no data. */
-int lat_box_take_own(const lat_comm *comm, const lat_field *u, int n, lat_field *v);
+/* The same of all objects of a site, with ghosts, where ranks of u have boxes; where they have
+ * slabs v has no data. */
+int lat_box_take_own(const lat_comm *comm, const lat_field *u, lat_field *v);
 
 /* And back: the objects of v become these of u. */
 int lat_box_give(const lat_box *box, const lat_field *v, int n, const int *object, lat_field *u);

@@ -76,7 +76,7 @@ static int fill_gauge(lat_temporal *t, const lat_field *u)
 static int to_box(const lat_comm *comm, lat_temporal *t)
 {
     lat_field part;
-    if (lat_box_take_own(comm, &t->g, 1, &part))
+    if (lat_box_take_own(comm, &t->g, &part))
         return -1;
     if (!part.data)
         return 0;

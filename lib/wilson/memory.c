@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include "base/error.h"
+#include "lattice/box.h"
 
 /* What all sizes depend on. */
 typedef struct count {
@@ -13,7 +14,7 @@ typedef struct count {
     int nc;        /* colours in the device's memory */
     const lat_wilson_options *o;
     const lat_wilson_use *use;
-    bool clover, gpu;
+    bool clover, gpu, boxes;
     double share; /* of a vector's memory that one of S takes */
 } count;
 
@@ -113,8 +114,9 @@ static double in_all(const count *k, bool spare)
     const lat_storage storage = k->o->inner;
     const bool mixed = storage != LAT_STORAGE_DOUBLE && !k->use->twists;
     const lat_solver solver = k->use->solver;
-    double bytes = vectors(k, LAT_STORAGE_DOUBLE, 2)                 /* b, x */
-                   + (k->sites + k->slices) * 2 * k->nc * k->nc * 8; /* the temporal gauge */
+    /* b and x, the temporal gauge, and on a CPU the links of a box */
+    double bytes = vectors(k, LAT_STORAGE_DOUBLE, 2)
+                   + (k->sites + k->slices) * 2 * k->nc * k->nc * 8 * (k->boxes ? 5 : 1);
     if (k->use->twists)
         return bytes + operator_of(k, LAT_STORAGE_DOUBLE, true)
                + vectors(k, LAT_STORAGE_DOUBLE, 4 + 2 * k->use->twists);
@@ -137,6 +139,12 @@ static double in_all(const count *k, bool spare)
            + iterated(k, LAT_STORAGE_SINGLE, spare);
 }
 
+static bool has_boxes(const lat_comm *comm, const lat_geometry *lattice)
+{
+    lat_box box;
+    return comm->size > 1 && !lat_box_of(comm, lattice, &box) && !lat_box_slab(&box, lattice);
+}
+
 double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const lat_fermion *fermion,
                         const lat_wilson_options *o, const lat_wilson_use *use, bool spare)
 {
@@ -151,6 +159,7 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
                      .use = use,
                      .clover = lat_fermion_blocks(fermion),
                      .gpu = dev->gpu,
+                     .boxes = !dev->gpu && has_boxes(dev->comm, &links->geom),
                      .share = dev->gpu && ranks == 1 && o->form != LAT_FULL ? .5 : 1};
     return in_all(&k, spare);
 }

@@ -114,7 +114,7 @@ void lat_wilson_level_close(lat_wilson_level *l)
 /* Ranks give each other the links of their boxes once. */
 static int open_box(lat_wilson *w)
 {
-    if (lat_box_take_own(w->device->comm, w->links, LAT_MAX_DIMS, &w->box))
+    if (lat_box_take_own(w->device->comm, w->links, &w->box))
         return -1;
     w->options.dirac.box = w->options.setup.box = w->box.data ? &w->box : NULL;
     return 0;
