@@ -282,8 +282,9 @@ static int restart(davidson *z)
     return complete_all(z, z->keep);
 }
 
-/* The modes, y, with residuals from their definition: 1; 0 where they are not good, and a restart
- * is needed, as image 0 is overwritten. */
+/* The modes, y, with residuals from their definition: 1; 0 where they are not good. Then a restart
+ * is needed, as image 0 is overwritten, and all residuals: vectors of a level of several copies mix
+ * from one look to the next, and one that was good may have the residual of another. */
 static int finish(davidson *z, lat_dfield **y, double *value, double *residual, double *worst)
 {
     lat_search *w = z->w;
@@ -293,7 +294,7 @@ static int finish(davidson *z, lat_dfield **y, double *value, double *residual, 
     for (int k = 0; k < w->want; k++) {
         if (lat_search_residual(w, y[k], z->image[0], &value[k], &residual[k]))
             return -1;
-        z->residual[k] = residual[k];
+        z->residual[k] = INFINITY;
     }
     lat_search_order(w, w->want, value, residual, y);
     return lat_search_converged(w, w->want, value, residual, &converged, worst);
