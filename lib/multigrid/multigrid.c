@@ -130,21 +130,19 @@ void lat_multigrid_leave(lat_multigrid *m)
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d)
 {
     const double mass = d->fermion.mass - m->mass, twist = d->fermion.twist - m->twist;
-    const bool other = d->fermion.mass != m->set_mass || d->fermion.twist != m->set_twist;
-    int rc = 0;
     take_system(m, s);
     m->d = m->fine.d = d;
     m->fine.space = d->space;
-    if (open_fields(m))
-        return -1;
-    for (lat_level *l = m->coarse; l && other && rc == 0; l = l->next)
-        rc = lat_coarse_finish(&l->coarse, mass, twist, l->dense);
-    if (rc == 0 && other)
-        rc = lat_multigrid_fit(m);
+    if (d->fermion.mass == m->set_mass && d->fermion.twist == m->set_twist)
+        return 0;
     m->set_mass = d->fermion.mass;
     m->set_twist = d->fermion.twist;
-    if (m->light)
-        drop_setup(m);
+    int rc = open_fields(m);
+    for (lat_level *l = m->coarse; l && rc == 0; l = l->next)
+        rc = lat_coarse_finish(&l->coarse, mass, twist, l->dense);
+    if (rc == 0)
+        rc = lat_multigrid_fit(m);
+    drop_setup(m);
     return rc;
 }
 

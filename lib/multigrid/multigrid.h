@@ -84,7 +84,7 @@ void lat_multigrid_close(lat_multigrid *m); /* NULL is allowed */
 void lat_multigrid_leave(lat_multigrid *m);
 int lat_multigrid_move(lat_multigrid *m, const lat_system *s, lat_dirac *d);
 
-/* Gives back what setups and `draw` alone need, before solves take memory. */
+/* Gives back what setups and `draw` alone read, before solves take memory. */
 void lat_multigrid_lighten(lat_multigrid *m);
 
 /* Solves smooth in s, an operator of the same matrix in fewer bits, where its space has their

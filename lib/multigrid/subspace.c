@@ -94,10 +94,14 @@ int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *to)
     const lat_coarse *c = &m->coarse->coarse;
     if (m->light)
         return lat_fail("multigrid: expected test vectors and P, which solves have given back");
-    if (lat_coarse_random(c, SAMPLE, m->z)
-        || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, m->x, m->z)
-        || s->ops->get(s, &both, m->x, x, lat_column_numbers)
-        || m->ops->apply(c, m->correction, m->z))
+    lat_dfield *const drawn = lat_vector_new(s, "a certificate");
+    const int failed = !drawn || lat_coarse_random(c, SAMPLE, m->z)
+                       || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, drawn,
+                                               m->z)
+                       || s->ops->get(s, &both, drawn, x, lat_column_numbers)
+                       || m->ops->apply(c, m->correction, m->z);
+    lat_dfield_free(drawn);
+    if (failed)
         return -1;
     lat_eight *const z = lat_alloc(2, lat_coarse_bytes(c), "a certificate");
     const int rc = z ? sample(m, z, z + lat_coarse_bytes(c) / sizeof *z, to) : -1;

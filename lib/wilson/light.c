@@ -45,6 +45,7 @@ int lat_wilson_make_multigrid(lat_wilson *w)
     if (w->multigrid)
         return 0;
     o.there = w->options.dirac.there;
+    o.box = w->options.dirac.box;
     if (!(o.columns > 0))
         o.columns = w->options.columns;
     if (!w->options.multigrid || w->options.form == LAT_FULL

@@ -116,7 +116,7 @@ static int open_box(lat_wilson *w)
 {
     if (lat_box_take_own(w->device->comm, w->links, &w->box))
         return -1;
-    w->options.dirac.box = w->options.setup.box = w->box.data ? &w->box : NULL;
+    w->options.dirac.box = w->box.data ? &w->box : NULL;
     return 0;
 }
 

@@ -121,12 +121,12 @@ static void restricted(setting *s, const lat_eight *z, lat_eight *image)
 {
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     const lat_mg_ops *ops = s->m->ops;
-    lat_dfield *to = lat_vector_new(s->d->space, "M P z");
-    need(to && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x, z)
-             && !s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}, &both, to, s->m->x,
-                                  NULL)
+    lat_dfield *x = lat_vector_new(s->d->space, "P z"), *to = lat_vector_new(s->d->space, "M P z");
+    need(x && to && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, x, z)
+             && !s->d->ops->apply(s->d, (lat_dirac_matrix){LAT_FULL, LAT_PLAIN}, &both, to, x, NULL)
              && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, to, image),
          "operators");
+    lat_dfield_free(x);
     lat_dfield_free(to);
 }
 
@@ -143,11 +143,12 @@ static void check_transfer(setting *s)
     const lat_mg_ops *ops = s->m->ops;
     lat_eight *z = lat_coarse_vector(c), *back = lat_coarse_vector(c),
               *image = lat_coarse_vector(c);
-    need(
-        !lat_coarse_random(c, 3, z)
-            && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x, z)
-            && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, s->m->x, back),
-        "transfers");
+    lat_dfield *x = lat_vector_new(s->d->space, "P z");
+    need(x && !lat_coarse_random(c, 3, z)
+             && !ops->fine_prolong(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, x, z)
+             && !ops->fine_restrict(&s->m->fine, true, LAT_EIGHT, lat_column_numbers, x, back),
+         "transfers");
+    lat_dfield_free(x);
     device_case(under, "P^+ P = 1");
     const double one = differ(c, back, z);
     CHECK(one < bound(c->rows), "%.2g", one);
