@@ -40,6 +40,9 @@ typedef struct lat_coarse {
 int lat_coarse_open(lat_coarse *c, int n);
 void lat_coarse_close(lat_coarse *c);
 
+/* Has each rank a batch of its own to solve? 0, 2, .. have batch 0, the others batch 1. */
+static inline bool lat_coarse_divides(const lat_coarse *c) { return c->divided && c->active == 2; }
+
 /* A vector of zeros, of c->ops; NULL, with lat_error set, without memory. */
 lat_eight *lat_coarse_vector(const lat_coarse *c);
 

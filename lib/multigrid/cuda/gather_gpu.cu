@@ -55,36 +55,51 @@ void lat_mg_gather_close(lat_mg_gather *g)
 
 /* ---- one exchange ---------------------------------------------------------------------------- */
 
-/* What a rank gives, in units of 16 bytes: `each` of every site of its blocks, which are `apart`
- * units apart, or of theirs (`own` is not 0); or, without `site`, `units` side by side. */
+/* What ranks give each other, in units of 16 bytes: `each` of every site of a rank's blocks, which
+ * are `apart` units apart; or, without `site`, `units` side by side. */
 typedef struct push_args {
     const uint4 *from;
-    const int32_t *site; /* [own] of this rank, or [rank][own] */
+    const int32_t *site; /* [rank][own] */
     uint32_t units, each, apart, own;
+    bool back;    /* the sites are those of the rank that gets them, not of the one that gives */
+    size_t batch; /* units from what ranks 0, 2, .. get to what the others do */
     size_t half, part; /* bytes: where this call's parts begin in a window */
     char *mine, *window[LAT_CUDA_WINDOW_RANKS];
     int rank, ranks;
     uint32_t call;
 } push_args;
 
-/* Where unit i is. */
-DEVICE size_t place_of(const push_args &a, const int32_t *site, uint32_t i)
+/* Where unit i of what a rank gives to another is. */
+DEVICE size_t place_of(const push_args &a, int gives, int gets, uint32_t i)
 {
     const uint32_t k = i / a.each;
-    return site ? (size_t)site[k] * a.apart + i - k * a.each : i;
+    if (!a.site)
+        return i;
+    const int32_t *const site = a.site + (a.back ? gets : gives) * a.own;
+    return (size_t)site[k] * a.apart + i - k * a.each;
 }
 
 /* To the windows of others, or (own) to that of this rank. */
 template <bool OWN> static __global__ void push(const __grid_constant__ push_args a)
 {
     const int other = ((int)blockIdx.y + 1 + a.rank) % a.ranks;
-    const int32_t *const site = a.own ? a.site + other * a.own : a.site;
+    const uint4 *const from = a.from + (size_t)(other % 2) * a.batch;
     uint4 *const to = (uint4 *)((OWN ? a.mine : a.window[other]) + a.half
                                 + (size_t)a.rank * a.part);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
          i += gridDim.x * blockDim.x)
-        to[i] = a.from[place_of(a, site, i)];
+        to[i] = from[place_of(a, a.rank, other, i)];
     __threadfence_system();
+}
+
+/* From this rank's window: what rank `first` and those after it have given. */
+static __global__ void take(const __grid_constant__ push_args a, int first, uint4 *to)
+{
+    const int other = ((int)blockIdx.y + first) % a.ranks;
+    const uint4 *const from = (const uint4 *)(a.mine + a.half + (size_t)other * a.part);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
+         i += gridDim.x * blockDim.x)
+        to[place_of(a, other, a.rank, i)] = from[i];
 }
 
 /* Thread k: tells rank k that it is there, and waits for what rank k sends. */
@@ -155,64 +170,60 @@ int lat_mg_gather_face(lat_mg_gather *g, const void *mine, size_t bytes, void *t
     return lat_mg_launched();
 }
 
-/* From this rank's window; site: [rank][own]. */
-static __global__ void spread(const __grid_constant__ push_args a, const int32_t *site, int own,
-                              uint4 *to)
+/* The place of a pointer in vectors of sites, and how many units a site has there. */
+static push_args of_sites(const lat_coarse *c, const void *from, size_t each, size_t apart)
 {
-    const int other = ((int)blockIdx.y + 1 + a.rank) % a.ranks;
-    const uint4 *const from = (const uint4 *)(a.mine + a.half + (size_t)other * a.part);
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
-         i += gridDim.x * blockDim.x)
-        to[place_of(a, site + other * own, i)] = from[i];
+    const lat_mg_gather *const g = &lat_mg_gpu_of(c)->gather;
+    push_args a = {};
+    a.from = (const uint4 *)from;
+    a.site = g->site;
+    a.own = (uint32_t)g->own;
+    a.each = (uint32_t)(each / sizeof(uint4));
+    a.apart = (uint32_t)(apart / sizeof(uint4));
+    a.units = a.own * a.each;
+    return a;
+}
+
+/* Exchanges, and takes to `to` what `givers` ranks from `first` on have given. */
+static int exchange_sites(const lat_coarse *c, push_args *a, int first, int givers, void *to)
+{
+    if (exchange(&lat_mg_gpu_of(c)->gather, a))
+        return -1;
+    lat_mg_start(lat_mg_stream(c->dev), 0, take, dim3(blocks_of(a), (unsigned)givers), THREADS, *a,
+                 first, (uint4 *)to);
+    return lat_mg_launched();
 }
 
 int lat_mg_gather_sites(const lat_coarse *c, size_t bytes, void *v)
 {
     const size_t each = (size_t)c->rows * sizeof(lat_eight);
     for (size_t at = 0; at < bytes && c->ranks; at += each) {
-        lat_mg_gather *const g = &lat_mg_gpu_of(c)->gather;
-        uint4 *const first = (uint4 *)((char *)v + at);
-        push_args a = {};
-        a.from = first;
-        a.site = g->site + c->comm->rank * g->own;
-        a.each = (uint32_t)(each / sizeof(uint4));
-        a.apart = (uint32_t)(bytes / sizeof(uint4));
-        a.units = (uint32_t)g->own * a.each;
-        if (exchange(g, &a))
+        push_args a = of_sites(c, (char *)v + at, each, bytes);
+        if (exchange_sites(c, &a, c->comm->rank + 1, c->comm->size - 1, (char *)v + at))
             return -1;
-        lat_mg_start(lat_mg_stream(c->dev), 0, spread, dim3(blocks_of(&a), (unsigned)a.ranks - 1),
-                     THREADS, a, g->site, g->own, first);
     }
-    return lat_mg_launched();
-}
-
-/* From this rank's window what rank `of` has given. */
-static __global__ void take(const __grid_constant__ push_args a, int of, uint4 *to)
-{
-    const uint4 *const from = (const uint4 *)(a.mine + a.half + (size_t)of * a.part);
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
-         i += gridDim.x * blockDim.x)
-        to[place_of(a, a.site + a.rank * a.own, i)] = from[i];
-}
-
-int lat_mg_gpu_swap(const lat_coarse *c, lat_eight *v)
-{
-    lat_mg_gather *const g = &lat_mg_gpu_of(c)->gather;
-    const int has = c->comm->rank % 2, other = 1 - has;
-    push_args a = {};
-    a.from = (const uint4 *)(v + (size_t)has * lat_coarse_numbers(c));
-    a.site = g->site;
-    a.own = (uint32_t)g->own;
-    a.each = a.apart = (uint32_t)((size_t)c->rows * sizeof(lat_eight) / sizeof(uint4));
-    a.units = a.own * a.each;
-    if (exchange(g, &a))
-        return -1;
-    lat_mg_start(lat_mg_stream(c->dev), 0, take, blocks_of(&a), THREADS, a, other,
-                 (uint4 *)(v + (size_t)other * lat_coarse_numbers(c)));
-    return lat_mg_launched();
+    return 0;
 }
 
 int lat_mg_gpu_gather(const lat_coarse *c, lat_eight *v)
 {
     return lat_mg_gather_sites(c, (size_t)c->rows * sizeof *v, v);
+}
+
+int lat_mg_gather_own_batch(const lat_coarse *c, lat_eight *v)
+{
+    const size_t site = (size_t)c->rows * sizeof *v, numbers = lat_coarse_numbers(c);
+    const int rank = c->comm->rank;
+    push_args a = of_sites(c, v, site, site);
+    a.batch = numbers * sizeof *v / sizeof(uint4);
+    return exchange_sites(c, &a, rank + 1, c->comm->size - 1, v + (size_t)(rank % 2) * numbers);
+}
+
+int lat_mg_gpu_swap(const lat_coarse *c, lat_eight *v)
+{
+    const size_t site = (size_t)c->rows * sizeof *v, numbers = lat_coarse_numbers(c);
+    const int has = c->comm->rank % 2, other = 1 - has;
+    push_args a = of_sites(c, v + (size_t)has * numbers, site, site);
+    a.back = true;
+    return exchange_sites(c, &a, other, 1, v + (size_t)other * numbers);
 }
