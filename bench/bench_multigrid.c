@@ -198,8 +198,9 @@ static long run(const lat_field *u, const lat_fermion *f, int columns, lat_solve
                                 .max_iterations = most};
     for (lat_level *l = m ? m->coarse : NULL; l; l = l->next)
         l->solves = l->iterations = l->ran = l->applied = 0;
-    const double first = seconds_of(w, &job, report),
-                 seconds = m && gpu ? seconds_of(w, &job, report) : first;
+    const double first = seconds_of(w, &job, report);
+    lat_solve_report once[MOST] = {{0}};
+    const double seconds = m && gpu ? seconds_of(w, &job, once) : first;
     const long iterations = largest(report, columns);
     if (m)
         print_levels(m, columns, setup);

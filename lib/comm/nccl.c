@@ -30,13 +30,15 @@ typedef struct unique_id {
     F(int, GroupStart, (void)) \
     F(int, GroupEnd, (void)) \
     F(int, Send, (const void *p, size_t count, int type, int to, void *all, void *stream)) \
-    F(int, Recv, (void *p, size_t count, int type, int from, void *all, void *stream))
+    F(int, Recv, (void *p, size_t count, int type, int from, void *all, void *stream)) \
+    F(int, AllGather, (const void *p, void *to, size_t count, int type, void *all, void *stream))
 enum { BYTES = 0 };
 
 struct lat_nccl {
 #define MEMBER(type, name, arguments) type(*name) arguments;
     EACH_FUNCTION(MEMBER)
     void *all;
+    int rank;
     char version[16];
     bool shared; /* ranks may share a GPU: no NCCL says so, the tests' library does */
 };
@@ -123,6 +125,7 @@ static int join(const lat_comm *comm, lat_nccl *n, lat_nccl_reason *reason)
                            "ncclCommInitRank");
     if (mine)
         n->all = NULL;
+    n->rank = comm->rank;
     return lat_nccl_agree(comm, mine, reason);
 }
 
@@ -188,13 +191,22 @@ static void sort(const lat_message *m, int count, bool out, int *order)
     }
 }
 
+/* Has all gone well that was begun before? */
+static int check_before(const lat_nccl *n)
+{
+    int late = 0;
+    return check(n, n->CommGetAsyncError(n->all, &late), "ncclCommGetAsyncError")
+                   || check(n, late, "an exchange")
+               ? -1
+               : 0;
+}
+
 int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m)
 {
-    int out[LAT_MESSAGES], in[LAT_MESSAGES], late = 0;
+    int out[LAT_MESSAGES], in[LAT_MESSAGES];
     if (count > LAT_MESSAGES)
         return lat_fail("NCCL: %d messages are too many to exchange at once", count);
-    if (check(n, n->CommGetAsyncError(n->all, &late), "ncclCommGetAsyncError")
-        || check(n, late, "an exchange") || check(n, n->GroupStart(), "ncclGroupStart"))
+    if (check_before(n) || check(n, n->GroupStart(), "ncclGroupStart"))
         return -1;
     sort(m, count, true, out);
     sort(m, count, false, in);
@@ -209,4 +221,12 @@ int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m
                        "ncclRecv");
     }
     return check(n, n->GroupEnd(), "ncclGroupEnd") || rc ? -1 : 0;
+}
+
+int lat_nccl_gather(lat_nccl *n, void *stream, void *all, size_t bytes)
+{
+    const char *const mine = (const char *)all + (size_t)n->rank * bytes;
+    if (check_before(n))
+        return -1;
+    return check(n, n->AllGather(mine, all, bytes, BYTES, n->all, stream), "ncclAllGather");
 }

@@ -31,6 +31,9 @@ int lat_nccl_open(const lat_comm *comm, const char gpu[LAT_NCCL_GPU], lat_nccl *
 /* Puts an exchange of device memory into a stream of CUDA. 0 or -1. */
 int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m);
 
+/* The same: `bytes` of each rank, at all + rank * bytes there, to all ranks. */
+int lat_nccl_gather(lat_nccl *n, void *stream, void *all, size_t bytes);
+
 /* When all exchanges have ended: all ranks call it, and wait for each other; after a failure it
  * leaves all to the end of the process. lat_nccl_abort: without the others. NULL is allowed. */
 void lat_nccl_close(lat_nccl *n);

@@ -192,3 +192,10 @@ int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream)
     return lat_rc(failed(cudaEventRecord(c->arrived, c->stream))
                   || failed(cudaStreamWaitEvent(stream, c->arrived, 0)));
 }
+
+bool lat_cuda_carry_gathers(const lat_cuda_carrier *c) { return c->nccl != NULL; }
+
+int lat_cuda_carry_gather(lat_cuda_carrier *c, cudaStream_t stream, void *all, size_t bytes)
+{
+    return lat_nccl_gather(c->nccl, stream, all, bytes);
+}

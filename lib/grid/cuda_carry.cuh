@@ -31,3 +31,8 @@ void lat_cuda_describe_faces(const lat_device *dev, bool peer, bool carried, cha
  * the stream. One exchange at a time. */
 int lat_cuda_carry_begin(lat_cuda_carrier *c, cudaStream_t stream, int n, const lat_message *m);
 int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream);
+
+/* Is NCCL there? Then `bytes` of each rank, at all + rank * bytes on the device, go to all ranks,
+ * in the order of the stream. */
+bool lat_cuda_carry_gathers(const lat_cuda_carrier *c);
+int lat_cuda_carry_gather(lat_cuda_carrier *c, cudaStream_t stream, void *all, size_t bytes);

@@ -216,6 +216,29 @@ static void exchange(const lat_comm *comm)
     lat_nccl_close(n);
 }
 
+/* Ranks gather, and exchange in between; all is in the host's memory. */
+static void gather_all(const lat_comm *comm)
+{
+    lat_nccl *const n = open_all(comm);
+    char all[MOST][LENGTH];
+    for (int round = 1; n && round < 20; round++) {
+        const size_t bytes = (size_t)length(round, 0, 0, 0) + 1;
+        char *const v = all[0];
+        int wrong = 0;
+        memset(all, -1, sizeof all);
+        for (size_t i = 0; i < bytes; i++)
+            v[(size_t)comm->rank * bytes + i] = byte(comm->rank, round, 0, i);
+        CHECK(lat_nccl_gather(n, NULL, all, bytes) == 0, "%s", lat_error());
+        for (int r = 0; r < comm->size; r++)
+            for (size_t i = 0; i < bytes; i++)
+                wrong += v[(size_t)r * bytes + i] != byte(r, round, 0, i);
+        CHECK(wrong == 0, "round %d, rank %d of %d: %d bytes", round, comm->rank, comm->size,
+              wrong);
+        exchange_round(comm, n, round);
+    }
+    lat_nccl_close(n);
+}
+
 static void exchange_wrong(const lat_comm *comm)
 {
     lat_nccl *const n = open_all(comm);
@@ -246,6 +269,9 @@ static void check_exchanges(const char *fake)
     check_case("exchanges bring what was sent, whatever the order of the lists");
     for (int ranks = 1; ranks <= MOST; ranks++)
         on_ranks(ranks, fake, "", exchange);
+    check_case("ranks gather what each of them has");
+    for (int ranks = 1; ranks <= MOST; ranks++)
+        on_ranks(ranks, fake, "", gather_all);
     check_case("lengths that do not match, and a network that breaks, are sentences");
     on_ranks(2, fake, "", exchange_wrong);
     on_ranks(2, fake, "breaks", exchange_broken);

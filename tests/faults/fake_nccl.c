@@ -292,3 +292,23 @@ int ncclRecv(void *p, size_t count, int type, int from, void *all, void *stream)
 {
     return add(false, p, count, type, from, all, stream);
 }
+
+/* All sends first, as in a group of its own. */
+int ncclAllGather(const void *p, void *to, size_t count, int type, void *all, void *stream)
+{
+    communicator *const c = all;
+    if (type != 0 || !p || !to || count == 0 || !c || group.depth > 0)
+        return BAD_ARGUMENT;
+    if (p != (char *)to + (size_t)c->rank * count)
+        return BAD_USAGE; /* NCCL would copy it */
+    c->group++;
+    int rc = DONE;
+    for (int receive = 0; receive < 2; receive++)
+        for (int r = 0; r < c->ranks && rc == DONE; r++) {
+            char *const at = receive ? (char *)to + (size_t)r * count : (char *)p;
+            const call q = {!receive, at, count, r, c, stream};
+            if (r != c->rank)
+                rc = run(&q);
+        }
+    return rc;
+}

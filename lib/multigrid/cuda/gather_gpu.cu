@@ -8,12 +8,18 @@
 #include "multigrid/cuda/cuda_multigrid.cuh"
 
 #include <stdlib.h>
+#include "grid/cuda_carry.cuh"
 
 static const int THREADS = 256;
 
 enum { FLAGS = LAT_CUDA_WINDOW_RANKS * sizeof(uint32_t) };
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "what ranks give each other"); }
+
+static lat_cuda_carrier *carrier_of(const lat_mg_gather *g)
+{
+    return lat_cuda_device_of(g->dev)->carrier;
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -39,7 +45,7 @@ int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g)
                              &g->window)
         || !(g->site = upload_sites(c)))
         return -1;
-    if (g->window.direct)
+    if (g->window.direct || lat_cuda_carry_gathers(carrier_of(g)))
         return 0;
     return lat_rc(failed(cudaMallocHost((void **)&g->mine, g->part))
                   || failed(cudaMallocHost((void **)&g->all, g->part * (size_t)ranks)));
@@ -120,9 +126,11 @@ static unsigned blocks_of(const push_args *a)
     return blocks < most ? blocks : most;
 }
 
-/* Through the memory of the hosts, where GPUs do not reach each other. */
-static int stage(lat_mg_gather *g, char *parts, size_t bytes)
+/* By NCCL, or through the memory of the hosts, where GPUs do not reach each other. */
+static int carry(lat_mg_gather *g, char *parts, size_t bytes)
 {
+    if (lat_cuda_carry_gathers(carrier_of(g)))
+        return lat_cuda_carry_gather(carrier_of(g), lat_mg_stream(g->dev), parts, g->part);
     if (lat_mg_gpu_fetch(g->dev, g->mine, parts + (size_t)g->comm->rank * g->part, bytes)
         || g->comm->gather(g->comm, g->mine, bytes, g->all))
         return -1;
@@ -132,7 +140,7 @@ static int stage(lat_mg_gather *g, char *parts, size_t bytes)
     return 0;
 }
 
-/* What all give is in this rank's window; but its own only where it is staged. */
+/* What all give is in this rank's window; but its own only where it is carried. */
 static int exchange(lat_mg_gather *g, push_args *a)
 {
     const cudaStream_t stream = lat_mg_stream(g->dev);
@@ -144,7 +152,7 @@ static int exchange(lat_mg_gather *g, push_args *a)
     a->call = g->calls;
     if (!g->window.direct) {
         lat_mg_start(stream, 0, push<true>, blocks_of(a), THREADS, *a);
-        return stage(g, a->mine + a->half, a->units * sizeof(uint4));
+        return carry(g, a->mine + a->half, a->units * sizeof(uint4));
     }
     for (int k = 0; k < a->ranks; k++)
         a->window[k] = g->window.of[k];

@@ -10,6 +10,19 @@ extern "C" {
 #include "vector/apply.h"
 }
 
+/* Where a branch of the whole lattice is in what ranks have gathered: number n of rank r's branch k
+ * at r `each` + n slices + k; slices: of the rank, 0 where there is no branch. */
+typedef struct lat_gpu_branch {
+    uint32_t rank, slices, slice;
+} lat_gpu_branch;
+
+/* Ranks give each other sums of branches by NCCL, where not all of them write to all windows. */
+typedef struct lat_gpu_gather {
+    lat_gpu_branch *branch; /* on the device: [branches of the whole lattice]; NULL: they do not */
+    uint32_t most;          /* branches of a rank, at most */
+    double *all;            /* on the device: [rank][number][its branches] */
+} lat_gpu_gather;
+
 /* A batch is
  *     [column][parity][group of 32 sites]                                       (cuda_spinor.cuh)
  * A space on a GPU: how sites are numbered, where sums are made, and what ranks send each other.
@@ -40,6 +53,7 @@ typedef struct lat_gpu_space {
     uint32_t branches; /* of a slice here, .. */
     uint32_t all_branches, width; /* .. on all ranks, as places in packets: a power of two */
     lat_gpu_whole whole;
+    lat_gpu_gather gather;
     double *slices_host; /* sums of branches on the host, where ranks add them up through MPI */
     uint32_t groups;     /* of a parity */
     size_t group, parity, column; /* bytes */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ghosts_gpu.cu: the memory in which the GPUs of several ranks give each other faces and sums. */
+#include <stdlib.h>
 #include "grid/cuda_carry.cuh"
 #include "vector/cuda/cuda_space.cuh"
 extern "C" {
@@ -49,11 +50,59 @@ static int choose_ways(lat_gpu_space *s)
         any[peer ? 0 : 1] = 1;
     }
     if (dev->comm->max(dev->comm, any, 2)
-        || (any[1] > 0 && lat_cuda_carrier_prepare(lat_cuda_device_of(dev)->carrier)))
+        || ((any[1] > 0 || !s->window.direct)
+            && lat_cuda_carrier_prepare(lat_cuda_device_of(dev)->carrier)))
         return -1;
     lat_cuda_describe_faces(dev, any[0] > 0, any[1] > 0, text, sizeof text);
     lat_verbose("faces of spinors: %s", text);
     return 0;
+}
+
+/* Which branches of the lattice rank r has, to branch[]; it returns their number. */
+static uint32_t branches_of(const lat_gpu_space *s, int r, lat_gpu_branch *branch)
+{
+    const lat_grid *grid = s->space.grid;
+    const lat_box box = lat_box_at(&grid->box, &grid->spec.lattice, r);
+    const uint32_t some = (uint32_t)box.count[2] / s->planes,
+                   slices = (uint32_t)box.count[3] * some;
+    for (uint32_t k = 0; k < slices; k++)
+        branch[((uint32_t)box.first[3] + k / some) * s->width + (uint32_t)box.first[2] / s->planes
+               + k % some] = {(uint32_t)r, slices, k};
+    return slices;
+}
+
+static int open_gather(lat_gpu_space *s, size_t numbers)
+{
+    static const char what[] = "sums of ranks";
+    const lat_grid *grid = s->space.grid;
+    lat_gpu_gather *g = &s->gather;
+    const size_t count = (size_t)grid->spec.lattice.dims[3] * s->width;
+    const int ranks = grid->dev->comm->size;
+    lat_gpu_branch *branch = (lat_gpu_branch *)lat_alloc_zero(count, sizeof *branch, what);
+    for (int r = 0; branch && r < ranks; r++) {
+        const uint32_t has = branches_of(s, r, branch);
+        g->most = has > g->most ? has : g->most;
+    }
+    const int rc = lat_rc(
+        !branch
+        || lat_cuda_malloc((void **)&g->all, (size_t)ranks * numbers * g->most * sizeof *g->all,
+                           what)
+        || lat_cuda_malloc((void **)&g->branch, count * sizeof *branch, what)
+        || failed(cudaMemcpy(g->branch, branch, count * sizeof *branch, cudaMemcpyHostToDevice)));
+    free(branch);
+    return rc;
+}
+
+/* Sums over ranks, where not all of them write to all windows. */
+static int open_sums(lat_gpu_space *s)
+{
+    const size_t numbers = (size_t)s->space.columns * LAT_GPU_NUMBERS,
+                 slices = s->sites.extent[3] * s->branches;
+    if (s->window.direct)
+        return 0;
+    if (lat_cuda_carry_gathers(lat_cuda_device_of(s->space.grid->dev)->carrier))
+        return open_gather(s, numbers);
+    return failed(cudaMallocHost((void **)&s->slices_host, numbers * slices * sizeof(double)));
 }
 
 int lat_gpu_faces_open(lat_gpu_space *s)
@@ -67,16 +116,14 @@ int lat_gpu_faces_open(lat_gpu_space *s)
         || choose_ways(s) || failed(empty(s, 2 * s->half / s->group))
         || (s->carried && lat_cuda_malloc_shared((void **)&s->send, s->half, "faces of spinors")))
         return -1;
-    const size_t sums = (size_t)s->space.columns * LAT_GPU_NUMBERS * s->sites.extent[3]
-                        * s->branches;
-    return s->window.direct
-               ? 0
-               : failed(cudaMallocHost((void **)&s->slices_host, sums * sizeof(double)));
+    return open_sums(s);
 }
 
 void lat_gpu_faces_close(lat_gpu_space *s)
 {
     lat_cuda_window_close(&s->window);
     lat_cuda_free_shared(s->send);
+    lat_cuda_free(s->gather.branch);
+    lat_cuda_free(s->gather.all);
     cudaFreeHost(s->slices_host);
 }
