@@ -114,12 +114,10 @@ static const int all[LAT_VECTOR_COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 static setting enter(lat_device *dev, const line *l, lat_storage storage)
 {
     setting s = {0};
-    const lat_grid_spec spec = {
-        .lattice = links.head.geom, .storage = storage, .across = -1, .spinors = true};
     const lat_part both = {LAT_BOTH, l->columns, all};
     const char *reals = getenv("LAT_REALS");
     const lat_dirac_options options = {.reals = reals ? atoi(reals) : 0};
-    if (!(s.grid = lat_grid_new(dev, &spec))
+    if (!(s.grid = lat_grid_of_spinors(dev, &links.head.geom, storage))
         || (bench_temporal() && dev->gpu && lat_temporal_open(dev, &links, NULL, &s.gauge))
         || !(s.space = lat_space_open_in(s.grid, 3, l->columns, s.gauge))
         || !(s.d = lat_dirac_open(s.space, &links, fermion(has_clover(l->work)), &options))

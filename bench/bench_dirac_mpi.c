@@ -40,8 +40,6 @@ static bool is(const char *name, const char *value)
 
 static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage storage, int columns)
 {
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = storage, .across = -1, .spinors = true};
     lat_fermion f;
     lat_fermion_init(&f);
     strcpy(f.name, "wilson");
@@ -52,7 +50,7 @@ static void enter(setting *s, lat_device *dev, const lat_field *u, lat_storage s
     s->even = (lat_part){LAT_EVEN, columns, s->all};
     s->odd = (lat_part){LAT_ODD, columns, s->all};
     s->both = (lat_part){LAT_BOTH, columns, s->all};
-    if (!(s->grid = lat_grid_new(dev, &spec))
+    if (!(s->grid = lat_grid_of_spinors(dev, &u->head.geom, storage))
         || (bench_temporal() && lat_temporal_open(dev, u, NULL, &s->gauge))
         || !(s->space = lat_space_open_in(s->grid, 3, columns, s->gauge))
         || !(s->d = lat_dirac_open(s->space, u, &f, NULL))

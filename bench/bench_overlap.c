@@ -96,8 +96,6 @@ static int random_columns(bed *b, const lat_part *p)
 static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage storage, int columns,
                      int modes, int degree, lat_sign_series series)
 {
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = storage, .across = -1, .spinors = true};
     const lat_dirac_options how = {.reals = 0};
     const lat_sign_options sign = {.delta = 1e-10, .order = degree, .series = series};
     lat_fermion kernel;
@@ -106,7 +104,7 @@ static void open_bed(bed *b, lat_device *on, const lat_field *u, lat_storage sto
     strcpy(b->o.fermion.name, "overlap");
     b->o.fermion.m0 = 1.4;
     lat_overlap_kernel(&b->o.fermion, &kernel);
-    need((b->o.grid = lat_grid_new(on, &spec))
+    need((b->o.grid = lat_grid_of_spinors(on, &u->head.geom, storage))
              && (!bench_temporal() || !lat_temporal_open(on, u, NULL, &b->o.gauge))
              && (b->o.one = lat_space_open_in(b->o.grid, 3, 1, b->o.gauge))
              && (b->o.space = lat_space_open_in(b->o.grid, 3, columns, b->o.gauge))

@@ -111,6 +111,13 @@ lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec)
     return g;
 }
 
+lat_grid *lat_grid_of_spinors(lat_device *dev, const lat_geometry *lattice, lat_storage storage)
+{
+    const lat_grid_spec spec = {
+        .lattice = *lattice, .storage = storage, .across = -1, .spinors = true};
+    return lat_grid_new(dev, &spec);
+}
+
 void lat_grid_free(lat_grid *g)
 {
     if (!g)

@@ -86,6 +86,9 @@ typedef struct lat_grid {
 /* Fails with a usage error where ranks cannot so cut the lattice, and with a sentence where an
  * extent is odd. The slots hold the rank's own slices, in order. */
 lat_grid *lat_grid_new(lat_device *dev, const lat_grid_spec *spec);
+
+/* The same for spaces (vector/space.h), on the whole lattice. */
+lat_grid *lat_grid_of_spinors(lat_device *dev, const lat_geometry *lattice, lat_storage storage);
 void lat_grid_free(lat_grid *grid); /* and its fields that are left; NULL is allowed */
 
 /* Has this rank failed where kernels of its GPU may wait for neighbours? Then they may never end:

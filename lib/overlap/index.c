@@ -94,11 +94,9 @@ static int follow(flow *f, double m, double last, int *index, int *steps)
 int lat_overlap_flow(lat_device *device, const lat_field *links, const lat_fermion *overlap,
                      int most, int *index, int *steps)
 {
-    const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1, .spinors = true};
     flow f = {.links = links, .most = most};
     lat_overlap_kernel(overlap, &f.kernel);
-    lat_grid *grid = lat_grid_new(device, &spec);
+    lat_grid *grid = lat_grid_of_spinors(device, &links->head.geom, LAT_STORAGE_DOUBLE);
     lat_temporal *gauge = NULL;
     f.space = grid && !lat_temporal_open(device, links, NULL, &gauge)
                   ? lat_space_open_in(grid, links->head.nc, 1, gauge)

@@ -183,9 +183,7 @@ static int find_modes(lat_overlap *o, const lat_overlap_options *opts)
 static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *links,
                        const lat_fermion *kernel, int columns)
 {
-    const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = LAT_STORAGE_SINGLE, .across = -1, .spinors = true};
-    return lat_rc(!(o->single = lat_grid_new(device, &spec))
+    return lat_rc(!(o->single = lat_grid_of_spinors(device, &links->head.geom, LAT_STORAGE_SINGLE))
                   || !(o->coarse = lat_space_open_in(o->single, links->head.nc, columns, o->gauge))
                   || !(o->hs = lat_dirac_open(o->coarse, links, kernel, NULL)));
 }
@@ -193,8 +191,6 @@ static int open_coarse(lat_overlap *o, lat_device *device, const lat_field *link
 lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
                               const lat_fermion *fermion, const lat_overlap_options *options)
 {
-    const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = LAT_STORAGE_DOUBLE, .across = -1, .spinors = true};
     lat_fermion kernel;
     if (lat_overlap_check(fermion))
         return NULL;
@@ -205,7 +201,7 @@ lat_overlap *lat_overlap_open(lat_device *device, const lat_field *links,
     o->fermion = *fermion;
     o->mu = fermion->mass;
     o->memory = options->memory;
-    if (!(o->grid = lat_grid_new(device, &spec))
+    if (!(o->grid = lat_grid_of_spinors(device, &links->head.geom, LAT_STORAGE_DOUBLE))
         || lat_temporal_open(device, links, NULL, &o->gauge)
         || !(o->one = lat_space_open_in(o->grid, links->head.nc, 1, o->gauge))
         || !(o->h1 = lat_dirac_open(o->one, links, &kernel, NULL)) || find_modes(o, options)

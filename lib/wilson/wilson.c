@@ -70,21 +70,16 @@ int lat_wilson_level_open(lat_wilson_level *l, const lat_wilson *w, const lat_fe
     const lat_wilson_options *o = &w->options;
     const lat_field *links = w->links;
     lat_device *device = w->device;
-    const lat_grid_spec spec = {
-        .lattice = links->head.geom, .storage = storage, .across = -1, .spinors = true};
     const double volume = (double)lat_volume(&links->head.geom);
     l->form = o->form;
-    if (!(l->grid = lat_grid_new(device, &spec))
+    if (!(l->grid = lat_grid_of_spinors(device, &links->head.geom, storage))
         || !(l->space = lat_space_open_in(l->grid, links->head.nc, columns, w->gauge))
         || !(l->d = lat_dirac_open(l->space, links, f, &o->dirac)))
         return -1;
-    if (storage == LAT_STORAGE_HALF && l->space->ahead) {
-        lat_grid_spec more = spec;
-        more.storage = LAT_STORAGE_SINGLE;
-        if (!(l->grid_of_x = lat_grid_new(device, &more))
-            || !(l->of_x = lat_space_open_in(l->grid_of_x, links->head.nc, columns, w->gauge)))
-            return -1;
-    }
+    if (storage == LAT_STORAGE_HALF && l->space->ahead
+        && (!(l->grid_of_x = lat_grid_of_spinors(device, &links->head.geom, LAT_STORAGE_SINGLE))
+            || !(l->of_x = lat_space_open_in(l->grid_of_x, links->head.nc, columns, w->gauge))))
+        return -1;
     l->flops = l->d->ops->flops(l->d, (lat_dirac_matrix){o->form, LAT_PLAIN}) * volume;
     l->sites = o->form == LAT_FULL ? volume : volume / 2;
     l->system = (lat_system){.space = l->space,

@@ -179,10 +179,8 @@ static int open_operator(lat_modes_tool_run *r, lat_device *on, lat_storage stor
 {
     const lat_field *u = lat_modes_tool_links(r);
     const int nc = u->head.nc;
-    const lat_grid_spec spec = {
-        .lattice = u->head.geom, .storage = storage, .across = -1, .spinors = true};
     const lat_dirac_options how = {.reals = 0};
-    return lat_rc(!(o->grid = lat_grid_new(on, &spec))
+    return lat_rc(!(o->grid = lat_grid_of_spinors(on, &u->head.geom, storage))
                   || !(o->one = lat_space_open_in(o->grid, nc, 1, r->gauge))
                   || !(o->d = lat_dirac_open(o->one, u, &r->fermion, &how))
                   || (columns > 0

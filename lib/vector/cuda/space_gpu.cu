@@ -158,8 +158,9 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
     s->space.layout = layout_of(grid->spec.storage);
     s->space.layout.group = s->group;
     s->space.layout.column = s->column;
-    if (lat_agree(grid->dev->comm, lat_gpu_sums_open(s, columns) || lat_gpu_faces_open(s) ? -1 : 0)
-        == 0)
+    const lat_comm *comm = grid->dev->comm;
+    if (lat_agree(comm, lat_gpu_sums_open(s, columns)) == 0
+        && lat_agree(comm, lat_gpu_faces_open(s)) == 0)
         return &s->space;
     lat_gpu_close(&s->space);
     return NULL;
