@@ -195,10 +195,8 @@ static void sort(const lat_message *m, int count, bool out, int *order)
 static int check_before(const lat_nccl *n)
 {
     int late = 0;
-    return check(n, n->CommGetAsyncError(n->all, &late), "ncclCommGetAsyncError")
-                   || check(n, late, "an exchange")
-               ? -1
-               : 0;
+    return lat_rc(check(n, n->CommGetAsyncError(n->all, &late), "ncclCommGetAsyncError")
+                  || check(n, late, "an exchange"));
 }
 
 int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m)
@@ -226,7 +224,7 @@ int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m
 int lat_nccl_gather(lat_nccl *n, void *stream, void *all, size_t bytes)
 {
     const char *const mine = (const char *)all + (size_t)n->rank * bytes;
-    if (check_before(n))
-        return -1;
-    return check(n, n->AllGather(mine, all, bytes, BYTES, n->all, stream), "ncclAllGather");
+    return lat_rc(
+        check_before(n)
+        || check(n, n->AllGather(mine, all, bytes, BYTES, n->all, stream), "ncclAllGather"));
 }

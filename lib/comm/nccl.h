@@ -31,7 +31,7 @@ int lat_nccl_open(const lat_comm *comm, const char gpu[LAT_NCCL_GPU], lat_nccl *
 /* Puts an exchange of device memory into a stream of CUDA. 0 or -1. */
 int lat_nccl_exchange(lat_nccl *n, void *stream, int count, const lat_message *m);
 
-/* The same: `bytes` of each rank, at all + rank * bytes there, to all ranks. */
+/* Puts into a stream: each rank gives `bytes` at all + rank * bytes there to all ranks. */
 int lat_nccl_gather(lat_nccl *n, void *stream, void *all, size_t bytes);
 
 /* When all exchanges have ended: all ranks call it, and wait for each other; after a failure it

@@ -51,7 +51,7 @@ int lat_cuda_carrier_prepare(lat_cuda_carrier *c)
     if (rc == 0 && c->wish == LAT_TRANSPORT_NCCL)
         return lat_fail("--transport nccl: %s", why.text);
     if (rc == 0 && why.fault)
-        lat_warn("%s; faces go on without NCCL", why.text);
+        lat_warn("%s; faces and sums go on without NCCL", why.text);
     return rc < 0 ? -1 : 0;
 }
 
@@ -193,7 +193,7 @@ int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream)
                   || failed(cudaStreamWaitEvent(stream, c->arrived, 0)));
 }
 
-bool lat_cuda_carry_gathers(const lat_cuda_carrier *c) { return c->nccl != NULL; }
+bool lat_cuda_carrier_has_nccl(const lat_cuda_carrier *c) { return c->nccl != NULL; }
 
 int lat_cuda_carry_gather(lat_cuda_carrier *c, cudaStream_t stream, void *all, size_t bytes)
 {

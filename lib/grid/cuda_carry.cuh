@@ -14,7 +14,7 @@ typedef struct lat_cuda_carrier lat_cuda_carrier;
 lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev);
 void lat_cuda_carrier_close(lat_cuda_carrier *c); /* NULL is allowed */
 
-/* Faces of some ranks will go by it, since no kernel writes them to the neighbour: where
+/* Faces or sums of some ranks will go by it, since no kernel writes them to the other ranks: where
  * --transport leaves the choice it tries NCCL, once. */
 int lat_cuda_carrier_prepare(lat_cuda_carrier *c);
 
@@ -32,7 +32,8 @@ void lat_cuda_describe_faces(const lat_device *dev, bool peer, bool carried, cha
 int lat_cuda_carry_begin(lat_cuda_carrier *c, cudaStream_t stream, int n, const lat_message *m);
 int lat_cuda_carry_finish(lat_cuda_carrier *c, cudaStream_t stream);
 
-/* Is NCCL there? Then `bytes` of each rank, at all + rank * bytes on the device, go to all ranks,
- * in the order of the stream. */
-bool lat_cuda_carry_gathers(const lat_cuda_carrier *c);
+/* Is NCCL there? Then each rank gives `bytes` at all + rank * bytes on the device to all ranks, in
+ * the order of the stream. Messages travel in another stream: NCCL takes what both ask for in the
+ * order of the calls. */
+bool lat_cuda_carrier_has_nccl(const lat_cuda_carrier *c);
 int lat_cuda_carry_gather(lat_cuda_carrier *c, cudaStream_t stream, void *all, size_t bytes);

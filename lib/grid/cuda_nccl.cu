@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_nccl.cu: the first exchange by NCCL, which makes its connections, is a test. */
+/* cuda_nccl.cu: the first exchange by NCCL, and the first gathering, which make its connections,
+ * are a test. */
 #include "cuda_nccl.cuh"
 
 #include <string.h>
 #include <unistd.h>
 
-/* Words to each neighbour, and seconds until they are there: a first connection takes some. */
-enum { WORDS = 1 << 14, TIMEOUT = 60 };
+/* Words to each neighbour, words that a rank gives to all, and seconds until they are there: a
+ * first connection takes some. */
+enum { WORDS = 1 << 14, FEW = 64, TIMEOUT = 60 };
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "a test of NCCL"); }
 
@@ -55,12 +57,37 @@ static int exchange(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, uint
     return 0;
 }
 
+/* All ranks have the words of all, in buffers [rank][FEW]. */
+static int gather(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, uint32_t *there,
+                  uint32_t *here)
+{
+    const size_t mine = FEW * sizeof *here, bytes = (size_t)comm->size * mine;
+    memset(here, -1, bytes);
+    for (uint32_t i = 0; i < FEW; i++)
+        here[comm->rank * FEW + (int)i] = word(comm->rank, 0, i);
+    if (failed(cudaMemcpyAsync(there, here, bytes, cudaMemcpyHostToDevice, stream))
+        || failed(cudaStreamSynchronize(stream)) || lat_nccl_gather(n, stream, there, mine)
+        || await(stream)
+        || failed(cudaMemcpyAsync(here, there, bytes, cudaMemcpyDeviceToHost, stream))
+        || failed(cudaStreamSynchronize(stream)))
+        return -1;
+    for (int r = 0; r < comm->size; r++)
+        for (uint32_t i = 0; i < FEW; i++)
+            if (here[r * FEW + (int)i] != word(r, 0, i))
+                return lat_fail("NCCL: in a test rank %d gathered something else from rank %d than "
+                                "was given",
+                                comm->rank, r);
+    return 0;
+}
+
 static int test(const lat_comm *comm, lat_nccl *n, cudaStream_t stream)
 {
-    const size_t bytes = 4 * WORDS * sizeof(uint32_t);
+    const size_t words = 4 * WORDS > FEW * comm->size ? 4 * WORDS : (size_t)(FEW * comm->size),
+                 bytes = words * sizeof(uint32_t);
     uint32_t *const here = (uint32_t *)lat_alloc(1, bytes, "a test of NCCL"), *there = NULL;
     const int rc = lat_rc(!here || lat_cuda_malloc((void **)&there, bytes, "a test of NCCL")
-                          || exchange(comm, n, stream, there, here));
+                          || exchange(comm, n, stream, there, here)
+                          || gather(comm, n, stream, there, here));
     if (rc == 0)
         lat_cuda_free(there); /* otherwise a kernel may still wait for it */
     free(here);

@@ -26,7 +26,8 @@ typedef struct lat_coarse {
     lat_mg_sites sites;
     const lat_comm *comm;
     bool ranks;
-    bool divided;    /* ranks with GPUs that reach each other: each solves one batch of two */
+    bool divided;    /* ranks with GPUs that reach each other: of two batches 0, 2, .. solve the
+                      * first, the others the second */
     int n, rows;     /* 2 n */
     double shift;    /* the mass and ... */
     double twist;    /* ... the twist in X beyond those that Galerkin's product had */
@@ -39,9 +40,6 @@ typedef struct lat_coarse {
 /* ops, dev, comm, ranks and batches are set, sites are open. lat_coarse_close in either case. */
 int lat_coarse_open(lat_coarse *c, int n);
 void lat_coarse_close(lat_coarse *c);
-
-/* Has each rank a batch of its own to solve? 0, 2, .. have batch 0, the others batch 1. */
-static inline bool lat_coarse_divides(const lat_coarse *c) { return c->divided && c->active == 2; }
 
 /* A vector of zeros, of c->ops; NULL, with lat_error set, without memory. */
 lat_eight *lat_coarse_vector(const lat_coarse *c);

@@ -17,7 +17,7 @@ static int apply(lat_multigrid *m, const lat_part *p, lat_dfield *out, lat_dfiel
 static int solve_coarse(lat_multigrid *m)
 {
     const lat_coarse *c = &m->coarse->coarse;
-    if (!lat_coarse_divides(c))
+    if (!c->divided || c->active < 2)
         return lat_level_solve(m->coarse, m->correction, m->z);
     const size_t at = (size_t)(c->comm->rank % 2) * lat_coarse_numbers(c);
     lat_level_batches(m->coarse, 1);

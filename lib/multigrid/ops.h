@@ -54,7 +54,7 @@ typedef struct lat_mg_ops {
     /* A vector of which each rank has its sites: those of others, too. */
     int (*gather)(const struct lat_coarse *c, lat_eight *v);
 
-    /* Where each rank has solved a batch of its own (lat_coarse_divides): the other batch, at the
+    /* Where each rank has solved a batch of its own (`divided`): the other batch, at the
      * sites of its blocks. NULL on a CPU. */
     int (*swap)(const struct lat_coarse *c, lat_eight *v);
 
@@ -95,7 +95,7 @@ typedef struct lat_mg_ops {
 
     /* z = P^+ x and x = P z, on odd sites, or of at most eight columns on all. z: active batches of
      * the level below, whose other columns are 0; from odd sites z is as lat_level_solve wants it:
-     * on a CPU at this rank's sites, on GPUs at all, but the batch that another rank solves. */
+     * on a CPU at this rank's sites, on GPUs at all. */
     int (*fine_restrict)(const struct lat_mg_fine *f, bool all, int columns, const int *column,
                          const lat_dfield *x, lat_eight *z);
     int (*fine_prolong)(const struct lat_mg_fine *f, bool all, int columns, const int *column,

@@ -232,6 +232,8 @@ static void gather_all(const lat_comm *comm)
         for (int r = 0; r < comm->size; r++)
             for (size_t i = 0; i < bytes; i++)
                 wrong += v[(size_t)r * bytes + i] != byte(r, round, 0, i);
+        for (size_t i = (size_t)comm->size * bytes; i < sizeof all; i++)
+            wrong += v[i] != -1;
         CHECK(wrong == 0, "round %d, rank %d of %d: %d bytes", round, comm->rank, comm->size,
               wrong);
         exchange_round(comm, n, round);
@@ -249,6 +251,34 @@ static void exchange_wrong(const lat_comm *comm)
     const int rc = n ? lat_nccl_exchange(n, NULL, 1, &m) : 0;
     CHECK(comm->rank ? rc < 0 && strstr(lat_error(), "ncclGroupEnd: calls do not match") : rc == 0,
           "%d '%s'", rc, lat_error());
+    lat_nccl_abort(n);
+}
+
+/* The first rank gives 8 bytes to all; the second one other lengths, or it exchanges. */
+static void gather_wrong(const lat_comm *comm)
+{
+    for (int exchanges = 0; exchanges < 2; exchanges++) {
+        lat_nccl *const n = open_all(comm);
+        char all[32] = "", out[8] = "1234567", in[8];
+        const lat_message m = {0, 0, 0, 0, out, in, 8, 8};
+        const bool second = comm->rank == 1;
+        const int rc = !n                    ? 0
+                       : second && exchanges ? lat_nccl_exchange(n, NULL, 1, &m)
+                                             : lat_nccl_gather(n, NULL, all, second ? 16 : 8);
+        CHECK(rc < 0 && strstr(lat_error(), "calls do not match"), "%d '%s'", rc, lat_error());
+        lat_error_clear();
+        lat_nccl_abort(n);
+    }
+}
+
+static void gather_broken(const lat_comm *comm)
+{
+    lat_nccl *const n = open_all(comm);
+    int done = 0;
+    for (char all[2]; n && !lat_nccl_gather(n, NULL, all, 1);)
+        done++;
+    CHECK(done == 4 && !strcmp(lat_error(), "NCCL 2.28.7: an exchange: a remote rank has gone"),
+          "%d times: '%s'", done, lat_error());
     lat_nccl_abort(n);
 }
 
@@ -275,6 +305,8 @@ static void check_exchanges(const char *fake)
     check_case("lengths that do not match, and a network that breaks, are sentences");
     on_ranks(2, fake, "", exchange_wrong);
     on_ranks(2, fake, "breaks", exchange_broken);
+    on_ranks(2, fake, "", gather_wrong);
+    on_ranks(2, fake, "breaks", gather_broken);
 }
 
 int main(LAT_UNUSED int argc, char **argv)

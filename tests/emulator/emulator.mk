@@ -29,7 +29,7 @@ $(E)/not_built.o: lib/not_built.c $(B)/flags $(B)/found | $(B)/plan
 	@mkdir -p $(@D)
 	$(at)$(compile) $(CFLAGS) $(has) -MMD -MP -c -o $@ $< && objcopy --weaken $@
 
-$(check_emulated): $(E)/check_emulated_%: $(B)/tests/check/check_%.o $(emulated_obj) $(liblat)
+$(check_emulated): $(E)/check_emulated_%: $(B)/tests/check/check_%.o $(emulated_obj) $(liblat) | $(fake_nccl)
 	$(at)$(cxx) $(ldflags) $(LDFLAGS) -Wl,--wrap=dlopen -o $@ $(filter %.o,$^) $(liblat) $(ldlibs) -ldl
 else
 $(check_emulated): $(B)/found

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fake_nccl.c: what lat calls of NCCL, for ranks of one host that may share a GPU or have none. Its
  * calls wait until the bytes are there, and fail where sends and receives do not match: in number,
- * order, length, or in the group that they belong to.
+ * order, length, kind, or in the group that they belong to.
  *
  * A message is a file in a folder of LAT_FAKE_FOLDER, or of /tmp. In a process that has begun with
  * CUDA memory is the device's, otherwise the host's.
@@ -33,7 +33,7 @@ typedef struct communicator {
 } communicator;
 
 typedef struct call {
-    bool send;
+    bool send, gathers;
     char *p;
     size_t bytes;
     int other;
@@ -44,6 +44,7 @@ typedef struct call {
 typedef struct head {
     size_t bytes;
     long group;
+    bool gathers;
 } head;
 
 static struct {
@@ -91,10 +92,10 @@ static void path_of(const communicator *c, int from, int to, long number, char *
     snprintf(path, PATH, "%s/%d-%d-%ld", c->id.folder, from, to, number);
 }
 
-static int post(communicator *c, int to, const void *data, size_t bytes)
+static int post(communicator *c, int to, bool gathers, const void *data, size_t bytes)
 {
     char path[PATH], part[PATH + 8];
-    const head h = {bytes, c->group};
+    const head h = {bytes, c->group, gathers};
     path_of(c, c->rank, to, c->sent[to]++, path);
     snprintf(part, sizeof part, "%s.part", path);
     FILE *const f = fopen(part, "w");
@@ -113,7 +114,7 @@ static FILE *await(const char *path)
     return f;
 }
 
-static int take(communicator *c, int from, void *data, size_t bytes)
+static int take(communicator *c, int from, bool gathers, void *data, size_t bytes)
 {
     char path[PATH];
     head h;
@@ -123,9 +124,9 @@ static int take(communicator *c, int from, void *data, size_t bytes)
         return REMOTE_ERROR;
     int rc = SYSTEM_ERROR;
     if (fread(&h, sizeof h, 1, f) == 1)
-        rc = h.bytes != bytes || h.group != c->group ? BAD_USAGE
-             : fread(data, 1, bytes, f) != bytes     ? SYSTEM_ERROR
-                                                     : DONE;
+        rc = h.bytes != bytes || h.group != c->group || h.gathers != gathers ? BAD_USAGE
+             : fread(data, 1, bytes, f) != bytes                             ? SYSTEM_ERROR
+                                                                             : DONE;
     fclose(f);
     unlink(path);
     return rc;
@@ -137,9 +138,9 @@ static int run(const call *q)
     int rc = data ? DONE : SYSTEM_ERROR;
     if (q->send) {
         rc = rc ? rc : copy(true, data, q->p, q->bytes, q->stream);
-        rc = rc ? rc : post(q->of, q->other, data, q->bytes);
+        rc = rc ? rc : post(q->of, q->other, q->gathers, data, q->bytes);
     } else {
-        rc = rc ? rc : take(q->of, q->other, data, q->bytes);
+        rc = rc ? rc : take(q->of, q->other, q->gathers, data, q->bytes);
         if (rc == DONE && asked("wrong") && q->of->rank == q->of->ranks - 1)
             data[q->bytes / 2] ^= 4;
         rc = rc ? rc : copy(false, q->p, data, q->bytes, q->stream);
@@ -194,9 +195,9 @@ static int meet(communicator *c)
 {
     int rc = DONE;
     for (int r = 0; r < c->ranks && rc == DONE; r++)
-        rc = post(c, r, NULL, 0);
+        rc = post(c, r, false, NULL, 0);
     for (int r = 0; r < c->ranks && rc == DONE; r++)
-        rc = take(c, r, NULL, 0);
+        rc = take(c, r, false, NULL, 0);
     return rc;
 }
 
@@ -279,7 +280,7 @@ static int add(bool send, void *p, size_t count, int type, int other, void *all,
         return BAD_ARGUMENT;
     if (group.depth == 0 || group.n == CALLS)
         return BAD_USAGE;
-    group.call[group.n++] = (call){send, p, count, other, c, stream};
+    group.call[group.n++] = (call){send, false, p, count, other, c, stream};
     return DONE;
 }
 
@@ -306,7 +307,7 @@ int ncclAllGather(const void *p, void *to, size_t count, int type, void *all, vo
     for (int receive = 0; receive < 2; receive++)
         for (int r = 0; r < c->ranks && rc == DONE; r++) {
             char *const at = receive ? (char *)to + (size_t)r * count : (char *)p;
-            const call q = {!receive, at, count, r, c, stream};
+            const call q = {!receive, true, at, count, r, c, stream};
             if (r != c->rank)
                 rc = run(&q);
         }

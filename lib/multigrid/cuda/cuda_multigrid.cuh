@@ -151,9 +151,6 @@ int lat_mg_gather_face(lat_mg_gather *g, const void *mine, size_t bytes, void *t
  */
 int lat_mg_gather_sites(const lat_coarse *c, size_t bytes, void *v);
 
-/* Of two batches, of which a rank has its sites: of the one that it solves those of others. */
-int lat_mg_gather_own_batch(const lat_coarse *c, lat_eight *v);
-
 void *lat_mg_gpu_alloc(const lat_device *dev, size_t count, size_t size, const char *what);
 void lat_mg_gpu_free(void *p);
 int lat_mg_gpu_send(const lat_device *dev, void *to, const void *host, size_t bytes);

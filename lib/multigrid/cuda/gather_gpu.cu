@@ -45,7 +45,7 @@ int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g)
                              &g->window)
         || !(g->site = upload_sites(c)))
         return -1;
-    if (g->window.direct || lat_cuda_carry_gathers(carrier_of(g)))
+    if (g->window.direct || lat_cuda_carrier_has_nccl(carrier_of(g)))
         return 0;
     return lat_rc(failed(cudaMallocHost((void **)&g->mine, g->part))
                   || failed(cudaMallocHost((void **)&g->all, g->part * (size_t)ranks)));
@@ -67,8 +67,7 @@ typedef struct push_args {
     const uint4 *from;
     const int32_t *site; /* [rank][own] */
     uint32_t units, each, apart, own;
-    bool back;    /* the sites are those of the rank that gets them, not of the one that gives */
-    size_t batch; /* units from what ranks 0, 2, .. get to what the others do */
+    bool back;         /* at the sites of the rank that gets them; direct windows alone */
     size_t half, part; /* bytes: where this call's parts begin in a window */
     char *mine, *window[LAT_CUDA_WINDOW_RANKS];
     int rank, ranks;
@@ -78,9 +77,9 @@ typedef struct push_args {
 /* Where unit i of what a rank gives to another is. */
 DEVICE size_t place_of(const push_args &a, int gives, int gets, uint32_t i)
 {
-    const uint32_t k = i / a.each;
     if (!a.site)
         return i;
+    const uint32_t k = i / a.each;
     const int32_t *const site = a.site + (a.back ? gets : gives) * a.own;
     return (size_t)site[k] * a.apart + i - k * a.each;
 }
@@ -89,12 +88,11 @@ DEVICE size_t place_of(const push_args &a, int gives, int gets, uint32_t i)
 template <bool OWN> static __global__ void push(const __grid_constant__ push_args a)
 {
     const int other = ((int)blockIdx.y + 1 + a.rank) % a.ranks;
-    const uint4 *const from = a.from + (size_t)(other % 2) * a.batch;
     uint4 *const to = (uint4 *)((OWN ? a.mine : a.window[other]) + a.half
                                 + (size_t)a.rank * a.part);
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a.units;
          i += gridDim.x * blockDim.x)
-        to[i] = from[place_of(a, a.rank, other, i)];
+        to[i] = a.from[place_of(a, a.rank, other, i)];
     __threadfence_system();
 }
 
@@ -129,7 +127,7 @@ static unsigned blocks_of(const push_args *a)
 /* By NCCL, or through the memory of the hosts, where GPUs do not reach each other. */
 static int carry(lat_mg_gather *g, char *parts, size_t bytes)
 {
-    if (lat_cuda_carry_gathers(carrier_of(g)))
+    if (lat_cuda_carrier_has_nccl(carrier_of(g)))
         return lat_cuda_carry_gather(carrier_of(g), lat_mg_stream(g->dev), parts, g->part);
     if (lat_mg_gpu_fetch(g->dev, g->mine, parts + (size_t)g->comm->rank * g->part, bytes)
         || g->comm->gather(g->comm, g->mine, bytes, g->all))
@@ -169,7 +167,7 @@ int lat_mg_gather_face(lat_mg_gather *g, const void *mine, size_t bytes, void *t
         const size_t some = bytes - at < g->part ? bytes - at : g->part;
         push_args a = {};
         a.from = (const uint4 *)((const char *)mine + at);
-        a.each = a.units = (uint32_t)(some / sizeof(uint4));
+        a.units = (uint32_t)(some / sizeof(uint4));
         if (exchange(g, &a)
             || failed(cudaMemcpyAsync((char *)to + at, a.mine + a.half + (size_t)of * g->part, some,
                                       cudaMemcpyDeviceToDevice, lat_mg_stream(g->dev))))
@@ -216,15 +214,6 @@ int lat_mg_gather_sites(const lat_coarse *c, size_t bytes, void *v)
 int lat_mg_gpu_gather(const lat_coarse *c, lat_eight *v)
 {
     return lat_mg_gather_sites(c, (size_t)c->rows * sizeof *v, v);
-}
-
-int lat_mg_gather_own_batch(const lat_coarse *c, lat_eight *v)
-{
-    const size_t site = (size_t)c->rows * sizeof *v, numbers = lat_coarse_numbers(c);
-    const int rank = c->comm->rank;
-    push_args a = of_sites(c, v, site, site);
-    a.batch = numbers * sizeof *v / sizeof(uint4);
-    return exchange_sites(c, &a, rank + 1, c->comm->size - 1, v + (size_t)(rank % 2) * numbers);
 }
 
 int lat_mg_gpu_swap(const lat_coarse *c, lat_eight *v)

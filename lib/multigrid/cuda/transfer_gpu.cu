@@ -426,8 +426,6 @@ int lat_mg_gpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const 
     if (all)
         return lat_mg_gpu_restrict_all(t, in, z);
     int rc = start_restrict(args_of(t, 1, columns), t, in, z);
-    if (lat_coarse_divides(t->to))
-        return rc ? -1 : lat_mg_gather_own_batch(t->to, z);
     for (int b = 0; b < t->to->active && !rc; b++)
         rc = lat_mg_gpu_gather(t->to, z + (size_t)b * lat_coarse_numbers(t->to));
     return rc;

@@ -10,10 +10,10 @@ extern "C" {
 #include "vector/apply.h"
 }
 
-/* Where a branch of the whole lattice is in what ranks have gathered: number n of rank r's branch k
- * at r `each` + n slices + k; slices: of the rank, 0 where there is no branch. */
+/* Where a branch of the whole lattice lies in what ranks have gathered, `each` numbers of a rank:
+ * number n at rank * each + n * count + at. count: the rank's branches, 0 where there is none. */
 typedef struct lat_gpu_branch {
-    uint32_t rank, slices, slice;
+    uint32_t rank, count, at;
 } lat_gpu_branch;
 
 /* Ranks give each other sums of branches by NCCL, where not all of them write to all windows. */

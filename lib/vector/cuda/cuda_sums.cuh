@@ -16,7 +16,7 @@ typedef struct adder {
     size_t packets; /* of this call, in windows */
     char *window[LAT_CUDA_WINDOW_RANKS], *mine;
     double *host;
-    const lat_gpu_branch *branch; /* or, of `all`, where it is in what ranks have gathered */
+    const lat_gpu_branch *branch; /* or, where ranks gather, [all]: where each lies there */
     lat_scalar_step step;         /* then sum and flag are of what it reports, by place */
     int numbers;                  /* of a column */
     lat_scalar *row;
@@ -147,14 +147,14 @@ static __global__ void add_gathered(const __grid_constant__ adder a, const doubl
 {
     const double v = add_all_pairs(a.all, [&](uint32_t t) {
         const lat_gpu_branch b = a.branch[t];
-        return b.slices ? gathered[b.rank * each + blockIdx.x * b.slices + b.slice] : 0;
+        return b.count ? gathered[b.rank * each + blockIdx.x * b.count + b.at] : 0;
     });
     if (threadIdx.x == 0)
         finish_sum(a, blockIdx.x, v);
 }
 
 /* By a block that has written sums of its slice: is it the last one of its numbers (blockIdx.y)?
- * Then all slices are there, and it finishes them, but where ranks are to gather them. */
+ * Then all slices are there, and the block finishes them. Where ranks gather, no block does. */
 static __device__ bool is_last(const adder &a)
 {
     __shared__ bool last;

@@ -101,7 +101,7 @@ static void take(lat_project_args *a, int n, int first, const lat_dfield *const 
         a->w[j] = (const char *)w[first + j]->data;
 }
 
-/* sum[count] of a slice: its rows, of all sides, in the order in which add_rows of sums_gpu.cu has
+/* sum[count] of a slice: its rows, of all sides, in the order in which add_rows of cuda_sums.cuh has
  * them. */
 static void add_slice(const double *v, size_t sides, size_t rows, size_t count, double *sum)
 {
