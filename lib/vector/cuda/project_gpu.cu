@@ -101,8 +101,7 @@ static void take(lat_project_args *a, int n, int first, const lat_dfield *const 
         a->w[j] = (const char *)w[first + j]->data;
 }
 
-/* sum[count] of a slice: its rows, of all sides, in the order in which add_rows of cuda_sums.cuh has
- * them. */
+/* sum[count] of a slice: its rows, of all sides, in the order of add_rows (cuda_sums.cuh). */
 static void add_slice(const double *v, size_t sides, size_t rows, size_t count, double *sum)
 {
     for (size_t k = 0; k < count; k++)
