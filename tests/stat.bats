@@ -263,3 +263,59 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     sed '3s/\t0\.[0-9]*/\t0.5x/' names >bad
     refuses 1 "bad: row 3: expected a number in column plaquette, found '0.5x'" lat-stat bad
 }
+
+@test "lat-stat: options leave the columns of known tables in their places; what would move a column that is needed is refused" {
+    local i table options
+    lat-heatbath -q -d 4,4,4,4 --beta 6 --thermalise 2 --count 3 | lat-orelax -q --gauge landau --theta 1e-12 -o all.lat
+    lat-plaq --sd --tsv all.lat >plaq.tsv
+    lat-gluon --tsv all.lat >gluon.tsv
+    lat-ghost --tsv all.lat >ghost.tsv
+    for i in 0 1 2; do
+        awk -v i=$i 'BEGIN { for (t = 0; t < 8; t++) print "pion 0 0 0", t, 8 - t + i; for (t = 0; t < 8; t++) print "pcac 0 0 0", t, .1 + i }' |
+            corr $i 0000000$i point:0,0,0,0
+    done | awk 'NR == 1 || !/^configuration/' >corr.tsv
+    for table in corr gluon ghost plaq; do lat-stat $table.tsv >$table.mean 2>/dev/null; done
+    while read -r table options; do
+        # shellcheck disable=SC2086 # words
+        lat-stat $options $table.tsv 2>/dev/null | cmp - $table.mean
+    done <<'EOF'
+corr --value re
+corr --value im,re
+corr --key channel,t
+corr --sample links,configuration
+gluon --value D
+gluon --key momentum --value longitudinal,D --ignore residual,theta
+ghost --value G --key kt
+plaq --value sd_trace
+plaq --value charge,plaquette --ignore sd_beta
+EOF
+    # Values that nothing needs are left out, and others are added.
+    lat-stat --ignore im corr.tsv 2>/dev/null | cmp - <(awk -F'\t' -v OFS='\t' '{ for (i = 10; i < NF - 1; i++) $i = $(i + 2); NF -= 2 } 1' corr.mean)
+    lat-stat --ignore sd_force plaq.tsv 2>/dev/null >found
+    [ "$(head -n 1 found | tr '\t' '\n' | grep -c '^sd_')" = 2 ]
+    [ "$(field found sd_trace)" = "$(field plaq.mean sd_trace)" ]
+    lat-stat --value theta gluon.tsv 2>/dev/null >found
+    [ "$(cells found D longitudinal)" = "$(cells gluon.mean D longitudinal)" ]
+    near "$(field found theta)" "$(awk -F'\t' '$2 == "0,0,0,0" { s += $12 / 3 } END { print s }' gluon.tsv)" 1e-16
+    while read -r table options; do
+        # shellcheck disable=SC2086 # words
+        refuses 2 "$table.tsv: a table of lat-$table: expected " lat-stat $options $table.tsv
+    done <<'EOF'
+corr --value t
+corr --ignore re
+corr --ignore operator
+corr --sample source
+gluon --ignore D
+gluon --value phat2
+ghost --value k2
+ghost --key gauge
+plaq --ignore group
+plaq --value sd_beta
+EOF
+    refuses 2 "ghost.tsv: a table of lat-ghost: expected column k2 as one that names rows, found --value k2: leave it out, or cut columns of the results" \
+        lat-stat --value k2 ghost.tsv
+    awk -v OFS='\t' -F'\t' '{ print $0, NR == 1 ? "light" : .14 }' corr.tsv >more.tsv
+    refuses 2 "more.tsv: a table of lat-corr: expected rows by channel px py pz t alone, found --key light" lat-stat --key light more.tsv
+    lat-stat --ignore light more.tsv 2>/dev/null | cmp - corr.mean
+    [ "$(lat-stat --value light more.tsv 2>/dev/null | cut -f 12 | sort -u | paste -sd ' ')" = "0.14 light" ]
+}

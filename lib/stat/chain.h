@@ -19,6 +19,7 @@ typedef struct lat_chain lat_chain;
 typedef struct lat_table_kind {
     const char *tool, *marks;
     const char *sample, *key, *fixed, *same, *value, *ignored;
+    const char *needed;  /* of `value`, those that quantities find by their place, or NULL */
     const char *refused; /* why such tables are refused without --value, or NULL */
     /* Makes a key the one that stands for all equivalent ones; cells in the order of `key`. NULL:
      * there are none. */

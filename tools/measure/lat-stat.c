@@ -47,7 +47,7 @@ static const lat_option options[] = {
      "accept rows with forced = 1, of links that are not in the gauge"},
     LAT_HEADING("Other tables"),
     {LAT_OPT_TEXT, "value", 0, "COLUMNS", &roles.value, 0, 0,
-     "columns that are averaged, with commas between"},
+     "columns that are averaged, with commas between, beside those that lat-stat knows"},
     {LAT_OPT_TEXT, "key", 0, "COLUMNS", &roles.key, 0, 0,
      "columns that name an observable: each has a row of results"},
     {LAT_OPT_TEXT, "sample", 0, "COLUMNS", &roles.sample, 0, 0,
@@ -93,46 +93,111 @@ static bool has_marks(const lat_table *t, const char *marks)
     return true;
 }
 
-/* A list without the words of another one, and with those of a list with commas behind. */
-static char *list_with(const char *list, const char *without, const char *more)
+/* What a column may be, in the order of lat_chain.lists; the user has the first USERS. */
+enum { SAMPLE, KEY, VALUE, IGNORED, USERS, FIXED = USERS, SAME, ROLES };
+
+/* What the user has said of a role, or NULL. */
+static const char *said(int role)
 {
-    char word[LAT_KEY_TEXT], *commas = lat_text_new("%s", without ? without : "");
-    char *text = lat_alloc(strlen(list) + (more ? strlen(more) : 0) + 2, 1, "names of columns");
-    for (char *c = commas; c && (c = strchr(c, ','));)
-        *c = ' ';
-    if (text)
-        *text = '\0';
-    for (int i = 0; text && commas && lat_list_word(list, i, word); i++)
-        if (!lat_names_word(commas, word))
+    return (const char *[ROLES]){roles.sample, roles.key, roles.value, roles.ignored}[role];
+}
+
+static const char **list_of(lat_table_kind *k, int role)
+{
+    return (const char **[ROLES]){
+        &k->sample, &k->key, &k->value, &k->ignored, &k->fixed, &k->same}[role];
+}
+
+/* Word i of a role, as the user has said it; NULL beyond the last. Returns text. */
+static const char *said_word(int role, int i, char text[LAT_KEY_TEXT])
+{
+    const char *at = said(role);
+    for (; at && i > 0; i--)
+        at = (at = strchr(at, ',')) ? at + 1 : NULL;
+    if (at)
+        snprintf(text, LAT_KEY_TEXT, "%.*s", (int)strcspn(at, ","), at);
+    return at ? text : NULL;
+}
+
+/* Has the user given this column another role? */
+static bool taken(int role, const char *column)
+{
+    char word[LAT_KEY_TEXT];
+    for (int r = 0; r < USERS; r++)
+        for (int i = 0; r != role && said_word(r, i, word); i++)
+            if (!strcmp(word, column))
+                return true;
+    return false;
+}
+
+/* The columns of a role: those of the kind, in their order, then those of the user. */
+static char *columns_of(const char *list, int role)
+{
+    char word[LAT_KEY_TEXT];
+    const size_t more = said(role) ? strlen(said(role)) : 0;
+    char *text = lat_alloc_zero((list ? strlen(list) : 0) + more + 2, 1, "names of columns");
+    for (int i = 0; text && list && lat_list_word(list, i, word); i++)
+        if (!taken(role, word))
             strcat(strcat(text, *text ? " " : ""), word);
-    if (text && more)
-        strcat(strcat(text, *text ? " " : ""), more);
-    for (char *c = text; c && (c = strchr(c, ','));)
-        *c = ' ';
-    free(commas);
+    for (int i = 0; text && said_word(role, i, word); i++)
+        if (!lat_names_word(text, word))
+            strcat(strcat(text, *text ? " " : ""), word);
     return text;
 }
 
-/* What the user has said of columns; a column has one role. */
 static int take_roles(lat_chain *c)
 {
-    lat_table_kind *k = &c->kind;
-    const char **const list[] = {&k->sample, &k->key, &k->value, &k->ignored, &k->fixed, &k->same};
-    const char *const more[] = {roles.sample, roles.key, roles.value, roles.ignored, NULL, NULL};
-    char *all = lat_text_new("%s,%s,%s,%s", more[0] ? more[0] : "", more[1] ? more[1] : "",
-                             more[2] ? more[2] : "", more[3] ? more[3] : "");
-    for (int i = 0; all && i < 6; i++)
-        if (!(c->lists[i] = list_with(*list[i] ? *list[i] : "", all, more[i])))
-            break;
-    const bool done = all && c->lists[5];
-    free(all);
-    for (int i = 0; done && i < 6; i++)
-        *list[i] = c->lists[i];
-    return lat_rc(!done);
+    for (int i = 0; i < ROLES; i++) {
+        const char **list = list_of(&c->kind, i);
+        if (!(c->lists[i] = columns_of(*list, i)))
+            return -1;
+        *list = c->lists[i];
+    }
+    return 0;
 }
 
-static lat_chain *new_chain(const lat_table_kind *kind)
+static bool has(const char *list, const char *column)
 {
+    return list && lat_names_word(list, column);
+}
+
+/* Quantities of a table that lat-stat knows are made of its columns: these keep their roles. */
+static int check_role(lat_table_kind *k, const lat_table *t, int role, const char *column)
+{
+    static const char *const option[] = {"sample", "key", "value", "ignore"};
+    if (has(*list_of(k, role), column))
+        return 0;
+    const char *is = has(k->key, column) || has(k->fixed, column)      ? "names rows"
+                     : has(k->same, column)                            ? "is equal in all rows"
+                     : has(k->needed, column)                          ? "is averaged"
+                     : role == VALUE && has("sd_beta Gamma g", column) ? "follows from means"
+                                                                       : NULL;
+    if (is)
+        return lat_fail_usage("%s: a table of %s: expected column %s as one that %s, found --%s "
+                              "%s: leave it out, or cut columns of the results",
+                              t->name, k->tool, column, is, option[role], column);
+    if (role == KEY && k->key && (k->complete || scales || alpha || potential))
+        return lat_fail_usage("%s: a table of %s: expected rows by %s alone, found --key %s: give "
+                              "lat-stat the rows of one %s at a time, with --ignore %s",
+                              t->name, k->tool, k->key, column, column, column);
+    return 0;
+}
+
+static int check_roles(const lat_table_kind *kind, const lat_table *t)
+{
+    lat_table_kind k = *kind;
+    char word[LAT_KEY_TEXT];
+    for (int role = 0; role < USERS && kind != &stat_other; role++)
+        for (int i = 0; said_word(role, i, word); i++)
+            if (check_role(&k, t, role, word))
+                return -1;
+    return 0;
+}
+
+static lat_chain *new_chain(const lat_table_kind *kind, const lat_table *t)
+{
+    if (check_roles(kind, t))
+        return NULL;
     lat_chain *c = &chain[chains++];
     *c = (lat_chain){.kind = *kind, .config = -1, .force = force, .apart = apart};
     c->numbers = (lat_samples){.most = opts.most, .bin = opts.bin};
@@ -176,7 +241,7 @@ static lat_chain *chain_of(const lat_table *t)
     if (chains && !both)
         return lat_fail_null("%s: expected a table of %s as before, found one of %s", t->name,
                              chain[0].kind.tool, kind->tool);
-    return new_chain(kind);
+    return new_chain(kind, t);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

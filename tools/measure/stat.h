@@ -56,6 +56,9 @@ void stat_strip_source(const char *column, char *text);
 /* Adds a quantity. */
 void stat_add(stat_report *r, const char *name, stat_function *f, int of, bool derived);
 
+/* Adds the means of all values of the table, but of a list with blanks between. */
+void stat_add_values(stat_report *r, const lat_chain *c, const char *but);
+
 /* The mean of a value. */
 double stat_plain(const stat_report *r, const lat_means *m, long sample, long row, int of);
 

@@ -126,6 +126,7 @@ static int arrange(stat_report *r, lat_names *groups)
 int stat_report_hadrons(stat_report *r)
 {
     lat_names groups = {0};
+    const int im = lat_chain_value(r->chain, "im");
     r->group = lat_alloc((size_t)r->rows, sizeof *r->group, "correlators");
     r->slice = lat_alloc((size_t)r->rows, sizeof *r->slice, "correlators");
     const int rc = r->group && r->slice ? arrange(r, &groups) : -1;
@@ -133,7 +134,8 @@ int stat_report_hadrons(stat_report *r)
     r->fold = r->fold && !lat_quark_time_unlike(lat_chain_same(r->chain, "operator"));
     stat_add(r, "C", correlator, 0, false);
     stat_add(r, "mass", mass, 0, true);
-    if (r->chain->value[1] >= 0)
-        stat_add(r, "C_im", correlator, 1, false);
+    if (im >= 0 && r->chain->value[im] >= 0)
+        stat_add(r, "C_im", correlator, im, false);
+    stat_add_values(r, r->chain, "re im");
     return rc;
 }

@@ -25,6 +25,7 @@ const lat_table_kind stat_kinds[] = {
      .key = "channel px py pz t",
      .same = "operator source sink " LATTICE,
      .value = "re im",
+     .needed = "re",
      .represent = stat_equal_hadrons,
      .complete = stat_complete_hadrons,
      .strip = stat_strip_source},
@@ -35,6 +36,7 @@ const lat_table_kind stat_kinds[] = {
      .fixed = "p phat2 members",
      .same = "gauge " LATTICE,
      .value = "T S D D0",
+     .needed = "T S D D0",
      .ignored = "Gamma g theta"},
     {.tool = "lat-gluon",
      .marks = "config momentum D longitudinal",
@@ -43,6 +45,7 @@ const lat_table_kind stat_kinds[] = {
      .fixed = "p phat2 members cylinder cone",
      .same = "gauge " LATTICE,
      .value = "D longitudinal",
+     .needed = "D longitudinal",
      .ignored = "D_error theta residual",
      .represent = stat_equal_gluons},
     {.tool = "lat-ghost",
@@ -52,6 +55,7 @@ const lat_table_kind stat_kinds[] = {
      .fixed = "k2",
      .same = "gauge " LATTICE,
      .value = "G",
+     .needed = "G",
      .ignored = "theta residual",
      .represent = stat_equal_ghosts},
     {.tool = "lat-ghost --modes",
@@ -90,7 +94,8 @@ const lat_table_kind stat_kinds[] = {
      .key = "separation T level_i level_j",
      .fixed = "r",
      .same = "smearing time_links slices " LATTICE,
-     .value = "W"},
+     .value = "W",
+     .needed = "W"},
     {.tool = "lat-loops --polyakov",
      .marks = "config separation r C polyakov_re",
      .sample = "config file",
@@ -185,12 +190,13 @@ static double amputated(const stat_report *r, const lat_means *m, long sample, l
     return pow(r->weight[row], 1.5) * t / (soft ? leg * sqrt(d) : pow(d, 1.5));
 }
 
-/* (N^2 - 1) trace / force: values `of` and the next one. */
+/* (N^2 - 1) trace / force; trace is value `of`. */
 static double sd_beta(const stat_report *r, const lat_means *m, long sample, long row, int of)
 {
+    const int force = lat_chain_value(r->chain, "sd_force");
     int n = 0;
     sscanf(lat_chain_same(r->chain, "group"), "SU(%d)", &n);
-    return (n * n - 1) * stat_plain(r, m, sample, row, of) / stat_plain(r, m, sample, row, of + 1);
+    return (n * n - 1) * stat_plain(r, m, sample, row, of) / stat_plain(r, m, sample, row, force);
 }
 
 /* ---- the report of a chain ------------------------------------------------------------------- */
@@ -266,12 +272,11 @@ static int weights(stat_report *r, const lat_chain *c, const char *name)
     return 0;
 }
 
-/* All values of the table. */
-static void plain_values(stat_report *r, const lat_chain *c)
+void stat_add_values(stat_report *r, const lat_chain *c, const char *but)
 {
     char word[LAT_KEY_TEXT];
     for (int i = 0; i < c->values && lat_list_word(c->kind.value, i, word); i++)
-        if (c->value[i] >= 0)
+        if (c->value[i] >= 0 && !lat_names_word(but, word))
             stat_add(r, word, stat_plain, i, false);
 }
 
@@ -287,9 +292,10 @@ int stat_report_make(stat_report *r, lat_chain *c)
         stat_add(r, "D", stat_plain, 0, false);
         stat_add(r, "phat2_D", dressed, 0, false);
         stat_add(r, "longitudinal", stat_plain, 1, false);
+        stat_add_values(r, c, "D longitudinal");
         return weights(r, c, "phat2");
     }
-    plain_values(r, c);
+    stat_add_values(r, c, "");
     if (!strcmp(tool, "lat-ghost")) {
         stat_add(r, "k2_G", dressed, 0, false);
         return weights(r, c, "k2");
@@ -299,8 +305,8 @@ int stat_report_make(stat_report *r, lat_chain *c)
         stat_add(r, "g", amputated, 1, true);
         return weights(r, c, "phat2");
     }
-    const int trace = lat_chain_value(c, "sd_trace");
-    if (trace >= 0 && !c->missing[trace])
+    const int trace = lat_chain_value(c, "sd_trace"), force = lat_chain_value(c, "sd_force");
+    if (!strcmp(tool, "lat-plaq") && trace >= 0 && force >= 0 && !c->missing[trace])
         stat_add(r, "sd_beta", sd_beta, trace, true);
     return 0;
 }
