@@ -118,6 +118,23 @@ close() {
     [ "$(lat-fit --select pion --range 5,9 samples | tail -n 1 | cut -f 5)" = exp ]
 }
 
+@test "lat-fit: C(t) and C(T - t) of folded correlators are one number, which counts once; of others they are two" {
+    local half all
+    correlators 120 | lat-stat --samples samples >/dev/null
+    half=$(lat-fit --select pion --range 6,12 samples | tail -n 1)
+    [ "$(lat-fit --select pion --range 6,18 samples | tail -n 1)" = "$half" ]
+    lat-fit --joint --range 6,12 samples | cmp - <(lat-fit --joint --range 6,18 samples)
+    # Beyond T/2 alone they are the same numbers, of the same function.
+    all=$(lat-fit --select pion --range 12,18 samples | tail -n 1)
+    [ "$(cut -f 6-7,13 <<<"$all")" = "$(printf '12\t18\t5')" ]
+    near "$(cut -f 8 <<<"$all")" "$(cut -f 8 <<<"$half")" 1e-8
+    near "$(cut -f 12 <<<"$all")" "$(cut -f 12 <<<"$half")" 1e-5
+    # Not folded: noise makes both halves differ.
+    correlators 120 | lat-stat --no-fold --samples apart >/dev/null
+    lat-fit --select pion --range 6,18 --covariance diagonal apart >found
+    [ "$(field found dof) $(field found t_max)" = "11 18" ]
+}
+
 # loops N: Wilson loops of N configurations, of one level, on and off axis, with noise that is common to all and such that is not.
 loops() {
     awk -v OFS='\t' -v n="$1" '

@@ -13,6 +13,7 @@ typedef struct fit_correlator {
     const char *name; /* the cells of its key, with a tab between */
     long points;
     double *t, *value, *error;
+    long *image; /* [points]: that of T - t, whose samples are the same; -1: none, or up to T/2 */
 } fit_correlator;
 
 typedef struct fit_samples {
@@ -62,6 +63,9 @@ typedef struct fit_result {
 
 enum { FIT_POTENTIAL_VALUES = 5 };
 enum { FIT_ENOUGH = 4 }; /* samples for each point, for a covariance that is not diagonal */
+
+/* Is point i of a correlator fitted? Of two points that are one number, the first is. */
+bool fit_within(const fit_problem *p, const fit_correlator *c, long i);
 
 /* Points in the window, parameters. */
 long fit_points(const fit_problem *p);

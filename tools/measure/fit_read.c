@@ -21,7 +21,8 @@ typedef struct columns {
 void fit_samples_free(fit_samples *s)
 {
     for (long i = 0; s->correlator && i < s->names.count; i++)
-        LAT_FREE(s->correlator[i].t, s->correlator[i].value, s->correlator[i].error);
+        LAT_FREE(s->correlator[i].t, s->correlator[i].value, s->correlator[i].error,
+                 s->correlator[i].image);
     LAT_FREE(s->correlator, s->heading);
     lat_names_free(&s->names);
     *s = (fit_samples){0};
@@ -170,6 +171,22 @@ static int sort(fit_correlator *f, long n)
     return lat_rc(!one);
 }
 
+/* Averages over t and T - t are there twice, in the same digits. */
+static int find_images(const fit_samples *s, fit_correlator *f)
+{
+    const size_t n = (size_t)s->samples + 1;
+    if (!(f->image = lat_alloc((size_t)f->points, sizeof *f->image, "points")))
+        return -1;
+    for (long i = 0; i < f->points; i++) {
+        f->image[i] = -1;
+        for (long k = 0; k < i && 2 * f->t[i] > s->extent; k++)
+            if (f->t[k] + f->t[i] == s->extent
+                && !memcmp(f->value + (size_t)k * n, f->value + (size_t)i * n, n * sizeof(double)))
+                f->image[i] = k;
+    }
+    return 0;
+}
+
 int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *x)
 {
     lat_table t;
@@ -179,7 +196,7 @@ int fit_samples_read(fit_samples *s, const char *path, const char *column, const
     for (long i = 0; rc == 0 && i < s->names.count; i++) {
         fit_correlator *f = &s->correlator[i];
         f->name = s->names.name[i];
-        if (sort(f, s->samples + 1)
+        if (sort(f, s->samples + 1) || find_images(s, f)
             || !(f->error = lat_alloc((size_t)f->points, sizeof(double), "errors")))
             return -1;
         for (long k = 0; k < f->points; k++) {

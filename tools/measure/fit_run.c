@@ -57,11 +57,12 @@ double fit_last(const fit_samples *s, const fit_correlator *c, fit_form form)
 }
 
 /* A potential that is nan at some distance is fitted at the others. */
-static bool within(const fit_problem *p, const fit_correlator *c, long i)
+bool fit_within(const fit_problem *p, const fit_correlator *c, long i)
 {
     if (p->form[0] == FIT_POTENTIAL && !(c->error[i] > 0))
         return false;
-    return c->t[i] >= p->first && c->t[i] <= p->last;
+    return c->t[i] >= p->first && c->t[i] <= p->last
+           && (c->image[i] < 0 || c->t[c->image[i]] < p->first);
 }
 
 long fit_points(const fit_problem *p)
@@ -69,7 +70,7 @@ long fit_points(const fit_problem *p)
     long n = 0;
     for (int c = 0; c < p->correlators; c++)
         for (long i = 0; i < p->c[c]->points; i++)
-            n += within(p, p->c[c], i);
+            n += fit_within(p, p->c[c], i);
     return n;
 }
 
@@ -173,7 +174,7 @@ static const double *samples_of(const fit_problem *p, long i)
 {
     for (int c = 0; c < p->correlators; c++)
         for (long k = 0; k < p->c[c]->points; k++)
-            if (within(p, p->c[c], k) && i-- == 0)
+            if (fit_within(p, p->c[c], k) && i-- == 0)
                 return p->c[c]->value + k * (p->s->samples + 1);
     return NULL;
 }
@@ -222,7 +223,7 @@ static int window_make(window *w, const fit_problem *p)
     long i = 0;
     for (int c = 0; c < p->correlators; c++)
         for (long k = 0; k < p->c[c]->points; k++)
-            if (within(p, p->c[c], k)) {
+            if (fit_within(p, p->c[c], k)) {
                 w->of[i] = c;
                 w->t[i++] = p->c[c]->t[k];
             }

@@ -166,7 +166,7 @@ static double last_fitted(const fit_problem *p, const fit_correlator *c)
 {
     double last = p->first;
     for (long i = 0; i < c->points; i++)
-        if (c->t[i] <= p->last && c->error[i] > 0)
+        if (fit_within(p, c, i) && c->error[i] > 0)
             last = fmax(last, c->t[i]);
     return last;
 }
