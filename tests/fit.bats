@@ -135,6 +135,25 @@ close() {
     [ "$(field found dof) $(field found t_max)" = "11 18" ]
 }
 
+@test "lat-fit: pcac is a plateau of its masses, up to T/2, without an option; nan is named" {
+    correlators 40 | awk -F'\t' -v OFS='\t' '1; $2 == "pion" { $2 = "pcac"; $7 = .05 * (1 + .01 * cos(7 * $1 + $6) + ($6 < 2 || $6 > 22)); print }' |
+        lat-stat --samples samples >means 2>/dev/null
+    local options
+    for options in "" "--select pcac" "--form plateau --select pcac" "--range 3,12"; do
+        # shellcheck disable=SC2086 # words
+        lat-fit $options samples 2>/dev/null | awk 'NR == 1 || /^pcac/' >found
+        [ "$(field found form) $(field found t_max)" = "plateau 12" ]
+        near "$(field found m0)" .05 .0005
+    done
+    [ "$(field found t_min)" = 3 ]
+    lat-fit --select pcac samples | cmp - <(lat-fit --select pcac --column mass samples)
+    lat-fit --column C samples 2>said | cut -f 1 | paste -sd ' ' | grep -qx 'channel pion rho_x'
+    grep -q 'warning: pcac 0 0 0: column C has nan among its samples at all t (--column)' said
+    refuses 1 "pcac 0 0 0: expected numbers from t = 2 to 9, found nan at t = 2" lat-fit --select pcac --column C --range 2,9 samples
+    refuses 1 "pion 0 0 0: expected numbers from t = 9 to 14, found nan at t = 13" lat-fit --select pion --column mass --range 9,14 samples
+    refuses 1 "--joint: expected no plateau beside states, found pcac 0 0 0 (--select)" lat-fit --joint samples
+}
+
 # loops N: Wilson loops of N configurations, of one level, on and off axis, with noise that is common to all and such that is not.
 loops() {
     awk -v OFS='\t' -v n="$1" '

@@ -27,9 +27,14 @@ typedef struct fit_samples {
     bool has_column; /* of the table that was read */
 } fit_samples;
 
-/* The samples of one column of a table of lat-stat --samples, as a function of column x. 0, or -1
- * with lat_error set; fit_samples_free in any case. */
-int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *x);
+/* The samples of one column of a table of lat-stat --samples, as a function of column x; of pcac
+ * those of column `pcac`, where it is there (NULL: of the same). 0, or -1 with lat_error set;
+ * fit_samples_free in any case. */
+int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *pcac,
+                     const char *x);
+
+/* Is it the PCAC mass? */
+bool fit_is_pcac(const char *name);
 void fit_samples_free(fit_samples *s);
 
 /* sum_s A_s h(m_s t), m_1 > m_0; a plateau is a constant, which is m_0; a potential of distance t

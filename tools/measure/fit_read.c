@@ -13,7 +13,7 @@
 
 /* Columns of a table of samples. */
 typedef struct columns {
-    int t, sample, value, resampling, configurations, dims, operators;
+    int t, sample, value, pcac, resampling, configurations, dims, operators;
     int called; /* another name of t: a vector, whose length it is */
     long last;  /* the sample of the row before */
 } columns;
@@ -41,11 +41,18 @@ static char *key_of(const columns *c, char *const *cell)
     return text;
 }
 
-static int find(fit_samples *s, const lat_table *t, const char *column, const char *x, columns *c)
+bool fit_is_pcac(const char *name)
 {
+    return !strncmp(name, "pcac", 4) && (name[4] == '\0' || name[4] == '\t');
+}
+
+static int find(fit_samples *s, const lat_table *t, const char *const name[3], columns *c)
+{
+    const char *column = name[0], *pcac = name[1], *x = name[2];
     *c = (columns){lat_table_column(t, x),
                    lat_table_column(t, "sample"),
                    lat_table_column(t, column),
+                   pcac ? lat_table_column(t, pcac) : -1,
                    lat_table_column(t, "resampling"),
                    lat_table_column(t, "configurations"),
                    lat_table_column(t, "dims"),
@@ -121,7 +128,13 @@ static fit_correlator *correlator_of(fit_samples *s, const lat_table *t, const c
     return n < 0 ? NULL : &s->correlator[n];
 }
 
-static int read_rows(fit_samples *s, lat_table *t, const char *column, const char *by)
+/* The column of a row that is fitted. */
+static int value_of(const lat_table *t, const columns *c)
+{
+    return c->pcac >= 0 && fit_is_pcac(t->cell[0]) ? c->pcac : c->value;
+}
+
+static int read_rows(fit_samples *s, lat_table *t, const char *const name[3])
 {
     columns c = {.last = -1};
     fit_correlator *f = NULL;
@@ -129,11 +142,11 @@ static int read_rows(fit_samples *s, lat_table *t, const char *column, const cha
     int line, rc = 0;
     while (rc == 0 && (line = lat_table_next(t)) != LAT_TABLE_END) {
         if (line != LAT_TABLE_ROW) {
-            rc = line < 0 ? -1 : find(s, t, column, by, &c);
+            rc = line < 0 ? -1 : find(s, t, name, &c);
             continue;
         }
         rc = lat_table_number(t, c.sample, false, &number)
-             || lat_table_number(t, c.value, true, &x);
+             || lat_table_number(t, value_of(t, &c), true, &x);
         const long k = rc ? 0 : (long)number;
         if (rc == 0 && k == 0) {
             rc = end_point(s, t, f, one, c.last + 1);
@@ -187,11 +200,13 @@ static int find_images(const fit_samples *s, fit_correlator *f)
     return 0;
 }
 
-int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *x)
+int fit_samples_read(fit_samples *s, const char *path, const char *column, const char *pcac,
+                     const char *x)
 {
     lat_table t;
     *s = (fit_samples){0};
-    const int rc = lat_table_open(&t, path) || read_rows(s, &t, column, x);
+    const int rc = lat_table_open(&t, path)
+                   || read_rows(s, &t, (const char *const[]){column, pcac, x});
     lat_table_close(&t);
     for (long i = 0; rc == 0 && i < s->names.count; i++) {
         fit_correlator *f = &s->correlator[i];

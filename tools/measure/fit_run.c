@@ -28,7 +28,7 @@ const char *const fit_form_names[] = {"auto", "plateau", "exp", "cosh", "sinh", 
 fit_form fit_form_of(const fit_samples *s, const fit_correlator *c)
 {
     static const char *const even[] = {"pion", "rho", "a0", "a1", "b1"};
-    if (!strncmp(c->name, "pcac", 4))
+    if (fit_is_pcac(c->name))
         return FIT_PLATEAU;
     if (!s->periodic || !(s->extent > 0))
         return FIT_EXP;
@@ -42,9 +42,8 @@ fit_form fit_form_of(const fit_samples *s, const fit_correlator *c)
 
 double fit_last(const fit_samples *s, const fit_correlator *c, fit_form form)
 {
-    const double half = s->extent > 0 && form != FIT_PLATEAU && form != FIT_POTENTIAL
-                            ? s->extent / 2
-                            : INFINITY;
+    const bool all = form == FIT_POTENTIAL || (form == FIT_PLATEAU && !fit_is_pcac(c->name));
+    const double half = s->extent > 0 && !all ? s->extent / 2 : INFINITY;
     const long n = s->samples + 1;
     double last = NAN;
     for (long i = 0; i < c->points && c->t[i] <= half; i++) {

@@ -12,7 +12,7 @@
 #include "run/common/tool.h"
 #include "fit.h"
 
-static const char *column, *abscissa, *selected, *range, *output, *fitted;
+static const char *column, *pcac, *abscissa, *selected, *range, *output, *fitted;
 static int form = FIT_AUTO, covariance_of;
 static long states = 1;
 static double least = .05;
@@ -27,8 +27,8 @@ static const lat_option options[] = {
      "correlators, with / between: the first cells of their keys, as pion/rho,1,0,0 (default: "
      "all)"},
     {LAT_OPT_TEXT, "column", 0, "NAME", &column, 0, 0,
-     "column of the samples that is fitted, such as mass for a plateau (default: C, or V of a "
-     "potential)"},
+     "column of the samples that is fitted, such as mass for a plateau (default: C, mass of pcac, "
+     "or V of a potential)"},
     {LAT_OPT_TEXT, "x", 0, "NAME", &abscissa, 0, 0,
      "column that is t of the function (default: t, or r of a potential)"},
     {LAT_OPT_CHOICE, "form", 0, FIT_FORMS, &form, 0, 0,
@@ -91,6 +91,25 @@ static bool is_selected(const fit_correlator *c)
     return !selected;
 }
 
+/* The name of a correlator, for sentences. */
+static const char *called(const fit_correlator *of)
+{
+    static char text[256];
+    snprintf(text, sizeof text, "%s", *of->name ? of->name : "potential");
+    for (char *c = text; (c = strchr(c, '\t'));)
+        *c = ' ';
+    return text;
+}
+
+/* Is it nan at all t? */
+static bool is_nan(const fit_correlator *c)
+{
+    for (long i = 0; i < c->points; i++)
+        if (!isnan(c->error[i]))
+            return false;
+    return true;
+}
+
 /* Where correlators are not named, those that are not 0 everywhere. */
 static bool is_there(const fit_correlator *c)
 {
@@ -98,6 +117,12 @@ static bool is_there(const fit_correlator *c)
         if (c->error[i] > 0)
             return true;
     return false;
+}
+
+static void warn_nan(const fit_correlator *c)
+{
+    lat_warn("warning: %s: column %s has nan among its samples at all t (--column)", called(c),
+             pcac && fit_is_pcac(c->name) ? pcac : column);
 }
 
 static fit_form form_of(const fit_correlator *c)
@@ -111,8 +136,22 @@ static fit_form form_of(const fit_correlator *c)
 
 static bool good(const fit_result *r) { return r->converged && r->p >= least; }
 
+/* Points have a value and an error. */
+static int check(const fit_problem *p)
+{
+    for (int c = 0; c < p->correlators; c++)
+        for (long i = 0; i < p->c[c]->points; i++)
+            if (fit_within(p, p->c[c], i) && isnan(p->c[c]->error[i]))
+                return lat_fail("%s: expected numbers from t = %g to %g, found nan at t = %g",
+                                called(p->c[c]), p->first, p->last, p->c[c]->t[i]);
+    return 0;
+}
+
 static int fit(fit_problem *p, fit_result *r)
 {
+    *r = (fit_result){.sample = NULL};
+    if (check(p))
+        return -1;
     p->diagonal = covariance_of == COVARIANCE_DIAGONAL
                   || (covariance_of == COVARIANCE_AUTO
                       && data.samples < FIT_ENOUGH * fit_points(p));
@@ -216,16 +255,6 @@ static double last_of(const fit_problem *p)
     return last;
 }
 
-/* The name of a fit, for sentences. */
-static const char *called(const fit_problem *p)
-{
-    static char text[256];
-    snprintf(text, sizeof text, "%s", *p->c[0]->name ? p->c[0]->name : "potential");
-    for (char *c = text; (c = strchr(c, '\t'));)
-        *c = ' ';
-    return text;
-}
-
 /* All windows of the scan, or up to the first good one: prints each, or the one; where none is good
  * it prints the window of the largest p. Returns an exit code. */
 static int windows(fit_problem *p, FILE *to, FILE *samples)
@@ -255,12 +284,14 @@ static int windows(fit_problem *p, FILE *to, FILE *samples)
             break;
     }
     p->first = first;
-    if (rc == 0 && isnan(first))
+    if (rc == 0 && isnan(first) && is_nan(c))
+        warn_nan(c);
+    else if (rc == 0 && isnan(first))
         lat_warn("warning: %s: no window has more points than parameters and errors below 25 %% "
                  "(--range gives one)",
-                 called(p));
+                 called(c));
     if (rc == 0 && !isnan(first) && !scan && !good(&best))
-        lat_warn("warning: %s: no window has a good fit (--range, --states 2)", called(p));
+        lat_warn("warning: %s: no window has a good fit (--range, --states 2)", called(c));
     if (rc == 0 && !isnan(first) && !scan)
         print(to, p, &best);
     if (rc == 0 && !isnan(first) && samples && best.converged)
@@ -276,8 +307,8 @@ static int one_window(fit_problem *p, FILE *to, FILE *samples)
     const int rc = fit(p, &r);
     int code = rc ? LAT_FAILED : LAT_DONE;
     if (rc == 0 && !r.converged) {
-        lat_fail_tolerance("%s: the fit from t = %g to %g has not converged", called(p), p->first,
-                           p->last);
+        lat_fail_tolerance("%s: the fit from t = %g to %g has not converged", called(p->c[0]),
+                           p->first, p->last);
         code = LAT_UNCONVERGED;
     }
     if (code == LAT_DONE)
@@ -300,6 +331,8 @@ static int collect(fit_problem *all)
 {
     for (long i = 0; i < data.names.count; i++) {
         const fit_correlator *c = &data.correlator[i];
+        if (!selected && is_nan(c))
+            warn_nan(c);
         if (!is_selected(c) || (!selected && !is_there(c)))
             continue;
         if (joint && (all->correlators + 1) * (states + 1) > FIT_PARAMETERS)
@@ -309,7 +342,8 @@ static int collect(fit_problem *all)
             all->c[all->correlators] = c;
             all->form[all->correlators] = form_of(c);
             if ((all->form[0] == FIT_PLATEAU) != (form_of(c) == FIT_PLATEAU))
-                return lat_fail("--joint: expected no plateau beside states");
+                return lat_fail("--joint: expected no plateau beside states, found %s (--select)",
+                                called(all->form[0] == FIT_PLATEAU ? all->c[0] : c));
         }
         all->correlators++;
     }
@@ -320,7 +354,7 @@ static int run(FILE *to, FILE *samples)
 {
     fit_problem all = {.s = &data, .states = (int)states};
     int code = LAT_DONE;
-    if (fit_samples_read(&data, lat_opts.input, column, abscissa) || collect(&all))
+    if (fit_samples_read(&data, lat_opts.input, column, pcac, abscissa) || collect(&all))
         return LAT_FAILED;
     heading(to);
     if (samples) {
@@ -368,6 +402,8 @@ int main(int argc, char **argv)
     const bool potential = form == FIT_POTENTIAL;
     if (potential && (joint || states > 1))
         lat_usage("--form potential has neither --states nor --joint");
+    if (!column && (form == FIT_AUTO || form == FIT_PLATEAU))
+        pcac = "mass";
     column = column ? column : potential ? "V" : "C";
     abscissa = abscissa ? abscissa : potential ? "r" : "t";
     lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
