@@ -233,6 +233,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
     lat-stat --key t --value a,b table >found
     [ "$(head -n 1 found)" = "$(printf 't\ta\ta_error\tb\tb_error\tconfigurations\tbin')" ]
     awk '{ printf "%-12s%-6s%-18s%s\n", $1, $2, $3, $4 }' table | lat-stat --key t --value a,b | cmp - found
+    refuses 1 "table: expected a column c (--value), found columns 'config,t,a,b'" lat-stat --key t --value a,c table
     refuses 1 "table: column t is none of the table: say what it is (--key, --value, --sample or --ignore t)" lat-stat --value a,b table
     refuses 1 "table: expected a table of a measuring tool (--tsv), one configuration after the other, or --value COLUMNS, found columns 'config,t,a,b'" lat-stat table
     lat-start weak --epsilon .1 --dims 4,4,4,4 --count 3 | lat-modes --kappa .1 --modes 2 --tsv >modes

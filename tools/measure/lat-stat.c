@@ -93,6 +93,16 @@ static bool has_marks(const lat_table *t, const char *marks)
     return true;
 }
 
+/* The columns of a table, for sentences. */
+static const char *columns_in(const lat_table *t)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "%s", t->heading);
+    for (char *c = text; (c = strchr(c, '\t'));)
+        *c = ',';
+    return text;
+}
+
 /* What a column may be, in the order of lat_chain.lists; the user has the first USERS. */
 enum { SAMPLE, KEY, VALUE, IGNORED, USERS, FIXED = USERS, SAME, ROLES };
 
@@ -156,6 +166,8 @@ static int take_roles(lat_chain *c)
     return 0;
 }
 
+static const char *const option_of[USERS] = {"sample", "key", "value", "ignore"};
+
 static bool has(const char *list, const char *column)
 {
     return list && lat_names_word(list, column);
@@ -164,7 +176,6 @@ static bool has(const char *list, const char *column)
 /* Quantities of a table that lat-stat knows are made of its columns: these keep their roles. */
 static int check_role(lat_table_kind *k, const lat_table *t, int role, const char *column)
 {
-    static const char *const option[] = {"sample", "key", "value", "ignore"};
     if (has(*list_of(k, role), column))
         return 0;
     const char *is = has(k->key, column) || has(k->fixed, column)      ? "names rows"
@@ -175,7 +186,7 @@ static int check_role(lat_table_kind *k, const lat_table *t, int role, const cha
     if (is)
         return lat_fail_usage("%s: a table of %s: expected column %s as one that %s, found --%s "
                               "%s: leave it out, or cut columns of the results",
-                              t->name, k->tool, column, is, option[role], column);
+                              t->name, k->tool, column, is, option_of[role], column);
     if (role == KEY && k->key && (k->complete || scales || alpha || potential))
         return lat_fail_usage("%s: a table of %s: expected rows by %s alone, found --key %s: give "
                               "lat-stat the rows of one %s at a time, with --ignore %s",
@@ -187,10 +198,14 @@ static int check_roles(const lat_table_kind *kind, const lat_table *t)
 {
     lat_table_kind k = *kind;
     char word[LAT_KEY_TEXT];
-    for (int role = 0; role < USERS && kind != &stat_other; role++)
-        for (int i = 0; said_word(role, i, word); i++)
-            if (check_role(&k, t, role, word))
+    for (int role = 0; role < USERS; role++)
+        for (int i = 0; said_word(role, i, word); i++) {
+            if ((role == VALUE || role == KEY) && !alpha && lat_table_column(t, word) < 0)
+                return lat_fail("%s: expected a column %s (--%s), found columns '%s'", t->name,
+                                word, option_of[role], columns_in(t));
+            if (kind != &stat_other && check_role(&k, t, role, word))
                 return -1;
+        }
     return 0;
 }
 
@@ -207,14 +222,10 @@ static lat_chain *new_chain(const lat_table_kind *kind, const lat_table *t)
 /* A table whose tool is not known, and nothing says what its columns are. */
 static lat_chain *unknown(const lat_table *t)
 {
-    char columns[512];
-    snprintf(columns, sizeof columns, "%s", t->heading);
-    for (char *c = columns; (c = strchr(c, '\t'));)
-        *c = ',';
     return lat_fail_null(
         "%s: expected a table of a measuring tool (--tsv), one configuration after "
         "the other, or --value COLUMNS, found columns '%s'",
-        t->name, columns);
+        t->name, columns_in(t));
 }
 
 /* The chain that the tables of this heading belong to. */
