@@ -70,10 +70,26 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
 
 @test "--solver mg is refused where there is none" {
     light u.lat
-    for words in '--even-odd none' '--precision double'; do
-        # shellcheck disable=SC2086
-        refuses 1 'multigrid: expected even-odd preconditioning, and iterations in single' \
-            lat-solve $words --kappa .15 --solver mg "${point[@]}" u.lat
+    refuses 1 'multigrid: expected even-odd preconditioning, found none' \
+        lat-solve --even-odd none --kappa .15 --solver mg "${point[@]}" u.lat
+    refuses 1 'multigrid: expected iterations in single or half, found double' \
+        lat-solve --precision double --kappa .15 --solver mg "${point[@]}" u.lat
+}
+
+@test "multigrid: heavy quarks, where a cycle or a few powers of S leave nothing, by it alone" {
+    lat-heatbath -q --dims 4,4,4,4 --beta 5.8 --thermalise 50 -o small.lat
+    lat-heatbath -q --dims 8,8,8,8 --beta 5.9 --thermalise 40 -o u.lat
+    for kappa in .05 .09 .11 .12 .13; do
+        lat-solve -v --kappa $kappa --solver mg --columns 0,5 "${point[@]}" small.lat -o x.lat 2>err
+        run -1 grep stagnated err
+        lat-dirac --check -U small.lat x.lat
+    done
+    lat-solve -v --kappa .135 --solver mg --columns 0,5 "${point[@]}" u.lat -o x.lat 2>err
+    run -1 grep stagnated err
+    lat-subspace -q --kappa .157 u.lat -o u.sub
+    for kappa in .08 .1 .112; do
+        lat-solve -v --kappa $kappa --subspace u.sub --columns 0,5 "${point[@]}" u.lat -o x.lat 2>err
+        run -1 grep stagnated err
     done
 }
 
@@ -110,7 +126,7 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
         run --separate-stderr lat-solve --mass "$(awk -v d="$distance" 'BEGIN { printf "%.12f", -0.531922875478 + d * 1e-8 }')" --solver mg --columns 0 \
             --source point:0,0,0,0 u.lat -o x.lat --log log.tsv
         [ "$status" -eq 0 ] || [ "$status" -eq 3 ]
-        [ "$status" -eq 0 ] && grep -q 'the multigrid stagnated in 1 of 1 columns, which went on by conjugate gradients' <<<"$stderr" || continue
+        [ "$status" -eq 0 ] && grep -q 'the multigrid stagnated in 1 of 1 columns at mass .*, which went on by conjugate gradients' <<<"$stderr" || continue
         # Cycles come first, 20 at least, and from where they ended the column takes less than it may.
         awk 'NR == 2 { exit !($9 == "cg" && $6 > 20 && $6 < 5000 && $8 <= 1e-10) }' log.tsv
         lat-info x.lat | grep -q 'by cg'
@@ -216,6 +232,10 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
     awk 'FNR == 2 { rounds[FILENAME] = $4; rate[FILENAME] = $5; applied[FILENAME] = $6 }
         END { exit !(rounds["next.tsv"] >= 1 && rate["next.tsv"] < rate["own.tsv"] + .1 && applied["next.tsv"] < applied["own.tsv"]) }' next.tsv own.tsv
     lat-solve --kappa .156 --subspace next.lat --columns 0 "${point[@]}" v.lat | lat-dirac --check -U v.lat
+    # A checkpoint is of its start.
+    run -1 lat-subspace --kappa .156 --from sub.lat --checkpoint ck v.lat -o /dev/full
+    refuses 1 'found that of other links or another start' lat-subspace --kappa .156 --from own.lat --resume ck v.lat
+    refuses 1 "found that of another, '--vectors 0'" lat-subspace --kappa .156 --resume ck v.lat
 }
 
 @test "a subspace of other links or another operator is refused, and modes are no subspace" {

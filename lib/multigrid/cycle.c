@@ -150,9 +150,10 @@ void lat_multigrid_smoothing_close(lat_smoothing *v)
 
 enum { MOST = LAT_MULTIGRID_SEARCH };
 
-/* Powers of S are rounded to 2^-24: one whose part apart from those before it is, squared, less
- * than this of the whole is noise, and would get large coefficients. */
-#define APART 1e-11
+/* Powers of S are rounded to 2^-24, some times over. One whose part apart from those before it is,
+ * squared, less than this of the whole would get coefficients of noise. (By 1e-9 and less, with S
+ * that four powers nearly solve, they were in the thousands.) */
+#define APART 1e-8
 
 /* Solves g c = b, b the last column, by elimination; g is Hermitian and positive. From the first
  * power that is noise on c is 0. */

@@ -24,7 +24,8 @@
 #include "solve/krylov.h"
 
 enum {
-    LAT_MULTIGRID_COLUMNS = 8, /* of a space, at least */
+    LAT_MULTIGRID_COLUMNS = 8,  /* of a space, at least */
+    LAT_MULTIGRID_VECTORS = 24, /* unless it is told */
     LAT_MULTIGRID_MOST_VECTORS = 64
 };
 

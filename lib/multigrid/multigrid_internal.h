@@ -71,12 +71,7 @@ int lat_multigrid_fit(lat_multigrid *m);
  * GCR, transfers and coarse levels are worth three applications beside the nine of a cycle. */
 #define LAT_MULTIGRID_CYCLE 12.
 #define LAT_MULTIGRID_MAKE 300.
-enum {
-    LAT_MULTIGRID_VECTORS = 24,
-    LAT_MULTIGRID_SEARCHES = 3,
-    LAT_MULTIGRID_CYCLES = 2,
-    LAT_MULTIGRID_MOST_ROUNDS = 6
-};
+enum { LAT_MULTIGRID_SEARCHES = 3, LAT_MULTIGRID_CYCLES = 2, LAT_MULTIGRID_MOST_ROUNDS = 6 };
 
 /* Test vectors, all levels, the smoother, the rate. 1: a matrix is singular. */
 int lat_multigrid_setup(lat_multigrid *m);

@@ -7,12 +7,17 @@
  * r is orthogonal to w_0 .. w_k-1, so that <w_k, r> is <A z_k, r>. x gets its share of the z when
  * it is wanted, and before a restart: sum_k c_k z_k with c_k = gamma_k - sum_i>k h_ki c_i.
  *
- * Where nothing is left of w_k, or it is not finite, K is 1 in this iteration. */
+ * Where nothing is left of w_k, or it is not finite, K is 1 in this iteration.
+ *
+ * r keeps of w_0 what rounding, relative to the first |r|, has left there. As it falls that is more
+ * and more of r, and nothing takes it away. So a column whose |r| has fallen by FELL forgets the w
+ * that it has: h_ik is 0 for them. */
 #include <math.h>
 #include "krylov_internal.h"
 
 /* Iterations until it begins anew; a multigrid, which needs few, gains nothing by more than six. */
 enum { DEEP = 8, DEEP_MULTIGRID = 6 };
+#define FELL 1e-4 /* single's epsilon is then 6e-4 of r */
 
 typedef struct state {
     lat_helper k;
@@ -22,7 +27,19 @@ typedef struct state {
     lat_numbers h[DEEP][DEEP];               /* h[i][k], i < k */
     lat_numbers gamma[DEEP];                 /* that x has not got yet */
     double square[DEEP][LAT_VECTOR_COLUMNS]; /* |w_k|^2 */
+    int from[LAT_VECTOR_COLUMNS];            /* w before this are forgotten, .. */
+    double begin[LAT_VECTOR_COLUMNS];        /* .. when |r| was that */
 } state;
+
+/* Before iteration `at`. */
+static void forget(const lat_run *w, state *g, int at)
+{
+    LAT_FOR_COLUMNS (k, &w->active)
+        if (at == 0 || w->norm[k] < FELL * g->begin[k]) {
+            g->from[k] = at;
+            g->begin[k] = w->norm[k];
+        }
+}
 
 /* z and w of these columns by k, and their products. */
 static int direction(lat_run *w, state *g, lat_helper *k, const lat_part *c, int at)
@@ -41,7 +58,8 @@ static int direction(lat_run *w, state *g, lat_helper *k, const lat_part *c, int
     for (int i = 0; i < at; i++)
         LAT_FOR_COLUMNS (n, c) {
             const double square = g->square[i][n];
-            const double complex h = square > 0 ? lat_z(g->h[i][at][n]) / square : 0;
+            const bool old = i < g->from[n];
+            const double complex h = square > 0 && !old ? lat_z(g->h[i][at][n]) / square : 0;
             g->h[i][at][n] = lat_scalar_of(h);
             minus[i][n] = lat_scalar_of(-h);
         }
@@ -116,6 +134,7 @@ static int iterate(lat_run *w, state *g, int deep)
         if (at == 0 && settle(w, &w->active))
             return -1;
         g->count = at;
+        forget(w, g, at);
         if (direction(w, g, &g->k, &w->active, at) || direction_without(w, g, at)
             || advance(w, g, at, norm))
             return -1;

@@ -48,10 +48,10 @@ int lat_wilson_make_multigrid(lat_wilson *w)
     o.box = w->options.dirac.box;
     if (!(o.columns > 0))
         o.columns = w->options.columns;
-    if (!w->options.multigrid || w->options.form == LAT_FULL
-        || w->options.inner == LAT_STORAGE_DOUBLE)
-        return lat_fail("multigrid: expected even-odd preconditioning, and iterations in single or "
-                        "half, found double");
+    if (w->options.form == LAT_FULL)
+        return lat_fail("multigrid: expected even-odd preconditioning, found none");
+    if (!w->options.multigrid || w->options.inner == LAT_STORAGE_DOUBLE)
+        return lat_fail("multigrid: expected iterations in single or half, found double");
     o.beside = w->options.columns;
     lat_multigrid *const m = make(w, &o);
     if (!m)
@@ -191,8 +191,10 @@ int lat_wilson_light(lat_wilson *w, const lat_equation *problem, const double *n
         report[list[i]].residual /= lat_wilson_scale(w);
     }
     if (stagnated)
-        lat_warn("the multigrid stagnated in %d of %d columns, which went on by conjugate "
-                 "gradients: the least singular value of M is about %.2g at mass %.6g",
-                 stagnated, left, lat_multigrid_told(w->multigrid)->lowest, w->options.made_mass);
+        lat_warn("the multigrid stagnated in %d of %d columns at mass %.6g, which went on by "
+                 "conjugate gradients: the least singular value of M is about %.2g at mass %.6g, "
+                 "which it was made for",
+                 stagnated, left, w->outer.d->fermion.mass,
+                 lat_multigrid_told(w->multigrid)->lowest, w->options.made_mass);
     return 0;
 }

@@ -96,8 +96,8 @@ static const lat_field *links_of(const run *r) { return smearing ? &r->smeared :
 
 static bool alike(const char *its, const char *mine) { return !strcmp(its, mine); }
 
-static const lat_section_kind sections = {"checkpoint.subspace", "subspaces", "other links",
-                                          LAT_MODES, alike};
+static const lat_section_kind sections = {"checkpoint.subspace", "subspaces",
+                                          "other links or another start", LAT_MODES, alike};
 
 /* The section of the present configuration gets these vectors and numbers. */
 static int keep(run *r, const lat_multigrid_state *state)
@@ -173,7 +173,9 @@ static int make(run *r)
                             .made_twist = r->fermion.twist};
     lat_device *const on = lat_device_or_cpu(r->device,
                                              lat_space_gpu_takes(lattice, lat_opts.comm));
-    snprintf(r->name, sizeof r->name, "config %ld links %s", config(r), r->links.u.head.read_crc);
+    snprintf(r->name, sizeof r->name, "config %ld links %s%s%s", config(r),
+             r->links.u.head.read_crc, from_path ? " from " : "",
+             from_path ? r->start.vectors.head.read_crc : "");
     return lat_rc(!on || lat_multigrid_takes(on, lattice, r->links.u.head.nc)
                   || find_start(r, &o.setup)
                   || !(r->wilson = lat_wilson_open(on, links_of(r), &r->fermion, &o))
@@ -275,6 +277,8 @@ static void check_usage(run *r)
                   vectors);
     if (from_path && vectors)
         lat_usage("--vectors: --from says how many there are");
+    if (!from_path && !vectors)
+        vectors = LAT_MULTIGRID_VECTORS;
     lat_usage_if_stdin_twice((const char *const[]){from_path}, 1);
     lat_usage_if_input("log", log_path);
 }
