@@ -177,9 +177,11 @@ int lat_wilson_columns(const lat_device *dev, const lat_header *links, const lat
         }
     const int ranks = dev->comm->size;
     const double wanted = ceil(ranks * least / (bytes > 0 ? bytes : least));
-    lat_fail(
-        "one column needs %.3g GB of memory on %s, %.3g GB are there: expected about %.0f ranks, "
-        "or --precision half or single, or fewer reals a link",
-        least * 1e-9, dev->gpu ? "a GPU" : "a rank", bytes * 1e-9, wanted);
+    const char *const less = o->inner == LAT_STORAGE_DOUBLE             ? ", or --precision single"
+                             : dev->gpu && o->inner != LAT_STORAGE_HALF ? ", or --precision half"
+                                                                        : "";
+    lat_fail("one column needs %.3g GB of memory on %s, %.3g GB are there: expected about %.0f "
+             "ranks%s",
+             least * 1e-9, dev->gpu ? "a GPU" : "a rank", bytes * 1e-9, wanted, less);
     return 0;
 }

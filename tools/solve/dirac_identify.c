@@ -226,7 +226,7 @@ int lat_dirac_tool_identify_one(lat_dirac_tool_run *r, lat_field *x)
     lat_identified list[LAT_MOST_BASES];
     char boundary[LAT_BOUNDARY_TEXT];
     if (lat_opts.comm->size > 1)
-        return lat_fail("--identify runs on one rank");
+        return lat_fail("--identify runs on one rank, found %d: use -n 1", lat_opts.comm->size);
     if (lat_field_exchange(x))
         return -1;
     const lat_field *links = lat_dirac_tool_links(r, x);

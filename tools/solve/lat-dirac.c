@@ -56,7 +56,7 @@ static const lat_option options[] = {
     {LAT_OPT_TEXT, "source-file", 0, "FILE", &run.o.source_file, 0, 0,
      "sources for --check, field by field"},
     {LAT_OPT_FLAG, "identify", 0, NULL, &run.o.identify, 0, 0,
-     "find kappa, csw, boundary, spin basis, norm and source of the input"},
+     "find kappa, csw, boundary, spin basis, norm and source of the input, on one rank"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "save", 0, "FILE", &run.o.save, 0, 0,
      "let --identify write the input to FILE: in our basis, as M^-1, with operator, boundary, "
      "links and a point source in the header"},
