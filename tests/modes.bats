@@ -78,6 +78,22 @@ PY
     same vv vb 1e-8
 }
 
+@test "heavy quarks: modes of both signs are found, though many of one sign lie between them and those of the other" {
+    rough u.lat 4,4,4,8
+    for search in "--kappa .05" "--kappa .08 --matrix g5S" "--kappa .02"; do
+        # shellcheck disable=SC2086 # words
+        lat-modes -@ 1 $search --modes 6 --method ritz --residual 1e-9 --tsv u.lat >ritz.tsv
+        values ritz.tsv >a
+        grep -q '^-' a && grep -qv '^-' a # of both
+        for how in "--precision double --residual 1e-9" "--precision single --residual 1e-9" "--residual 1e-5"; do
+            # shellcheck disable=SC2086
+            lat-modes -@ 1 $search --modes 6 --max-applications 60000 $how --tsv u.lat >found
+            values found >b
+            same a b 1e-7
+        done
+    done
+}
+
 @test "the same bytes on any number of threads and ranks, and from a stream of several configurations" {
     rough u.lat 2,2,4,8
     lat-modes -@ 1 --kappa .15 --modes 2 --residual 1e-6 u.lat -o one.lat
@@ -253,6 +269,14 @@ cut_off() {
     cmp whole.lat cut.lat
     "${single[@]}" -o whole.lat
     in_slices .15 .03 "refined vector" "${single[@]}"
+    cmp whole.lat cut.lat
+}
+
+@test "heavy quarks: the search for the other sign is stopped and goes on, with the same bytes" {
+    rough a.lat 4,4,8,8
+    local search=(lat-modes -@ 1 --kappa .05 --modes 8 --residual 1e-10 a.lat)
+    "${search[@]}" -o whole.lat
+    in_slices .15 .03 "rest of vector" "${search[@]}"
     cmp whole.lat cut.lat
 }
 

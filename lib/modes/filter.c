@@ -5,7 +5,8 @@
 #include "modes_internal.h"
 
 enum { MOST_DEGREE = 600 };
-static const double AMPLIFY = 300; /* T_n at 0 */
+static const double AMPLIFY = 300, /* T_n at 0 */
+    FARTHEST = .999; /* from the end where the interval begins, T_1 ranks the whole spectrum */
 
 int lat_filter_open(lat_filter *f, lat_search *w)
 {
@@ -23,15 +24,31 @@ void lat_filter_close(lat_filter *f)
     lat_dfield_free(f->one);
 }
 
+static double end_of(const lat_search *w) { return w->op->positive ? w->norm : w->norm * w->norm; }
+
 void lat_filter_choose(lat_filter *f, double a)
 {
     const lat_search *w = f->w;
-    f->b = w->op->positive ? w->norm : w->norm * w->norm;
-    f->a = fmin(fmax(a, 1e-8 * f->b), .5 * f->b);
+    f->b = end_of(w);
+    f->a = fmin(fmax(a, 1e-8 * f->b), FARTHEST * f->b);
     const double x0 = (f->b + f->a) / (f->b - f->a), degree = ceil(acosh(AMPLIFY) / acosh(x0));
     f->degree = degree < MOST_DEGREE ? (int)degree : MOST_DEGREE;
-    if (w->job->degree > 0)
+    if (w->job->degree > 0 && f->a < FARTHEST * f->b)
         f->degree = w->job->degree;
+}
+
+void lat_filter_move(lat_filter *f, double a)
+{
+    const double middle = .5 * end_of(f->w);
+    lat_filter_choose(f, f->a < middle ? fmin(a, middle) : a);
+}
+
+void lat_filter_raise(lat_filter *f, double wanted)
+{
+    const double x = (f->a + f->b - 2 * wanted) / (f->b - f->a),
+                 degree = x > 1 ? ceil(acosh(AMPLIFY) / acosh(x)) : MOST_DEGREE;
+    if (f->w->job->degree == 0 && degree > f->degree)
+        f->degree = degree < MOST_DEGREE ? (int)degree : MOST_DEGREE;
 }
 
 /* ---- F --------------------------------------------------------------------------------------- */
@@ -97,11 +114,11 @@ static int recursion(const batch *n, double factor, lat_dfield *in, lat_dfield *
                   || square(n, &add, out, in));
 }
 
-/* to = (1 + A / (4 |A|)) x: values of A with opposite signs, which have one of A^2, get two of F,
- * so that its eigenvectors are those of A. */
+/* to = (1 + sign A / (4 |A|)) x: values of A with opposite signs, which have one of A^2, get two of
+ * F, so that its eigenvectors are those of A. */
 static int split(const batch *n, lat_dfield *x, lat_dfield *to)
 {
-    const double factor = .25 / n->f->w->norm;
+    const double factor = .25 * n->f->w->sign / n->f->w->norm;
     return n->f->s->ops->copy(n->f->s, &n->p, x, to) || apply(n, &factor, to, x) ? -1 : 0;
 }
 
@@ -138,7 +155,7 @@ int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in)
         now = next;
     }
     f->result = now;
-    if (f->w->op->positive)
+    if (f->w->op->positive || f->w->sign == 0)
         return 0;
     f->result = last;
     return split(&n, now, last);
@@ -159,5 +176,6 @@ double lat_filter_value(const lat_filter *f, double value)
         return b;
     const double x = (f->a + f->b - 2 * b) / (f->b - f->a),
                  t = fabs(x) > 1 ? cosh(f->degree * acosh(fabs(x))) : cos(f->degree * acos(x));
-    return (x < -1 && f->degree % 2 ? -t : t) * (w->op->positive ? 1 : 1 + .25 * value / w->norm);
+    return (x < -1 && f->degree % 2 ? -t : t)
+           * (w->op->positive ? 1 : 1 + .25 * w->sign * value / w->norm);
 }

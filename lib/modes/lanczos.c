@@ -48,7 +48,7 @@ typedef struct lanczos {
 
 static void choose(lanczos *z, double a)
 {
-    lat_filter_choose(&z->f, a);
+    lat_filter_move(&z->f, a);
     z->choices++;
 }
 
@@ -122,8 +122,9 @@ static int save(lanczos *z, bool between)
     double *number = lat_alloc((size_t)(NUMBERS + known), sizeof *number, "a state");
     if (!number)
         return -1;
-    const double head[NUMBERS] = {z->n,       z->done,    z->f.a,  z->f.b,  z->f.degree,
-                                  z->choices, z->probing, z->keep, z->most, (double)z->w->draws,
+    const int probing = z->probing + 2 * (z->w->held ? z->w->held->count : 0);
+    const double head[NUMBERS] = {z->n,       z->done, z->f.a,  z->f.b,  z->f.degree,
+                                  z->choices, probing, z->keep, z->most, (double)z->w->draws,
                                   z->w->norm};
     memcpy(number, head, sizeof head);
     if (!between)
@@ -141,7 +142,7 @@ static int save(lanczos *z, bool between)
                                    .numbers = NUMBERS + known,
                                    .vector = z->v,
                                    .number = number};
-    const int rc = lat_search_save(z->w, &state);
+    const int rc = lat_signs_save(z->w, &state);
     free(number);
     return rc;
 }
@@ -175,7 +176,7 @@ static int load(lanczos *z)
     z->f.b = v[3];
     z->f.degree = (int)v[4];
     z->choices = (int)v[5];
-    z->probing = v[6] != 0;
+    z->probing = fmod(v[LAT_LANCZOS_HELD], 2) > 0;
     z->w->draws = (uint64_t)v[9];
     z->w->norm = v[10];
     for (int i = 0; i < z->done && from->numbers == NUMBERS + z->done; i++)
@@ -482,11 +483,13 @@ static int begin(lanczos *z)
     return begin_with(z, 0, NULL);
 }
 
-int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst)
+int lat_lanczos_of_sign(lat_search *w, lat_dfield **y, double *value, double *residual,
+                        double *worst, bool *complete)
 {
     lanczos z = {.w = w};
     const int rc = open_basis(&z) || (w->job->from ? load(&z) : begin(&z)) ? -1
                                                                            : iterate(&z, worst);
+    *complete = rc > 0 && lat_signs_complete(&z.f, z.done, z.value, z.residual);
     for (int i = 0; rc > 0 && i < w->want; i++) {
         value[i] = z.value[i];
         residual[i] = z.residual[i];

@@ -23,7 +23,9 @@ typedef struct lat_search {
     double epsilon; /* of the vectors */
     double floor;   /* of residuals, which rounding does not go below, in terms of |A|; or 0 */
     double norm;    /* an upper bound of |A| */
-    int converged;  /* as it was told last */
+    double sign;    /* of the factor of F that prefers it; 0: neither */
+    const lat_modes *held; /* by a search that goes on with the other sign; or NULL */
+    int converged;         /* as it was told last */
     double worst;
 } lat_search;
 
@@ -113,8 +115,9 @@ int lat_search_load(lat_search *w, const lat_modes_state *from, int first, int n
 int lat_search_progress(lat_search *w, int converged, double worst);
 int lat_search_again(lat_search *w); /* the same, between two of them */
 
-/* F = (1 + A/(4 |A|)) T_n((a + b - 2 B)/(b - a)), B = A^2; if A is positive, B = A and the first
- * factor is 1. T_n is large where B < a, bounded by 1 on [a, b]. For the largest modes F = B. */
+/* F = (1 + sign A/(4 |A|)) T_n((a + b - 2 B)/(b - a)), B = A^2; if A is positive, B = A and the
+ * first factor is 1. T_n is large where B < a, bounded by 1 on [a, b]. For the largest modes F = B.
+ */
 typedef struct lat_filter {
     lat_search *w;
     lat_space *s; /* of batches */
@@ -127,6 +130,8 @@ typedef struct lat_filter {
 int lat_filter_open(lat_filter *f, lat_search *w);
 void lat_filter_close(lat_filter *f);
 void lat_filter_choose(lat_filter *f, double a); /* the interval begins at a; w->norm is known */
+void lat_filter_move(lat_filter *f, double a);   /* the same, in two steps behind the middle */
+void lat_filter_raise(lat_filter *f, double wanted); /* the degree: T_n is large at B = wanted */
 
 /* F of up to `columns` vectors; image k is there until the next call. */
 int lat_filter_apply(lat_filter *f, int count, lat_dfield *const *in);
@@ -139,6 +144,19 @@ double lat_filter_value(const lat_filter *f, double value); /* F of an eigenvect
 int lat_modes_lanczos(lat_search *w, lat_dfield **y, double *value, double *residual,
                       double *worst);
 int lat_modes_ritz(lat_search *w, lat_dfield **y, double *value, double *residual, double *worst);
+
+/* lanczos with w->sign alone. *complete is false where modes of the other sign may be missed. */
+int lat_lanczos_of_sign(lat_search *w, lat_dfield **y, double *value, double *residual,
+                        double *worst, bool *complete);
+
+/* Is one of n vectors found that F ranks below each mode up to the last one that is wanted? */
+bool lat_signs_complete(const lat_filter *f, int n, const double *value, const double *residual);
+
+/* The number of a state of lanczos that has twice as many as modes are held, and 1 of a probe. */
+enum { LAT_LANCZOS_HELD = 6 };
+
+/* lat_search_save, and the modes that are held. */
+int lat_signs_save(lat_search *w, const lat_modes_state *state);
 
 int lat_modes_davidson(lat_search *w, lat_dfield **y, double *value, double *residual,
                        double *worst);

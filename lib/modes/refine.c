@@ -11,7 +11,7 @@
 
 enum {
     STALLS = 5, /* rounds that do not help, until they are given up */
-    NUMBERS = 5 /* of a state, before the residuals */
+    NUMBERS = 6 /* of a state, before the residuals */
 };
 
 /* Where the interval of F begins, in terms of the last B: a level may be cut off there. */
@@ -35,8 +35,9 @@ static int save(refinement *z)
     lat_dfield **v = lat_alloc((size_t)z->n, sizeof *v, "a state");
     int rc = number && v ? 0 : -1;
     if (rc == 0) {
-        const double head[NUMBERS] = {z->next, z->stalls, *z->worst, z->w->norm,
-                                      z->value[z->n - 1]};
+        const double head[NUMBERS] = {
+            z->next,    z->stalls,          *z->worst,
+            z->w->norm, z->value[z->n - 1], z->value[z->w->job->high - 1]};
         memcpy(number, head, sizeof head);
         memcpy(number + NUMBERS, z->residual, (size_t)z->n * sizeof *number);
         for (int k = 0; k < z->n; k++)
@@ -64,6 +65,7 @@ static int load(refinement *z, const lat_modes_state *from)
     *z->worst = v[2];
     z->w->norm = v[3];
     z->value[z->n - 1] = v[4];
+    z->value[z->w->job->high - 1] = v[5];
     memcpy(z->residual, v + NUMBERS, (size_t)z->n * sizeof *v);
     return lat_rc(lat_search_load(z->w, from, 0, z->next, z->x)
                   || lat_search_load(z->w, from, z->next, z->n - z->next, z->y + z->next));
@@ -71,11 +73,28 @@ static int load(refinement *z, const lat_modes_state *from)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
+/* The interval of F begins behind all modes, and F prefers a sign. Where F then ranks what is
+ * behind them above some that are wanted, it prefers none, begins at the last mode, and is steep
+ * there. */
+static void choose(refinement *z)
+{
+    lat_search *w = z->w;
+    const double last = fabs(z->value[z->n - 1]), wanted = fabs(z->value[w->job->high - 1]);
+    const double power = w->op->positive ? 1 : 2;
+    lat_filter_choose(&z->f, BEHIND * pow(last, power));
+    w->sign = 1;
+    if (w->op->positive || lat_filter_value(&z->f, -wanted) >= lat_filter_value(&z->f, last))
+        return;
+    w->sign = 0;
+    lat_filter_choose(&z->f, pow(last, power));
+    lat_filter_raise(&z->f, pow(wanted, power));
+}
+
 /* x[k] <- y[k], or F y[k] of a mode that is not good. */
 static int images(refinement *z)
 {
     lat_search *w = z->w;
-    lat_filter_choose(&z->f, BEHIND * pow(z->value[z->n - 1], w->op->positive ? 1 : 2));
+    choose(z);
     while (z->next < z->n) {
         const int k = z->next++;
         lat_dfield *image = z->y[k];
