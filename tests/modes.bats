@@ -152,7 +152,7 @@ PY
         [[ $output == *"--modes: expected"* ]]
     done
     run -3 lat-modes -@ 1 --kappa .15 --modes 4 --max-applications 60 u.lat -o out.lat
-    [[ $output == *"expected 4 modes with residuals below 1e-10, found"* ]]
+    [[ $output == *"expected 4 modes with residuals below 1e-10, found none after "* ]]
     run -1 lat-modes -@ 1 --kappa .1 --modes 2000 -o out.lat <(lat-start cold --dims 2,2,2,2)
     [[ $output == *"at most 191"* ]]
     run -1 lat-modes -@ 1 --kappa .1 -o out.lat <(lat-start cold --dims 3,4,4,4)

@@ -280,7 +280,7 @@ same_modes() {
     done
     lat-modes --kappa .156 --matrix g5S --modes 6 --residual 1e-9 --subspace sub.lat u.lat -o modes.lat
     lat-solve --kappa .156 --deflate modes.lat --columns 0 "${point[@]}" u.lat | lat-dirac --check -U u.lat
-    refuses 3 'expected 6 modes with residuals below 1e-09, found one of' \
+    refuses 3 'expected 6 modes with residuals below 1e-09, found none after' \
         lat-modes --kappa .156 --modes 6 --residual 1e-9 --max-applications 100 --subspace sub.lat u.lat -o none.lat
     [ ! -e none.lat ]
 }

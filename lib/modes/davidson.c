@@ -125,7 +125,10 @@ static int grow(davidson *z)
     return lat_rc(job->inverse(job->with, &z->t.p, z->r, &z->w->applications) || append(z));
 }
 
-/* By vectors that the caller has, then by F of random ones. */
+static bool too_many(const davidson *z) { return z->w->applications > z->w->job->max_applications; }
+
+/* By vectors that the caller has, then by F of random ones: 1; 0 after too many applications; or
+ * -1. */
 static int begin(davidson *z)
 {
     const lat_modes_job *job = z->w->job;
@@ -136,6 +139,8 @@ static int begin(davidson *z)
         z->t.p.columns = z->due = known - first < z->side ? known - first : z->side;
         if (job->start(job->with, first, &z->t.p, z->r) || append(z))
             return -1;
+        if (too_many(z))
+            return 0;
     }
     while (z->n < z->keep) {
         const int left = z->keep - z->n;
@@ -148,8 +153,10 @@ static int begin(davidson *z)
         }
         if (grow(z))
             return -1;
+        if (too_many(z))
+            return 0;
     }
-    return 0;
+    return 1;
 }
 
 /* ---- Ritz vectors ---------------------------------------------------------------------------- */
@@ -368,7 +375,7 @@ static int iterate(davidson *z, lat_dfield **y, double *value, double *residual,
                 return rc;
             z->stalls++;
         }
-        if (z->stalls == STALLS || w->applications > w->job->max_applications)
+        if (z->stalls == STALLS || too_many(z))
             return 0;
         if (good || z->n + z->side > z->most) {
             if (restart(z) || save(z))
@@ -432,10 +439,11 @@ int lat_modes_davidson(lat_search *w, lat_dfield **y, double *value, double *res
 {
     davidson z = {.w = w};
     *worst = INFINITY;
-    int rc = open_basis(&z) || lat_vector_new_all(w->s, w->want, y, "modes")
-                     || (w->job->from ? load(&z) : begin(&z))
-                 ? -1
-                 : iterate(&z, y, value, residual, worst);
+    int rc = open_basis(&z) || lat_vector_new_all(w->s, w->want, y, "modes") ? -1 : 1;
+    if (rc > 0)
+        rc = !w->job->from ? begin(&z) : load(&z) ? -1 : 1;
+    if (rc > 0)
+        rc = iterate(&z, y, value, residual, worst);
     lat_search_free(z.most, z.v);
     lat_search_free(z.most, z.image);
     lat_dfield_free(z.r);

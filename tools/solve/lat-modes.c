@@ -121,12 +121,16 @@ static lat_device *device_for(lat_modes_tool_run *r)
 
 static int unconverged(const lat_modes_tool_run *r)
 {
-    char text[LAT_FERMION_TEXT];
+    char text[LAT_FERMION_TEXT], found[64] = "none";
     const char *there = r->kept.there ? checkpoint : NULL;
-    lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found one of %.3g "
+    if (!(r->modes.worst > 0)) /* all are good, but the search has not ended */
+        snprintf(found, sizeof found, "%d that may not be the lowest ones", r->high);
+    else if (isfinite(r->modes.worst))
+        snprintf(found, sizeof found, "one of %.3g", r->modes.worst);
+    lat_fail("configuration %ld: expected %d modes with residuals below %.3g, found %s "
              "after %ld applications of %s (%s; --max-applications allows more%s%s)",
-             lat_modes_tool_config(r), r->high, r->o.residual, r->modes.worst,
-             r->modes.applications, lat_modes_matrix_text((lat_modes_matrix)r->o.matrix),
+             lat_modes_tool_config(r), r->high, r->o.residual, found, r->modes.applications,
+             lat_modes_matrix_text((lat_modes_matrix)r->o.matrix),
              lat_fermion_text(&r->fermion, text), there ? ", --resume " : "", there ? there : "");
     return LAT_UNCONVERGED;
 }
