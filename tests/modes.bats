@@ -278,6 +278,12 @@ cut_off() {
     "${search[@]}" -o whole.lat
     in_slices .15 .03 "rest of vector" "${search[@]}"
     cmp whole.lat cut.lat
+    "${search[@]}" --precision single -o whole.lat
+    in_slices .15 .03 "refined vector" "${search[@]}" --precision single
+    cmp whole.lat cut.lat
+    need_mpi
+    lat-modes -n 2 "${search[@]:1}" --precision single -o cut.lat
+    cmp whole.lat cut.lat
 }
 
 @test "a checkpoint that claims more modes than the search keeps, with as many vectors, is refused" {
