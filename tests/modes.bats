@@ -84,7 +84,8 @@ PY
         # shellcheck disable=SC2086 # words
         lat-modes -@ 1 $search --modes 6 --method ritz --residual 1e-9 --tsv u.lat >ritz.tsv
         values ritz.tsv >a
-        grep -q '^-' a && grep -qv '^-' a # of both
+        grep -q '^-' a # of both
+        grep -qv '^-' a
         for how in "--precision double --residual 1e-9" "--precision single --residual 1e-9" "--residual 1e-5"; do
             # shellcheck disable=SC2086
             lat-modes -@ 1 $search --modes 6 --max-applications 60000 $how --tsv u.lat >found
