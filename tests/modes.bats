@@ -277,10 +277,10 @@ cut_off() {
     rough a.lat 4,4,8,8
     local search=(lat-modes -@ 1 --kappa .05 --modes 8 --residual 1e-10 a.lat)
     "${search[@]}" -o whole.lat
-    in_slices .15 .03 "rest of vector" "${search[@]}"
+    in_slices .15 .03 "" "${search[@]}"
     cmp whole.lat cut.lat
     "${search[@]}" --precision single -o whole.lat
-    in_slices .15 .03 "refined vector" "${search[@]}" --precision single
+    in_slices .15 .03 "" "${search[@]}" --precision single
     cmp whole.lat cut.lat
     need_mpi
     lat-modes -n 2 "${search[@]:1}" --precision single -o cut.lat
