@@ -94,7 +94,7 @@ void lat_cuda_carrier_close(lat_cuda_carrier *c)
 void lat_cuda_describe_faces(const lat_device *dev, bool peer, bool carried, char *text,
                              size_t size)
 {
-    const lat_cuda_carrier *c = lat_cuda_device_of(dev)->carrier;
+    const lat_cuda_carrier *c = lat_cuda_carrier_of(dev);
     snprintf(text, size, "%s, %s%s%s", dev->name, peer ? "peer" : "",
              peer && carried ? " and " : "",
              !carried   ? ""

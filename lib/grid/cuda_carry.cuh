@@ -14,6 +14,11 @@ typedef struct lat_cuda_carrier lat_cuda_carrier;
 lat_cuda_carrier *lat_cuda_carrier_open(const lat_device *dev);
 void lat_cuda_carrier_close(lat_cuda_carrier *c); /* NULL is allowed */
 
+static inline lat_cuda_carrier *lat_cuda_carrier_of(const lat_device *dev)
+{
+    return lat_cuda_device_of(dev)->carrier;
+}
+
 /* Faces or sums of some ranks will go by it, since no kernel writes them to the other ranks: where
  * --transport leaves the choice it tries NCCL, once. */
 int lat_cuda_carrier_prepare(lat_cuda_carrier *c);

@@ -25,11 +25,6 @@ static cudaStream_t stream_of(const lat_dfield *f)
     return lat_cuda_device_of(f->grid->dev)->stream;
 }
 
-static lat_cuda_carrier *carrier_of(const lat_dfield *f)
-{
-    return lat_cuda_device_of(f->grid->dev)->carrier;
-}
-
 /* ---- packing --------------------------------------------------------------------------------- */
 
 #define THREADS 128
@@ -174,7 +169,7 @@ static int begin(lat_dfield *f, const lat_halo_part *part, unsigned without)
         m[s - h->first] = lat_slab_message(f->grid->dev->comm, s,
                                            (char *)h->send + (size_t)s * bytes,
                                            (char *)h->receive + (size_t)s * bytes, bytes, bytes);
-    return lat_cuda_carry_begin(carrier_of(f), stream, h->end - h->first, m);
+    return lat_cuda_carry_begin(lat_cuda_carrier_of(f->grid->dev), stream, h->end - h->first, m);
 }
 
 int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part)
@@ -184,7 +179,7 @@ int lat_cuda_halo_begin(lat_dfield *f, const lat_halo_part *part)
 
 int lat_cuda_halo_finish(lat_dfield *f)
 {
-    return lat_rc(lat_cuda_carry_finish(carrier_of(f), stream_of(f))
+    return lat_rc(lat_cuda_carry_finish(lat_cuda_carrier_of(f->grid->dev), stream_of(f))
                   || lat_cuda_failed(launch_copy(f, f->halo->receive, 1), "unpacking ghosts"));
 }
 
@@ -244,7 +239,8 @@ int lat_cuda_connect(lat_dfield *f, lat_cuda_peers *peers)
     h->how = h->mapped ? lat_cuda_map(f->grid->dev, f->data, false, h->mapped)
                        : lat_fail("out of memory: a halo");
     if (h->how < 0 || (h->how > LAT_CUDA_MAP_NONE && find_ghosts(f))
-        || (h->how < LAT_CUDA_MAP_ALL && lat_cuda_carrier_prepare(carrier_of(f))))
+        || (h->how < LAT_CUDA_MAP_ALL
+            && lat_cuda_carrier_prepare(lat_cuda_carrier_of(f->grid->dev))))
         return -1;
     h->peers.received = lat_cuda_flags(f) + LAT_CUDA_RECEIVED;
     h->peers.face_done = lat_cuda_flags(f) + LAT_CUDA_FACE_DONE;

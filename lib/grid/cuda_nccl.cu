@@ -30,6 +30,17 @@ static int await(cudaStream_t stream)
     return failed(e);
 }
 
+/* start() puts work on these bytes into the stream. They go to the device before, and come back. */
+template <class START>
+static int round_trip(cudaStream_t stream, uint32_t *there, uint32_t *here, size_t bytes,
+                      const START &start)
+{
+    return lat_rc(failed(cudaMemcpyAsync(there, here, bytes, cudaMemcpyHostToDevice, stream))
+                  || failed(cudaStreamSynchronize(stream)) || start() || await(stream)
+                  || failed(cudaMemcpyAsync(here, there, bytes, cudaMemcpyDeviceToHost, stream))
+                  || failed(cudaStreamSynchronize(stream)));
+}
+
 /* Both faces of the buffers [out, in][side][WORDS]: what has come is what was sent. */
 static int exchange(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, uint32_t *there,
                     uint32_t *here)
@@ -42,11 +53,8 @@ static int exchange(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, uint
             here[s * WORDS + i] = word(comm->rank, s, i);
     }
     memset(here + 2 * WORDS, -1, 2 * bytes);
-    if (failed(cudaMemcpyAsync(there, here, 4 * bytes, cudaMemcpyHostToDevice, stream))
-        || failed(cudaStreamSynchronize(stream)) || lat_nccl_exchange(n, stream, LAT_SIDES, m)
-        || await(stream)
-        || failed(cudaMemcpyAsync(here, there, 4 * bytes, cudaMemcpyDeviceToHost, stream))
-        || failed(cudaStreamSynchronize(stream)))
+    if (round_trip(stream, there, here, 4 * bytes,
+                   [&] { return lat_nccl_exchange(n, stream, LAT_SIDES, m); }))
         return -1;
     for (int s = 0; s < LAT_SIDES; s++)
         for (uint32_t i = 0; i < WORDS; i++)
@@ -65,11 +73,8 @@ static int gather(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, uint32
     memset(here, -1, bytes);
     for (uint32_t i = 0; i < FEW; i++)
         here[comm->rank * FEW + (int)i] = word(comm->rank, 0, i);
-    if (failed(cudaMemcpyAsync(there, here, bytes, cudaMemcpyHostToDevice, stream))
-        || failed(cudaStreamSynchronize(stream)) || lat_nccl_gather(n, stream, there, mine)
-        || await(stream)
-        || failed(cudaMemcpyAsync(here, there, bytes, cudaMemcpyDeviceToHost, stream))
-        || failed(cudaStreamSynchronize(stream)))
+    if (round_trip(stream, there, here, bytes,
+                   [&] { return lat_nccl_gather(n, stream, there, mine); }))
         return -1;
     for (int r = 0; r < comm->size; r++)
         for (uint32_t i = 0; i < FEW; i++)

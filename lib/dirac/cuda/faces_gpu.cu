@@ -62,15 +62,15 @@ static int exchange_faces(const lat_gpu_space *s, const lat_hop_args *a)
         if (s->carried >> side & 1)
             m[n++] = {rank, rank, side, side ^ 1, f->to[side], f->ghost[side], bytes, bytes};
     }
-    return lat_cuda_carry_begin(lat_cuda_device_of(s->space.grid->dev)->carrier,
-                                lat_gpu_stream(&s->space), n, m);
+    return lat_cuda_carry_begin(lat_cuda_carrier_of(s->space.grid->dev), lat_gpu_stream(&s->space),
+                                n, m);
 }
 
 int lat_gpu_faces_come(const lat_gpu_space *s, const lat_hop_args *a, bool in_turn)
 {
-    return lat_rc(lat_cuda_carry_finish(lat_cuda_device_of(s->space.grid->dev)->carrier,
-                                        lat_gpu_stream(&s->space))
-                  || (in_turn && await_all(s, a)));
+    return lat_rc(
+        lat_cuda_carry_finish(lat_cuda_carrier_of(s->space.grid->dev), lat_gpu_stream(&s->space))
+        || (in_turn && await_all(s, a)));
 }
 
 /* Blocks that send a face, at most: others are to be at work beside them. */

@@ -16,11 +16,6 @@ enum { FLAGS = LAT_CUDA_WINDOW_RANKS * sizeof(uint32_t) };
 
 static int failed(cudaError_t e) { return lat_cuda_failed(e, "what ranks give each other"); }
 
-static lat_cuda_carrier *carrier_of(const lat_mg_gather *g)
-{
-    return lat_cuda_device_of(g->dev)->carrier;
-}
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static int32_t *upload_sites(const lat_coarse *c)
@@ -45,7 +40,7 @@ int lat_mg_gather_open(const lat_coarse *c, lat_mg_gather *g)
                              &g->window)
         || !(g->site = upload_sites(c)))
         return -1;
-    if (g->window.direct || lat_cuda_carrier_has_nccl(carrier_of(g)))
+    if (g->window.direct || lat_cuda_carrier_has_nccl(lat_cuda_carrier_of(g->dev)))
         return 0;
     return lat_rc(failed(cudaMallocHost((void **)&g->mine, g->part))
                   || failed(cudaMallocHost((void **)&g->all, g->part * (size_t)ranks)));
@@ -127,8 +122,9 @@ static unsigned blocks_of(const push_args *a)
 /* By NCCL, or through the memory of the hosts, where GPUs do not reach each other. */
 static int carry(lat_mg_gather *g, char *parts, size_t bytes)
 {
-    if (lat_cuda_carrier_has_nccl(carrier_of(g)))
-        return lat_cuda_carry_gather(carrier_of(g), lat_mg_stream(g->dev), parts, g->part);
+    if (lat_cuda_carrier_has_nccl(lat_cuda_carrier_of(g->dev)))
+        return lat_cuda_carry_gather(lat_cuda_carrier_of(g->dev), lat_mg_stream(g->dev), parts,
+                                     g->part);
     if (lat_mg_gpu_fetch(g->dev, g->mine, parts + (size_t)g->comm->rank * g->part, bytes)
         || g->comm->gather(g->comm, g->mine, bytes, g->all))
         return -1;

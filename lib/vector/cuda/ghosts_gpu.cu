@@ -50,7 +50,7 @@ static int choose_ways(lat_gpu_space *s)
         any[peer ? 0 : 1] = 1;
     }
     if (dev->comm->max(dev->comm, any, 2)
-        || (!s->window.direct && lat_cuda_carrier_prepare(lat_cuda_device_of(dev)->carrier)))
+        || (!s->window.direct && lat_cuda_carrier_prepare(lat_cuda_carrier_of(dev))))
         return -1;
     lat_cuda_describe_faces(dev, any[0] > 0, any[1] > 0, text, sizeof text);
     lat_verbose("faces of spinors: %s", text);
@@ -99,7 +99,7 @@ static int open_sums(lat_gpu_space *s)
                  slices = s->sites.extent[3] * s->branches;
     if (s->window.direct)
         return 0;
-    if (lat_cuda_carrier_has_nccl(lat_cuda_device_of(s->space.grid->dev)->carrier))
+    if (lat_cuda_carrier_has_nccl(lat_cuda_carrier_of(s->space.grid->dev)))
         return open_gather(s, numbers);
     return failed(cudaMallocHost((void **)&s->slices_host, numbers * slices * sizeof(double)));
 }

@@ -120,11 +120,11 @@ static int start_sums(const lat_gpu_space *s, adder a, int count, const START &s
         return failed(start(a));
     const lat_device *dev = s->space.grid->dev;
     a.slice_sum = g->all + (size_t)dev->comm->rank * each;
-    return lat_rc(failed(start(a))
-                  || lat_cuda_carry_gather(lat_cuda_device_of(dev)->carrier, stream, g->all,
-                                           each * sizeof *g->all)
-                  || failed(lat_cuda_start(false, add_gathered, (unsigned)count, 32, stream, a,
-                                           (const double *)g->all, each)));
+    return lat_rc(
+        failed(start(a))
+        || lat_cuda_carry_gather(lat_cuda_carrier_of(dev), stream, g->all, each * sizeof *g->all)
+        || failed(lat_cuda_start(false, add_gathered, (unsigned)count, 32, stream, a,
+                                 (const double *)g->all, each)));
 }
 
 static int start_sums_of_slices(const lat_gpu_space *s, const adder &all, int count)
