@@ -23,9 +23,14 @@ template <int P> struct hop_words { /* of a spinor, on their way */
 };
 
 template <int P, bool GHOSTS> struct in_memory {
-    /* Ghosts of t are taken as they come, but in double, where registers do not do for it. For
-     * others a site waits before, and empties them afterwards (edge_ghosts). */
-    enum { TAKES = P != LAT_STORAGE_DOUBLE, AWAITS = TAKES ? 0x44 : 0xcc };
+    /* Ghosts are taken as they come where registers do for it: those of t, but in double, and in
+     * half those of z. For others, bits k of neighbours, a site waits before, and empties them
+     * afterwards (edge_ghosts). */
+    enum {
+        TAKES_T = P != LAT_STORAGE_DOUBLE,
+        TAKES_Z = P == LAT_STORAGE_HALF,
+        AWAITS = (TAKES_T ? 0 : 0x88) | (TAKES_Z ? 0 : 0x44)
+    };
     const lat_hop_args &a;
     const lat_hop_site &p;
     const char *column; /* of the other parity */
@@ -34,17 +39,17 @@ template <int P, bool GHOSTS> struct in_memory {
 
     template <int N> METHOD void fetch(hop_words<P> &to) const
     {
-        enum { K = N / 2, BACK = N % 2, AXIS = K < 3, SIDE = 2 * AXIS + !BACK }; /* faces.h */
+        enum { K = N / 2, BACK = N % 2, WHOLE = K < 3, SIDE = 2 * WHOLE + !BACK }; /* faces.h */
         const uint32_t n = p.next[K + 4 * BACK];
         const bool cut = GHOSTS && K > 1 && p.crosses >> (16 + K + 4 * BACK) & 1;
-        const char *const group = (cut ? a.faces.ghost[SIDE] + (size_t)place * a.faces.column[AXIS]
+        const char *const group = (cut ? a.faces.ghost[SIDE] + (size_t)place * a.faces.column[WHOLE]
                                        : column)
                                   + (size_t)(n / 32) * lat_form<P>::GROUP;
         const bool lower = !BACK != swap; /* of t */
-        if (K < 3)
+        if (cut && (WHOLE ? TAKES_Z : TAKES_T))
+            take_ghost<P, WHOLE>(to.w, &to.norm, (char *)group, n % 32, WHOLE ? swap : lower);
+        else if (WHOLE)
             load_spinor<P>(to.w, &to.norm, group, n % 32, swap);
-        else if (cut && TAKES)
-            take_ghost<P, false>(to.w, &to.norm, (char *)group, n % 32, lower);
         else
             load_two_spins<P>(to.w, &to.norm, group, n % 32, lower);
     }
