@@ -202,6 +202,51 @@ END
     nothing_left
 }
 
+# Blocks begin in one rank's slices and end in another one's; of 4^3x10 all ranks read one block.
+@test "ranks of two hosts read and write one file side by side: the bytes and the sentences of one rank" {
+    lat-start hot --dims 16,16,16,21 -p single --rows 2 --seed 1 --count 2 -0 -o plain.lat
+    lat-reunit --no-provenance -1 plain.lat -o packed.lat
+    lat-start hot --dims 4,4,4,10 --count 3 -o small.lat
+    for file in plain packed small; do
+        for how in -0 -1; do
+            lat-reunit --no-provenance $how $file.lat -o one.lat
+            for n in 2 3 5; do
+                two_hosts lat-reunit -v -n $n --no-provenance $how $file.lat -o two.lat 2>said
+                cmp one.lat two.lat
+                grep -q "$file.lat: each rank reads its slices" said
+                [ "$how$file" != -0plain ] || grep -q "two.lat: each rank writes its slices" said
+            done
+        done
+    done
+    local at bytes
+    for file in plain packed; do
+        bytes=$(stat -c %s $file.lat)
+        for at in 500000 7000000 $((bytes / 3)) $((bytes / 2 - 300000)) $((bytes - 28)); do
+            cp $file.lat bad.lat
+            printf xxxx | dd of=bad.lat bs=1 seek="$at" conv=notrunc status=none
+            run -1 --separate-stderr lat-reunit bad.lat -o never.lat
+            local sentence=$stderr
+            [[ $sentence == "lat-reunit: bad.lat: "*"damaged?"* ]]
+            run -1 --separate-stderr two_hosts lat-reunit -n 5 bad.lat -o never.lat
+            [ "$stderr" = "$sentence" ]
+        done
+    done
+    nothing_left
+}
+
+@test "a file that one host does not have goes through rank 0, and so do pipes and stdout" {
+    lat-start hot --dims 16,16,16,21 -p single --rows 2 -0 -o a.lat
+    lat-reunit --no-provenance -0 a.lat -o one.lat
+    for missing in /a.lat /.two; do
+        ELSEWHERE=$missing two_hosts lat-reunit -v -n 3 --no-provenance -0 "$PWD/a.lat" -o "$PWD/two.lat" 2>said
+        cmp one.lat two.lat
+        grep -c "each rank" said | grep -qx 1
+    done
+    two_hosts lat-reunit -v -n 3 --no-provenance -0 <a.lat 2>said | cat >two.lat
+    cmp one.lat two.lat
+    run -1 grep "each rank" said
+}
+
 # Rank 0 has the threads of all then, where they are shared.
 @test "links of 80 MB that ranks bring into a file in memory are the same bytes as on a disk and through a pipe" {
     local folder=/dev/shm/lat-ranks.$$ fix=(lat-orelax -q --device cpu --theta 1e9 --no-provenance in.lat)

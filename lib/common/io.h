@@ -93,6 +93,12 @@ int lat_input_rewind(lat_input *in, uint64_t offset);
  * without a sentence, if the input is no regular file or does not have them. */
 bool lat_input_pread(const lat_input *in, uint64_t offset, void *buf, size_t n);
 
+/* Opens the file of rank 0 on the other ranks, too, for lat_input_pread and lat_input_skip. All
+ * ranks call it. *all: on rank 0 whether that is wanted; on return whether all ranks have it. They
+ * have not where the input is no regular file with a name, or a rank finds none of that name, or
+ * one of another length or date. 0, or -1 with lat_error set. */
+int lat_input_everywhere(lat_input *in, bool *all);
+
 /* `size` bytes, zero at first, that are freed with the input: for what the caller keeps of it. Each
  * call returns the same bytes of one attachment. NULL with lat_error set if there is no memory. */
 typedef enum { LAT_ATTACH_STREAM, LAT_ATTACH_FORMAT, LAT_ATTACHMENTS } lat_attachment;
@@ -170,6 +176,15 @@ bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at);
 /* Writes n of the reserved bytes, from byte `at` on: any part, by any thread, in any order. After a
  * failure the next lat_output_flush fails and has the sentence. */
 void lat_output_write_at(lat_output *out, uint64_t at, const void *buf, size_t n);
+
+/* Opens the hidden output of rank 0 on the other ranks, too, for lat_output_write_at, of bytes that
+ * rank 0 has reserved; lat_output_settle must follow there. As lat_input_everywhere, but not in
+ * NFS, where two hosts that write to one page may lose bytes. */
+int lat_output_everywhere(lat_output *out, bool *all);
+
+/* What this rank, which is not rank 0, has written reaches the file: 0, or -1 with lat_error set.
+ */
+int lat_output_settle(lat_output *out);
 
 /* ---- output: a beginning that another process goes on from -----------------------------------
  */

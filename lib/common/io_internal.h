@@ -7,7 +7,8 @@
  *   io_input.c        lat_input
  *   io_output.c       lat_output
  *   io_reserve.c      lat_output: preallocated space, and a memory map of it
- *   io_part.c         lat_output: a beginning that another process goes on from */
+ *   io_part.c         lat_output: a beginning that another process goes on from
+ *   io_ranks.c        both: opened on all ranks */
 #pragma once
 
 #include "base/async.h"
@@ -83,6 +84,7 @@ struct lat_input {
     uint64_t offset; /* bytes read by the caller */
     int64_t size;
     off_t begin;              /* position at which a regular file was opened */
+    bool asked, everywhere;   /* of several ranks: have all opened it, once they were asked? */
     unsigned char *buf;       /* bytes at .. end-1 have not been read by the caller */
     size_t at, end, capacity; /* of buf: BUFFER, and more only for lat_input_wait */
     void *attached[LAT_ATTACHMENTS];

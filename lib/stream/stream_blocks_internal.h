@@ -60,6 +60,8 @@ typedef struct lat_pipeline {
     size_t pitch;
     int threads;         /* that may encode and decode */
     const lat_input *in; /* a regular file, from which threads read their payloads; or NULL */
+    uint64_t output_at;  /* byte of the output that is reserved for block 0, where none is
+                          * compressed; 0: none is */
     /* Results of lat_pipeline_verify_block. */
     uint32_t crc;     /* of all raw bytes so far */
     uint64_t largest; /* bits of the largest modulus so far */
@@ -116,6 +118,13 @@ static inline size_t lat_payload_bound(size_t n) { return n + n / 8 + 1024; }
 
 /* ---- stream_read.c --------------------------------------------------------------------------- */
 
+struct lat_stream_reader {
+    lat_input *in;
+    lat_pipeline p;
+    size_t offset; /* raw bytes that the caller has got */
+    size_t next;   /* number of the next block; the one before it may still be in p.partial */
+};
+
 /* The pipeline for the field whose header was the last one that was read from `in`. `head` and the
  * name of `in` are borrowed. */
 lat_pipeline lat_pipeline_of_input(const lat_input *in, const lat_header *head,
@@ -125,6 +134,10 @@ lat_pipeline lat_pipeline_of_input(const lat_input *in, const lat_header *head,
  * memory that may be allocated before any of the field has been read. */
 int lat_blocks_check_size(const lat_input *in, const lat_pipeline *p, size_t *trusted);
 
+/* In a regular file: from the byte where block `from` begins to the byte where block `to` does, or
+ * the trailer. */
+int lat_blocks_find(lat_input *in, const lat_pipeline *p, size_t from, size_t to, uint64_t *at);
+
 /* Reads, decodes and verifies blocks number `from` up to `end`. All threads work. */
 int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end);
 
@@ -132,6 +145,20 @@ int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end);
 int lat_blocks_finish(lat_input *in, lat_stream_state *s, const lat_pipeline *p, lat_header *head);
 
 /* ---- stream_write.c -------------------------------------------------------------------------- */
+
+struct lat_stream_writer {
+    lat_output *out;
+    lat_pipeline p;
+    size_t offset;     /* raw bytes that the caller has given */
+    uint64_t head_at;  /* byte of the output where the header begins */
+    uint64_t field_at; /* and where the blocks begin */
+};
+
+/* Writes blocks number `from` up to `end` of what is in memory. All threads work. */
+int lat_blocks_write(lat_stream_writer *w, size_t from, size_t end);
+
+/* Copies those raw bytes of block i that are in memory to the partial block. */
+void lat_blocks_fill_partial(lat_pipeline *p, size_t i);
 
 /* Are blocks compressed? `store` is one of LAT_STORE_..., common/options.h. */
 bool lat_blocks_compressed(const lat_output *out, const lat_header *head, int store);

@@ -6,6 +6,8 @@
  *   reading   rank 0 decodes blocks into an entry     -> the rank that owns the slices
  *   writing   the rank that owns the slices           -> rank 0 encodes blocks from the entry
  *
+ * (or, on several hosts, each rank reads and writes the file itself: stream_beside.c).
+ *
  * Where all ranks are on one host, the ring is in shared memory, and each rank copies its chunks
  * with all its threads. Otherwise the ring is in rank 0's memory, and a transfer thread of rank 0
  * is the other end: it sends each chunk, or receives it. It exists because MPI moves a long message
@@ -27,6 +29,7 @@
 #include "comm/shared.h"
 #include "lattice/slices.h"
 #include "stream.h"
+#include "stream_beside_internal.h"
 #include "stream_reduced_internal.h"
 
 #define CHUNK_BYTES ((size_t)8 << 20) /* at most, or one slice if that is larger */
@@ -322,6 +325,37 @@ static int next_stored(void *reader, void *slices, int count)
     return lat_stream_get_stored(reader, slices, count);
 }
 
+/* Rank 0 reads, for all. */
+static int read_for_all(lat_input *in, lat_field *f, double *largest)
+{
+    ring r;
+    int rc;
+    if (ring_init(&r, f, false))
+        return -1;
+    if (f->comm->rank == 0) {
+        lat_stream_reader *reader = lat_stream_begin(in, &f->head);
+        rc = reader ? produce_all(&r, next_stored, reader) : -1;
+        if (rc == 0)
+            complete(f, f->data, lat_field_slab(f).count);
+        *largest = rc ? 0 : lat_stream_largest(reader);
+        if (lat_stream_end(reader, rc ? NULL : &f->head))
+            rc = -1;
+    } else {
+        rc = consume_own_slices(&r, true);
+    }
+    ring_free(&r);
+    return rc;
+}
+
+/* Each rank reads its slices. */
+static int read_beside(lat_input *in, lat_field *f, double *largest)
+{
+    if (lat_beside_read(in, f, largest))
+        return -1;
+    complete(f, f->data, lat_field_slab(f).count);
+    return 0;
+}
+
 int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
 {
     struct {
@@ -329,25 +363,15 @@ int lat_ranks_read(lat_input *in, lat_field *f, double *largest)
         char crc[sizeof f->head.read_crc];
         bool natural;
     } found = {0, "", true};
-    ring r;
-    if (lat_field_alloc(f, lat_input_comm(in)) || ring_init(&r, f, false))
+    bool beside;
+    if (lat_field_alloc(f, lat_input_comm(in)) || lat_beside_input(in, &f->head, &beside)
+        || (beside ? read_beside : read_for_all)(in, f, &found.largest))
         return -1;
-    int rc;
     if (f->comm->rank == 0) {
-        lat_stream_reader *reader = lat_stream_begin(in, &f->head);
-        rc = reader ? produce_all(&r, next_stored, reader) : -1;
-        if (rc == 0)
-            complete(f, f->data, lat_field_slab(f).count);
-        found.largest = rc ? 0 : lat_stream_largest(reader);
-        if (lat_stream_end(reader, rc ? NULL : &f->head))
-            rc = -1;
         memcpy(found.crc, f->head.read_crc, sizeof found.crc);
         found.natural = lat_order_natural(&lat_stream_last(in)->order);
-    } else {
-        rc = consume_own_slices(&r, true);
     }
-    ring_free(&r);
-    if (rc || f->comm->broadcast(f->comm, &found, sizeof found, 0))
+    if (f->comm->broadcast(f->comm, &found, sizeof found, 0))
         return -1;
     memcpy(f->head.read_crc, found.crc, sizeof found.crc);
     *largest = found.largest;
@@ -414,6 +438,11 @@ int lat_ranks_write(lat_output *out, const lat_field *f, int store)
 {
     ring r;
     int rc = 0;
+    bool beside;
+    if (lat_beside_output(out, &f->head, store, &beside))
+        return -1;
+    if (beside)
+        return lat_beside_write(out, f, store);
     if (ring_init(&r, f, true))
         return -1;
     if (f->comm->rank == 0) {

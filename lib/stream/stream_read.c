@@ -201,6 +201,22 @@ int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end)
     return rc;
 }
 
+int lat_blocks_find(lat_input *in, const lat_pipeline *p, size_t from, size_t to, uint64_t *at)
+{
+    if (!p->compressed) {
+        *at += (to < p->blocks ? to * p->block_bytes : p->bytes) - from * p->block_bytes
+               + (to - from) * LAT_FRAME;
+        return 0;
+    }
+    for (size_t i = from; i < to; i++) {
+        lat_block b = {.packed = NULL};
+        if (find_block(in, p, &b, i, *at))
+            return -1;
+        *at += LAT_FRAME + b.stored;
+    }
+    return 0;
+}
+
 /* ---- the trailer ----------------------------------------------------------------------------- */
 
 /* Reads the trailer after `blocks` blocks, and the field's CRC from it. */
@@ -262,13 +278,6 @@ int lat_stream_skip(lat_input *in, const lat_header *head)
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
-
-struct lat_stream_reader {
-    lat_input *in;
-    lat_pipeline p;
-    size_t offset; /* raw bytes that the caller has got */
-    size_t next;   /* number of the next block; the one before it may still be in p.partial */
-};
 
 lat_stream_reader *lat_stream_begin(lat_input *in, const lat_header *head)
 {

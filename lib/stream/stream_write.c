@@ -66,6 +66,10 @@ static int write_block(lat_output *out, lat_pipeline *p, lat_block *b)
 {
     if (lat_pipeline_verify_block(p, b) < 0)
         return -1;
+    if (p->output_at) {
+        b->output_at = p->output_at + b->offset + b->offset / p->block_bytes * LAT_FRAME;
+        return 0;
+    }
     if (lat_output_reserve_mapped(out, LAT_FRAME + b->stored, &b->output_at))
         return 0;
     b->output_at = 0;
@@ -150,14 +154,6 @@ static int write_trailer(lat_output *out, const lat_pipeline *p)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-struct lat_stream_writer {
-    lat_output *out;
-    lat_pipeline p;
-    size_t offset;     /* raw bytes that the caller has given */
-    uint64_t head_at;  /* byte of the output where the header begins */
-    uint64_t field_at; /* and where the blocks begin */
-};
-
 lat_stream_writer *lat_stream_open(lat_output *out, const lat_header *head, int store)
 {
     const bool compressed = lat_blocks_compressed(out, head, store);
@@ -193,8 +189,12 @@ int lat_stream_rewrite_head(lat_stream_writer *w)
     return lat_output_offset(w->out) != w->field_at ? 1 : lat_output_seek(w->out, end, false);
 }
 
-/* Copies those raw bytes of block i that are in memory to the partial block. */
-static void fill_partial(lat_pipeline *p, size_t i)
+int lat_blocks_write(lat_stream_writer *w, size_t from, size_t end)
+{
+    return write_by_all(w->out, &w->p, from, end, NULL);
+}
+
+void lat_blocks_fill_partial(lat_pipeline *p, size_t i)
 {
     if (i * p->block_bytes >= p->begin)
         lat_block_init(p, &p->partial, i);
@@ -218,12 +218,12 @@ int lat_stream_put(lat_stream_writer *w, const void *slices, int count)
     int rc = 0;
     w->offset = p->end;
     if (first * p->block_bytes < p->begin)
-        fill_partial(p, first);
+        lat_blocks_fill_partial(p, first);
     if (first < end)
-        rc = write_by_all(w->out, p, first, end, NULL);
+        rc = lat_blocks_write(w, first, end);
     if (rc == 0 && end * p->block_bytes < p->end
         && (end > first || first * p->block_bytes == p->begin))
-        fill_partial(p, end);
+        lat_blocks_fill_partial(p, end);
     return rc;
 }
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io_ranks.c: inputs and outputs of rank 0 that other ranks open, too. */
+#include "io_internal.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "comm/comm.h"
+
+/* What rank 0 tells the others. */
+typedef struct opened {
+    bool wanted;
+    off_t begin;
+    struct stat file;
+    char path[PATH_MAX];
+} opened;
+
+/* *all: have all ranks what they need? */
+static int agree(const lat_comm *comm, bool mine, bool *all)
+{
+    double none = !mine;
+    const int rc = comm->max(comm, &none, 1);
+    *all = none == 0;
+    return rc;
+}
+
+static bool same_date(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* On another rank. */
+static bool open_input(lat_input *in, const opened *of)
+{
+    in->begin = of->begin;
+    in->fd = lat_io_open(in->name, O_RDONLY, 0);
+    if (in->fd < 0 || fstat(in->fd, &in->file) < 0 || !S_ISREG(in->file.st_mode)
+        || in->file.st_size != of->file.st_size || !same_date(&in->file, &of->file))
+        return false;
+    in->regular = true;
+    in->size = in->file.st_size - in->begin;
+    return true;
+}
+
+int lat_input_everywhere(lat_input *in, bool *all)
+{
+    const lat_comm *comm = in->comm;
+    opened of = {
+        .wanted = *all && in->regular && !in->standard, .begin = in->begin, .file = in->file};
+    if (comm->broadcast(comm, &of, sizeof of, 0))
+        return -1;
+    if (of.wanted && !in->asked
+        && agree(comm, comm->rank == 0 || open_input(in, &of), &in->everywhere))
+        return -1;
+    in->asked = in->asked || of.wanted;
+    *all = of.wanted && in->everywhere;
+    return 0;
+}
+
+/* On another rank. */
+static bool open_output(lat_output *out, const opened *of)
+{
+    struct stat st;
+    struct statfs fs;
+    if (out->fd < 0)
+        out->fd = lat_io_open(of->path, O_WRONLY | O_NOFOLLOW, 0);
+    return out->fd >= 0 && fstat(out->fd, &st) == 0 && st.st_ino == of->file.st_ino
+           && fstatfs(out->fd, &fs) == 0 && fs.f_type != NFS_SUPER_MAGIC;
+}
+
+int lat_output_everywhere(lat_output *out, bool *all)
+{
+    opened of = {.wanted = *all && lat_output_is_hidden(out)};
+    if (of.wanted) {
+        of.wanted = fstat(out->fd, &of.file) == 0;
+        snprintf(of.path, sizeof of.path, "%s", out->temp->path);
+    }
+    return out->comm->broadcast(out->comm, &of, sizeof of, 0)
+                   || agree(out->comm, of.wanted && (out->comm->rank == 0 || open_output(out, &of)),
+                            all)
+               ? -1
+               : 0;
+}
+
+int lat_output_settle(lat_output *out)
+{
+    if (out->failed)
+        return lat_fail("%s: cannot be written: %s", out->name, strerror(out->failed));
+    return lat_output_fsync(out);
+}

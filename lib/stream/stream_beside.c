@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_beside.c: ranks on several hosts read and write their slices side by side, where all of
+ * them can open the file, instead of sending them to rank 0 and back.
+ *
+ * A rank reads the blocks that hold bytes of its slices, and writes those that begin there: the end
+ * of a block that begins in one rank's slices and ends in the next one's comes by a message. Blocks
+ * of the CRC are counted where they begin. Compressed blocks have no place before all blocks in
+ * front of them are compressed, so only rank 0 writes them; it finds them in an input, where the
+ * others read them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/memory.h"
+#include "common/options.h"
+#include "stream_beside_internal.h"
+#include "stream_blocks_internal.h"
+
+/* ---- what both need -------------------------------------------------------------------------- */
+
+/* On rank 0: can ranks have no memory in common, through which rank 0 hands on what it reads? */
+static bool apart(const lat_comm *comm)
+{
+    const char *choice = getenv("LAT_SHARED");
+    return comm->host_size < comm->size || (choice && !strcmp(choice, "no"));
+}
+
+/* Raw bytes of a field before slice `first`. */
+static size_t bytes_before(const lat_pipeline *p, int first)
+{
+    return p->bytes / (size_t)lat_slices(p->head) * (size_t)first;
+}
+
+/* As lat_agree; all ranks have the sentence of the first one that has failed, which one rank alone
+ * would have found. */
+static int agree_on_first(const lat_comm *comm, int rc)
+{
+    char sentence[LAT_SENTENCE];
+    double first = rc ? -comm->rank : -comm->size; /* the largest is the first rank's */
+    if (comm->max(comm, &first, 1))
+        return -1;
+    if (first == -comm->size)
+        return 0;
+    snprintf(sentence, sizeof sentence, "%s", lat_error());
+    if (comm->broadcast(comm, sentence, sizeof sentence, (int)-first))
+        return -1;
+    lat_error_clear();
+    return lat_fail("%s", sentence);
+}
+
+typedef struct counted {
+    uint64_t bytes;
+    uint64_t crc;
+} counted;
+
+/* p->crc becomes the field's, of the blocks from `from` up to `end` of each rank in order. */
+static int join(const lat_comm *comm, lat_pipeline *p, size_t from, size_t end)
+{
+    const size_t to = end < p->blocks ? end * p->block_bytes : p->bytes;
+    const counted mine = {from < end ? to - from * p->block_bytes : 0, p->crc};
+    counted *all = lat_alloc((size_t)comm->size, sizeof *all, "checksums of ranks");
+    int rc = lat_agree(comm, all ? 0 : -1);
+    if (rc == 0 && (rc = comm->gather(comm, &mine, sizeof mine, all)) == 0) {
+        p->crc = 0;
+        for (int r = 0; r < comm->size; r++)
+            p->crc = lat_crc_join(p->crc, (uint32_t)all[r].crc, (size_t)all[r].bytes);
+    }
+    free(all);
+    return rc;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+int lat_beside_input(lat_input *in, const lat_header *head, bool *beside)
+{
+    const lat_comm *comm = lat_input_comm(in);
+    lat_stream_state *s = lat_input_attach(in, LAT_ATTACH_STREAM, sizeof *s);
+    if (lat_agree(comm, s ? 0 : -1))
+        return -1;
+    *beside = comm->rank == 0 && apart(comm) && lat_order_sliced(&s->form.order, head->geom.nd);
+    if (lat_input_everywhere(in, beside))
+        return -1;
+    if (*beside)
+        lat_verbose("%s: each rank reads its slices", lat_input_name(in));
+    return *beside ? comm->broadcast(comm, s, sizeof *s, 0) : 0;
+}
+
+/* On rank 0: where the first block of each rank begins, and the trailer, to at[]. */
+static int find_all(lat_input *in, const lat_pipeline *p, const lat_comm *comm, uint64_t *at)
+{
+    uint64_t here = lat_input_offset(in);
+    size_t block = 0;
+    for (int r = 0; r <= comm->size; r++) {
+        const int slices = lat_slices(p->head);
+        const size_t to = r < comm->size
+                              ? bytes_before(p, lat_slab_of(comm, r, slices).first) / p->block_bytes
+                              : p->blocks;
+        if (lat_blocks_find(in, p, block, to, &here))
+            return -1;
+        block = to;
+        at[r] = here;
+    }
+    return 0;
+}
+
+/* The reader goes on with its slices from `first` on; its next block begins at byte `at`. Of a
+ * block that begins in the slices before only the bytes are taken. */
+static int seek(lat_stream_reader *r, int first, uint64_t at)
+{
+    lat_pipeline *p = &r->p;
+    r->offset = bytes_before(p, first);
+    r->next = r->offset / p->block_bytes;
+    if (lat_input_skip(r->in, at - lat_input_offset(r->in)))
+        return -1;
+    if (r->next * p->block_bytes == r->offset)
+        return 0;
+    p->begin = p->end = r->offset;
+    if (lat_blocks_read(r->in, p, r->next, r->next + 1))
+        return -1;
+    r->next++;
+    p->crc = 0;
+    return 0;
+}
+
+/* Own slices; `at` as find_all leaves it. Rank 0 is behind all blocks then. */
+static int read_own(lat_stream_reader *r, lat_field *f, uint64_t *at)
+{
+    const lat_comm *comm = f->comm;
+    const lat_slab slab = lat_field_slab(f);
+    const size_t ranks = (size_t)comm->size;
+    int rc = lat_agree(comm, comm->rank == 0 ? find_all(r->in, &r->p, comm, at) : 0);
+    if (rc || comm->broadcast(comm, at, (ranks + 1) * sizeof *at, 0))
+        return -1;
+    rc = lat_rc(seek(r, slab.first, at[comm->rank])
+                || lat_stream_get_stored(r, f->data, slab.count));
+    if (agree_on_first(comm, rc))
+        return -1;
+    const size_t block = r->p.block_bytes, begin = bytes_before(&r->p, slab.first);
+    if (join(comm, &r->p, (begin + block - 1) / block, r->next))
+        return -1;
+    if (comm->rank == 0) {
+        rc = lat_input_skip(r->in, at[ranks] - lat_input_offset(r->in));
+        r->offset = r->p.bytes;
+    }
+    return lat_agree(comm, rc);
+}
+
+int lat_beside_read(lat_input *in, lat_field *f, double *largest)
+{
+    const lat_comm *comm = f->comm;
+    uint64_t *at = lat_alloc((size_t)comm->size + 1, sizeof *at, "places of ranks");
+    lat_stream_reader *r = lat_stream_begin(in, &f->head);
+    int rc = agree_on_first(comm, r && at ? 0 : -1);
+    if (rc == 0)
+        rc = read_own(r, f, at);
+    if (rc == 0) {
+        *largest = lat_stream_largest(r);
+        rc = comm->max(comm, largest, 1);
+    }
+    free(at);
+    if (lat_stream_end(r, rc == 0 && comm->rank == 0 ? &f->head : NULL))
+        rc = -1;
+    return lat_agree(comm, rc);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+int lat_beside_output(lat_output *out, const lat_header *head, int store, bool *beside)
+{
+    const lat_comm *comm = lat_output_comm(out);
+    const int slices = lat_slices(head);
+    const size_t least = lat_header_bytes(head) / (size_t)slices * (size_t)(slices / comm->size);
+    *beside = comm->rank == 0 && apart(comm) && lat_output_is_hidden(out)
+              && !lat_blocks_compressed(out, head, store) && least >= LAT_STREAM_BLOCK;
+    if (lat_output_everywhere(out, beside))
+        return -1;
+    if (*beside)
+        lat_verbose("%s: each rank writes its slices", lat_output_name(out));
+    return 0;
+}
+
+/* The bytes of a block that begins in the slices of the rank before, to it; of the last block that
+ * begins here those that the next rank has, from it, into the partial block. `from`, `end`: blocks
+ * that begin here. */
+static int complete_blocks(lat_pipeline *p, const lat_comm *comm, size_t from, size_t end)
+{
+    const size_t before = from * p->block_bytes - p->begin, behind = p->end % p->block_bytes;
+    if (before) {
+        lat_block_init(p, &p->partial, from - 1);
+        lat_blocks_fill_partial(p, from - 1);
+        if (comm->send(comm, comm->rank - 1, p->partial.plain + p->begin % p->block_bytes, before))
+            return -1;
+    }
+    if (p->end == p->bytes || !behind)
+        return 0;
+    lat_blocks_fill_partial(p, end - 1);
+    return comm->receive(comm, comm->rank + 1, p->partial.plain + behind, p->partial.raw - behind);
+}
+
+static int write_own(lat_stream_writer *w, const lat_field *f)
+{
+    lat_pipeline *p = &w->p;
+    const lat_comm *comm = f->comm;
+    const lat_slab slab = lat_field_slab(f);
+    p->data = f->data;
+    p->begin = bytes_before(p, slab.first);
+    p->end = bytes_before(p, slab.first + slab.count);
+    const size_t from = (p->begin + p->block_bytes - 1) / p->block_bytes,
+                 end = (p->end + p->block_bytes - 1) / p->block_bytes;
+    int rc = complete_blocks(p, comm, from, end);
+    if (rc == 0)
+        rc = lat_blocks_write(w, from, end);
+    if (rc == 0 && comm->rank > 0)
+        rc = lat_output_settle(w->out);
+    return agree_on_first(comm, rc) ? -1 : join(comm, p, from, end);
+}
+
+int lat_beside_write(lat_output *out, const lat_field *f, int store)
+{
+    const lat_comm *comm = f->comm;
+    lat_stream_writer *w = lat_stream_open(out, &f->head, store);
+    int rc = w ? 0 : -1;
+    uint64_t at = 0;
+    if (rc == 0 && comm->rank == 0
+        && !lat_output_reserve(out, w->p.bytes + w->p.blocks * LAT_FRAME, &at))
+        rc = lat_output_flush(out) ? -1 : lat_fail("%s: cannot be written", lat_output_name(out));
+    rc = agree_on_first(comm, rc);
+    if (rc == 0 && (rc = comm->broadcast(comm, &at, sizeof at, 0)) == 0) {
+        w->p.output_at = at;
+        rc = write_own(w, f);
+    }
+    if (rc || comm->rank > 0) {
+        lat_stream_abort(w);
+    } else {
+        w->offset = w->p.bytes;
+        rc = lat_stream_close(w);
+    }
+    return lat_agree(comm, rc);
+}
