@@ -69,8 +69,9 @@ static bool open_output(lat_output *out, const opened *of)
     struct statfs fs;
     if (out->fd < 0)
         out->fd = lat_io_open(of->path, O_WRONLY | O_NOFOLLOW, 0);
-    return out->fd >= 0 && fstat(out->fd, &st) == 0 && st.st_ino == of->file.st_ino
-           && fstatfs(out->fd, &fs) == 0 && fs.f_type != NFS_SUPER_MAGIC;
+    out->regular = out->fd >= 0 && fstat(out->fd, &st) == 0 && st.st_ino == of->file.st_ino
+                   && fstatfs(out->fd, &fs) == 0 && fs.f_type != NFS_SUPER_MAGIC;
+    return out->regular;
 }
 
 int lat_output_everywhere(lat_output *out, bool *all)

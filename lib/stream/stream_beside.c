@@ -4,9 +4,10 @@
  *
  * A rank reads the blocks that hold bytes of its slices, and writes those that begin there: the end
  * of a block that begins in one rank's slices and ends in the next one's comes by a message. Blocks
- * of the CRC are counted where they begin. Compressed blocks have no place before all blocks in
- * front of them are compressed, so only rank 0 writes them; it finds them in an input, where the
- * others read them. */
+ * of the CRC are counted where they begin. Where blocks are compressed, rank 0 finds those that
+ * others read; and each rank keeps those that it writes until it knows how long those of the ranks
+ * before are.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,25 +49,34 @@ static int agree_on_first(const lat_comm *comm, int rc)
     return lat_fail("%s", sentence);
 }
 
+/* What a rank says of the blocks that begin in its slices. */
 typedef struct counted {
-    uint64_t bytes;
-    uint64_t crc;
+    uint64_t bytes, stored, crc;
 } counted;
+
+/* Of each rank; to be freed. NULL with lat_error set, on all ranks. */
+static counted *count(const lat_comm *comm, counted mine)
+{
+    counted *all = lat_alloc((size_t)comm->size, sizeof *all, "blocks of ranks");
+    if (lat_agree(comm, all ? 0 : -1) == 0 && comm->gather(comm, &mine, sizeof mine, all) == 0)
+        return all;
+    free(all);
+    return NULL;
+}
 
 /* p->crc becomes the field's, of the blocks from `from` up to `end` of each rank in order. */
 static int join(const lat_comm *comm, lat_pipeline *p, size_t from, size_t end)
 {
-    const size_t to = end < p->blocks ? end * p->block_bytes : p->bytes;
-    const counted mine = {from < end ? to - from * p->block_bytes : 0, p->crc};
-    counted *all = lat_alloc((size_t)comm->size, sizeof *all, "checksums of ranks");
-    int rc = lat_agree(comm, all ? 0 : -1);
-    if (rc == 0 && (rc = comm->gather(comm, &mine, sizeof mine, all)) == 0) {
-        p->crc = 0;
-        for (int r = 0; r < comm->size; r++)
-            p->crc = lat_crc_join(p->crc, (uint32_t)all[r].crc, (size_t)all[r].bytes);
-    }
+    const uint64_t bytes = lat_blocks_plain(p, end) - lat_blocks_plain(p, from)
+                           - (end - from) * LAT_FRAME;
+    counted *all = count(comm, (counted){.bytes = bytes, .crc = p->crc});
+    if (!all)
+        return -1;
+    p->crc = 0;
+    for (int r = 0; r < comm->size; r++)
+        p->crc = lat_crc_join(p->crc, (uint32_t)all[r].crc, (size_t)all[r].bytes);
     free(all);
-    return rc;
+    return 0;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -165,13 +175,13 @@ int lat_beside_read(lat_input *in, lat_field *f, double *largest)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-int lat_beside_output(lat_output *out, const lat_header *head, int store, bool *beside)
+int lat_beside_output(lat_output *out, const lat_header *head, bool *beside)
 {
     const lat_comm *comm = lat_output_comm(out);
     const int slices = lat_slices(head);
     const size_t least = lat_header_bytes(head) / (size_t)slices * (size_t)(slices / comm->size);
     *beside = comm->rank == 0 && apart(comm) && lat_output_is_hidden(out)
-              && !lat_blocks_compressed(out, head, store) && least >= LAT_STREAM_BLOCK;
+              && least >= LAT_STREAM_BLOCK;
     if (lat_output_everywhere(out, beside))
         return -1;
     if (*beside)
@@ -197,6 +207,59 @@ static int complete_blocks(lat_pipeline *p, const lat_comm *comm, size_t from, s
     return comm->receive(comm, comm->rank + 1, p->partial.plain + behind, p->partial.raw - behind);
 }
 
+/* Space in the output for `stored` bytes of this rank, behind those of the ranks before: *at. */
+static int reserve(const lat_comm *comm, lat_output *out, uint64_t stored, uint64_t *at)
+{
+    counted *all = count(comm, (counted){.stored = stored});
+    uint64_t before = 0, sum = 0, first = 0;
+    int rc = all ? 0 : -1;
+    for (int r = 0; r < comm->size && rc == 0; r++) {
+        before += r < comm->rank ? all[r].stored : 0;
+        sum += all[r].stored;
+    }
+    if (rc == 0 && comm->rank == 0 && !lat_output_reserve(out, sum, &first))
+        rc = lat_output_flush(out) ? -1 : lat_fail("%s: cannot be written", lat_output_name(out));
+    free(all);
+    rc = agree_on_first(comm, rc);
+    *at = before;
+    if (rc == 0 && (rc = comm->broadcast(comm, &first, sizeof first, 0)) == 0)
+        *at += first;
+    return rc;
+}
+
+/* Blocks that are not compressed, each to its place. */
+static int write_plain(lat_stream_writer *w, const lat_comm *comm, size_t from, size_t end)
+{
+    lat_pipeline *p = &w->p;
+    const uint64_t here = lat_blocks_plain(p, from);
+    uint64_t at;
+    if (reserve(comm, w->out, lat_blocks_plain(p, end) - here, &at))
+        return -1;
+    p->output_at = at - here;
+    return lat_blocks_write(w, from, end);
+}
+
+/* Compressed ones: into memory, and from there to the output. */
+static int write_packed(lat_stream_writer *w, const lat_comm *comm, size_t from, size_t end)
+{
+    enum { PIECE = 1 << 23 };
+    lat_pipeline *p = &w->p;
+    uint64_t at;
+    p->kept = lat_alloc(end - from, LAT_FRAME + lat_payload_bound(p->block_bytes),
+                        "compressed blocks");
+    int rc = p->kept ? lat_blocks_write(w, from, end) : -1;
+    rc = agree_on_first(comm, rc);
+    if (rc == 0 && (rc = reserve(comm, w->out, p->kept_bytes, &at)) == 0) {
+        const size_t n = p->kept_bytes;
+#pragma omp parallel for num_threads(p->threads)
+        for (size_t i = 0; i < n; i += PIECE)
+            lat_output_write_at(w->out, at + i, p->kept + i, n - i < PIECE ? n - i : PIECE);
+    }
+    free(p->kept);
+    p->kept = NULL;
+    return rc;
+}
+
 static int write_own(lat_stream_writer *w, const lat_field *f)
 {
     lat_pipeline *p = &w->p;
@@ -207,9 +270,9 @@ static int write_own(lat_stream_writer *w, const lat_field *f)
     p->end = bytes_before(p, slab.first + slab.count);
     const size_t from = (p->begin + p->block_bytes - 1) / p->block_bytes,
                  end = (p->end + p->block_bytes - 1) / p->block_bytes;
-    int rc = complete_blocks(p, comm, from, end);
-    if (rc == 0)
-        rc = lat_blocks_write(w, from, end);
+    if (agree_on_first(comm, complete_blocks(p, comm, from, end)))
+        return -1;
+    int rc = (p->compressed ? write_packed : write_plain)(w, comm, from, end);
     if (rc == 0 && comm->rank > 0)
         rc = lat_output_settle(w->out);
     return agree_on_first(comm, rc) ? -1 : join(comm, p, from, end);
@@ -219,16 +282,9 @@ int lat_beside_write(lat_output *out, const lat_field *f, int store)
 {
     const lat_comm *comm = f->comm;
     lat_stream_writer *w = lat_stream_open(out, &f->head, store);
-    int rc = w ? 0 : -1;
-    uint64_t at = 0;
-    if (rc == 0 && comm->rank == 0
-        && !lat_output_reserve(out, w->p.bytes + w->p.blocks * LAT_FRAME, &at))
-        rc = lat_output_flush(out) ? -1 : lat_fail("%s: cannot be written", lat_output_name(out));
-    rc = agree_on_first(comm, rc);
-    if (rc == 0 && (rc = comm->broadcast(comm, &at, sizeof at, 0)) == 0) {
-        w->p.output_at = at;
+    int rc = agree_on_first(comm, w ? 0 : -1);
+    if (rc == 0)
         rc = write_own(w, f);
-    }
     if (rc || comm->rank > 0) {
         lat_stream_abort(w);
     } else {

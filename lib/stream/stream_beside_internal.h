@@ -12,8 +12,8 @@ int lat_beside_input(lat_input *in, const lat_header *head, bool *beside);
  * trailer. *largest: the largest modulus of a real. 0, or -1 with lat_error set. */
 int lat_beside_read(lat_input *in, lat_field *f, double *largest);
 
-/* The same for writing a field with this header: uncompressed, at least a block a rank. */
-int lat_beside_output(lat_output *out, const lat_header *head, int store, bool *beside);
+/* The same for writing a field with this header: at least a block a rank. */
+int lat_beside_output(lat_output *out, const lat_header *head, bool *beside);
 
 /* Header, blocks and trailer. A failure is one of all ranks: they may go on. */
 int lat_beside_write(lat_output *out, const lat_field *f, int store);

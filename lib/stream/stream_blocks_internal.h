@@ -62,6 +62,8 @@ typedef struct lat_pipeline {
     const lat_input *in; /* a regular file, from which threads read their payloads; or NULL */
     uint64_t output_at;  /* byte of the output that is reserved for block 0, where none is
                           * compressed; 0: none is */
+    unsigned char *kept; /* blocks stay here, one behind the other; NULL: they are written */
+    size_t kept_bytes;
     /* Results of lat_pipeline_verify_block. */
     uint32_t crc;     /* of all raw bytes so far */
     uint64_t largest; /* bits of the largest modulus so far */
@@ -90,6 +92,12 @@ double lat_pipeline_largest(const lat_pipeline *p);
 static inline int lat_pipeline_codec_real(const lat_pipeline *p)
 {
     return p->filtered ? (int)p->head->real : 1;
+}
+
+/* Bytes of all blocks before block i in a stream, where none is compressed. */
+static inline uint64_t lat_blocks_plain(const lat_pipeline *p, size_t i)
+{
+    return (uint64_t)i * LAT_FRAME + (i < p->blocks ? i * p->block_bytes : p->bytes);
 }
 
 /* Makes b block number i: sets offset and raw, and clears its results. */

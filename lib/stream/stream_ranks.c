@@ -439,7 +439,7 @@ int lat_ranks_write(lat_output *out, const lat_field *f, int store)
     ring r;
     int rc = 0;
     bool beside;
-    if (lat_beside_output(out, &f->head, store, &beside))
+    if (lat_beside_output(out, &f->head, &beside))
         return -1;
     if (beside)
         return lat_beside_write(out, f, store);

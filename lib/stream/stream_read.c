@@ -204,8 +204,7 @@ int lat_blocks_read(lat_input *in, lat_pipeline *p, size_t from, size_t end)
 int lat_blocks_find(lat_input *in, const lat_pipeline *p, size_t from, size_t to, uint64_t *at)
 {
     if (!p->compressed) {
-        *at += (to < p->blocks ? to * p->block_bytes : p->bytes) - from * p->block_bytes
-               + (to - from) * LAT_FRAME;
+        *at += lat_blocks_plain(p, to) - lat_blocks_plain(p, from);
         return 0;
     }
     for (size_t i = from; i < to; i++) {

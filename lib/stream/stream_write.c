@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec.h"
@@ -60,16 +61,26 @@ static void encode(void *pipeline, void *block)
     make_head(b, p->compressed ? lat_crc(0, b->payload, b->stored) : b->crc);
 }
 
+static void keep_block(lat_pipeline *p, const lat_block *b)
+{
+    unsigned char *to = p->kept + p->kept_bytes;
+    memcpy(to, b->head, LAT_FRAME);
+    memcpy(to + LAT_FRAME, b->payload, b->stored);
+    p->kept_bytes += LAT_FRAME + b->stored;
+}
+
 /* Writes the block, or reserves bytes for it: then b->output_at is not 0, and write_reserved
  * follows. */
 static int write_block(lat_output *out, lat_pipeline *p, lat_block *b)
 {
+    b->output_at = p->output_at ? p->output_at + lat_blocks_plain(p, b->offset / p->block_bytes)
+                                : 0;
     if (lat_pipeline_verify_block(p, b) < 0)
         return -1;
-    if (p->output_at) {
-        b->output_at = p->output_at + b->offset + b->offset / p->block_bytes * LAT_FRAME;
+    if (p->kept)
+        keep_block(p, b);
+    if (p->kept || p->output_at)
         return 0;
-    }
     if (lat_output_reserve_mapped(out, LAT_FRAME + b->stored, &b->output_at))
         return 0;
     b->output_at = 0;
