@@ -85,15 +85,17 @@ static int gather(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, uint32
     return 0;
 }
 
-static int test(const lat_comm *comm, lat_nccl *n, cudaStream_t stream)
+/* Nobody waits for a gathering after an exchange that was wrong on another rank. */
+static int test(const lat_comm *comm, lat_nccl *n, cudaStream_t stream, lat_nccl_reason *reason)
 {
     const size_t words = 4 * WORDS > FEW * comm->size ? 4 * WORDS : (size_t)(FEW * comm->size),
                  bytes = words * sizeof(uint32_t);
     uint32_t *const here = (uint32_t *)lat_alloc(1, bytes, "a test of NCCL"), *there = NULL;
-    const int rc = lat_rc(!here || lat_cuda_malloc((void **)&there, bytes, "a test of NCCL")
-                          || exchange(comm, n, stream, there, here)
-                          || gather(comm, n, stream, there, here));
-    if (rc == 0)
+    int rc = lat_rc(!here || lat_cuda_malloc((void **)&there, bytes, "a test of NCCL"));
+    rc = lat_nccl_agree(comm, rc ? rc : exchange(comm, n, stream, there, here), reason);
+    if (rc == 1)
+        rc = lat_nccl_agree(comm, gather(comm, n, stream, there, here), reason);
+    if (rc == 1)
         lat_cuda_free(there); /* otherwise a kernel may still wait for it */
     free(here);
     return rc;
@@ -110,7 +112,7 @@ int lat_cuda_nccl_open(const lat_comm *comm, cudaStream_t stream, lat_nccl **n,
     int rc = lat_nccl_open(comm, gpu, n, reason);
     if (rc != 1)
         return rc;
-    rc = lat_nccl_agree(comm, test(comm, *n, stream), reason);
+    rc = test(comm, *n, stream, reason);
     reason->fault = true;
     if (rc == 1)
         return 1;
