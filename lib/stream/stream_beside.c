@@ -6,8 +6,7 @@
  * of a block that begins in one rank's slices and ends in the next one's comes by a message. Blocks
  * of the CRC are counted where they begin. Where blocks are compressed, rank 0 finds those that
  * others read; and each rank keeps those that it writes until it knows how long those of the ranks
- * before are.
- */
+ * before are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
