@@ -113,6 +113,9 @@ close() {
     awk -F'\t' '$1 == "rho_x" && $5 >= 7 && $5 <= 11 { if ($6 == 0) m[$5] = $8; else { s[$5] += $8; ss[$5] += $8^2; n[$5]++ } }
         END { for (t in m) { v = 119 * (ss[t] / n[t] - (s[t] / n[t])^2); w += 1 / v; x += m[t] / v } printf "%.9g\n", x / w }' samples >want
     near "$(field found m0)" "$(cat want)" 1e-8
+    # The form is cosh for antiperiodic time, as a number, too.
+    sed 's/p,p,p,a/p,p,p,-1/' <(correlators 30) | lat-stat --samples samples >/dev/null
+    [ "$(lat-fit --select pion --range 5,9 samples | tail -n 1 | cut -f 5)" = cosh ]
     # ln C(t)/C(t+1) falls as one exponential where time does not go around.
     sed 's/p,p,p,a/p,p,p,d/' <(correlators 30) | lat-stat --samples samples >/dev/null
     [ "$(lat-fit --select pion --range 5,9 samples | tail -n 1 | cut -f 5)" = exp ]

@@ -1184,10 +1184,14 @@ pions_of() {
     sed '4s/\t[^\t]*$//' 6.tsv >bad.tsv
     refuses 1 "bad.tsv: row 4: expected 15 cells as in the first row, found 14" masses bad.tsv
     # One periodic and one antiperiodic quark: the meson is antiperiodic.
-    for b in a p; do lat-solve --kappa .13 --residual 1e-6 --boundary p,p,p,$b --source point:0,0,0,0 6.lat -q -o p$b.lat; done
+    for b in a p -1; do lat-solve --kappa .13 --residual 1e-6 --boundary p,p,p,$b --source point:0,0,0,0 6.lat -q -o p$b.lat; done
     lat-corr --channels pion --second pp.lat pa.lat >mix.tsv
     masses mix.tsv | tail -n +2 | cut -f 6 | diff - <(tail -n +2 mix.tsv | awk -F'\t' '{ printf "%.10g\n", $7 }')
     run ! cmp <(masses 6.tsv) <(masses --no-fold 6.tsv)
+    # Phases of pi and -pi are one boundary.
+    lat-corr --channels pion,pcac pa.lat >a.tsv
+    lat-corr --channels pion,pcac --second p-1.lat pa.lat >both.tsv
+    cmp <(masses a.tsv | cut -f 1-12) <(masses both.tsv | cut -f 1-12)
     # Errors take configurations as independent, which is said; 2 comes before 10.
     sed 's/6.lat/x/; s/\t[0-9a-f]\{8\}\t/\t00000001\t/' 6.tsv | awk -F'\t' -v OFS='\t' 'NR > 1 { $7 *= 1.01 } 1' >again.tsv
     run -0 --separate-stderr masses 6.tsv again.tsv

@@ -179,12 +179,30 @@ cells() {
     rows | corr 0 00000001 point:0,0,0,0 p,p,a,a >other
     b="rho_x 0 0 0 1.5;rho_z 0 0 0 6;rho_x 1 0 0 1;rho_x 0 1 0 2;rho_z 1 0 0 4;rho_x 0 0 1 12;rho_z 0 0 1 3;pion 1 0 0 6;gx:1 0 0 1 3;gx:1 0 0 -1 -3"
     [ "$(averaged other)" = "$b" ]
+    # As numbers, in units of pi: -1 is antiperiodic, 0 and 2 are periodic.
+    rows | corr 0 00000001 point:0,0,0,0 0,-2,-1,1 >other
+    [ "$(averaged other)" = "$b" ]
     sed 's/4,4,4,8/4,4,6,8/' table >other
     [ "$(averaged other)" = "$b" ]
     # Nothing is known of these: all stay apart.
-    for b in 's/point:0,0,0,0/momentum:1,0,0,0/' 's/point:0,0,0,0/wall:0,1,0,0/' 's/kappa[^\t]*/unknown/' 's/p,p,p,a/d,p,p,a/' 's/xi 1/xi 2, xi_axis x/'; do
+    for b in 's/point:0,0,0,0/momentum:1,0,0,0/' 's/point:0,0,0,0/wall:0,1,0,0/' 's/kappa[^\t]*/unknown/' 's/p,p,p,a/d,p,p,a/' 's/p,p,p,a/0.5,p,p,a/' 's/xi 1/xi 2, xi_axis x/'; do
         sed "$b" table >other
         lat-stat other 2>/dev/null | tail -n +2 | wc -l | grep -qx 26
+    done
+}
+
+@test "lat-stat: mesons are folded where all quarks have a phase of 0 or pi in time, by a letter or as a number" {
+    local b
+    folded() {
+        for t in 0 1 2 3 4 5 6 7; do echo pion 0 0 0 $t $t; done | corr 0 00000001 point:0,0,0,0 "$1" >table
+        lat-stat table 2>/dev/null >found
+        cells found C | paste -sd ' '
+    }
+    for b in p,p,p,a p,p,p,-1 p,p,p,1 p,p,p,0 p,p,p,-2 'p,p,p,-1 | kappa 0.11 (mass 0.5454545455), boundary p,p,p,a'; do
+        [ "$(folded "$b")" = "0 4 4 4 4 4 4 4" ]
+    done
+    for b in p,p,p,d p,p,p,o p,p,p,0.5 p,p,p,-1.5 'p,p,p,-1 | kappa 0.11 (mass 0.5454545455), boundary p,p,p,2'; do
+        [ "$(folded "$b")" = "0 1 2 3 4 5 6 7" ]
     done
 }
 

@@ -119,7 +119,7 @@ int lat_corr_shifts(lat_corr_run *r)
     for (int c = 0; c < r->job.channels; c++)
         for (int mu = 0; mu < 4; mu++) {
             const double angle = lat_corr_angle(r, r->channel[c].kind, mu), s = -angle / 2;
-            if (r->channel[c].kind == LAT_PCAC && angle != 0)
+            if (r->channel[c].kind == LAT_PCAC && fmod(angle, 2) != 0)
                 return lat_fail_usage("pcac: expected two quarks of one boundary in %c, found "
                                       "phases that differ by %g pi",
                                       "xyzt"[mu], angle);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "stat/quark_time.h"
+#include "stat/quark_boundary.h"
 #include "stat/samples.h"
 #include "stat/table.h"
 
@@ -79,7 +79,7 @@ static void describe(fit_samples *s, const lat_table *t, const columns *c)
     s->bootstrap = !strcmp(t->cell[c->resampling], "bootstrap");
     s->configurations = strtol(t->cell[c->configurations], NULL, 10);
     s->extent = last ? strtod(last + 1, NULL) : 0;
-    s->periodic = c->operators >= 0 && !lat_quark_time_unlike(t->cell[c->operators]);
+    s->periodic = c->operators >= 0 && lat_quarks_fold(t->cell[c->operators]);
 }
 
 /* Space for sample k of the last point of a correlator, which it begins with sample 0. */

@@ -18,7 +18,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "stat/quark_time.h"
 #include "stat/samples.h"
 
 const char *const fit_form_names[] = {"auto", "plateau", "exp", "cosh", "sinh", "potential"};

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
-#include "stat/quark_time.h"
+#include "stat/quark_boundary.h"
 
 #define PCAC "pcac\t"
 
@@ -131,7 +131,7 @@ int stat_report_hadrons(stat_report *r)
     r->slice = lat_alloc((size_t)r->rows, sizeof *r->slice, "correlators");
     const int rc = r->group && r->slice ? arrange(r, &groups) : -1;
     lat_names_free(&groups);
-    r->fold = r->fold && !lat_quark_time_unlike(lat_chain_same(r->chain, "operator"));
+    r->fold = r->fold && lat_quarks_fold(lat_chain_same(r->chain, "operator"));
     stat_add(r, "C", correlator, 0, false);
     stat_add(r, "mass", mass, 0, true);
     if (im >= 0 && r->chain->value[im] >= 0)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "stat/quark_boundary.h"
 
 /* A whole number, all of a text. */
 static bool whole(const char *text, int *n)
@@ -82,26 +83,6 @@ static bool isotropic(const char *source, const char *sink)
            && (!strcmp(sink, "none") || isotropic_steps(sink));
 }
 
-/* The boundary along axis i of all quarks of an operator, 'p' or 'a'; 0 where they differ, are
- * others, or where it is not known. */
-static char boundary(const char *operators, int i)
-{
-    char of = '\0';
-    int quarks = 1, said = 0;
-    for (const char *at = operators; (at = strstr(at, " | ")); at += 3)
-        quarks++;
-    for (const char *at = operators; (at = strstr(at, "boundary ")); said++) {
-        at += strlen("boundary ");
-        for (int k = 0; k < i; k++)
-            at += strcspn(at, ",") + 1;
-        const bool one = (*at == 'p' || *at == 'a') && (at[1] == ',' || !at[1]);
-        if (!one || (of && of != *at))
-            return '\0';
-        of = *at;
-    }
-    return said == quarks ? of : '\0';
-}
-
 /* Axes of space that may be exchanged have one class; false where no momentum may be reflected. */
 static bool classes(const lat_chain *c, int class[3])
 {
@@ -112,7 +93,7 @@ static bool classes(const lat_chain *c, int class[3])
         || !isotropic(lat_chain_same(c, "source"), lat_chain_same(c, "sink")))
         return false;
     for (int i = 0; i < 3; i++) {
-        const char b = boundary(operators, i);
+        const char b = lat_quark_boundary(operators, i);
         if (!b)
             return false;
         class[i] = 2 * extent[i] + (b == 'a');
