@@ -220,7 +220,7 @@ cut_off() {
     refuses 1 "expected the checkpoint of this run, '--residual 1e-09', found that of another, '--residual 1e-08'" \
         "${search[@]}" --residual 1e-9 --resume ck u.lat -o cut.lat
     # And that of other links, which stays.
-    refuses 1 "found that of other links, 'config 0 links " "${search[@]}" --checkpoint ck --resume ck <(lat-start weak --dims 2,2,4,4) -o cut.lat
+    refuses 1 "found that of other links or another subspace, 'config 0 links " "${search[@]}" --checkpoint ck --resume ck <(lat-start weak --dims 2,2,4,4) -o cut.lat
     "${search[@]}" --checkpoint ck --resume ck u.lat -o cut.lat --log cut.tsv
     cmp whole.lat cut.lat
     cmp whole.tsv cut.tsv

@@ -313,6 +313,20 @@ same_modes() {
     cmp whole.lat ranks.lat
 }
 
+@test "lat-modes --resume is refused with another subspace than the checkpoint was begun with" {
+    light u.lat
+    subspace sub.lat
+    subspace other.lat --vectors 8
+    modes=(lat-modes --kappa .156 --modes 2 --residual 1e-4)
+    run -1 "${modes[@]}" --subspace sub.lat --checkpoint ck u.lat -o /dev/full
+    refuses 1 "ck: expected the checkpoint of this run, with modes of 'config 0 links " "${modes[@]}" --subspace other.lat --resume ck u.lat -o cut.lat
+    [[ $stderr == *"', found that of other links or another subspace, 'config 0 links "*" subspace "* ]]
+    [ ! -e cut.lat ]
+    "${modes[@]}" --subspace sub.lat --checkpoint ck --resume ck u.lat -o cut.lat
+    "${modes[@]}" --subspace sub.lat u.lat | cmp - cut.lat
+    [ ! -e ck ]
+}
+
 @test "lat-modes --subspace is refused for other links, operators and searches" {
     light u.lat
     subspace sub.lat

@@ -240,8 +240,9 @@ static int search(lat_modes_tool_run *r)
                          .progress = show_progress,
                          .save = save,
                          .with = r};
-    snprintf(r->name, sizeof r->name, "config %ld links %s", lat_modes_tool_config(r),
-             u0->head.read_crc);
+    snprintf(r->name, sizeof r->name, "config %ld links %s%s%s", lat_modes_tool_config(r),
+             u0->head.read_crc, subspace_path ? " subspace " : "",
+             subspace_path ? r->inverse.sub.vectors.head.read_crc : "");
     const int known = restore(r);
     if (known)
         return known > 0 ? LAT_DONE : LAT_FAILED;

@@ -17,8 +17,8 @@ static bool alike(const char *its, const char *mine)
     return !strncmp(its, mine, n) && its[n] == ',';
 }
 
-const lat_section_kind lat_modestate = {"checkpoint.modes", "modes", "other links", LAT_MODES,
-                                        alike};
+const lat_section_kind lat_modestate = {"checkpoint.modes", "modes",
+                                        "other links or another subspace", LAT_MODES, alike};
 
 static void name_vector(char to[NAME], const char *name, int i, const lat_modes_state *state)
 {

@@ -14,7 +14,7 @@
 
 extern const lat_section_kind lat_modestate;
 
-/* A search has a name: configuration, CRC of the links.
+/* A search has a name: configuration, CRC of the links, and of the subspace if there is one.
  *
  * save   for lat_modes_job.save: each vector goes through a host field like `like` (geometry,
  *        group, ranks), so that a run has the same bits whether it was resumed here or not; and
