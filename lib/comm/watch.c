@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
+#include <math.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -29,6 +30,7 @@
 #include "report.h"
 
 #define GRACE 3        /* s for the launcher to end the run of a rank that has died */
+#define ARRIVAL .2     /* s for what a rank has sent before it failed to arrive */
 #define TAKE_TIMEOUT 1 /* s for the main thread of rank 0 to end the run of a rank that fails */
 #define MOST_DELAY 3   /* s: where rank 0 has died, rank 1 speaks first, a second later rank 2 .. */
 #define ABORT_TIMEOUT 2  /* s */
@@ -116,9 +118,9 @@ static void note_checkpoint(const char *path)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void nap(int seconds)
+static void nap(double seconds)
 {
-    struct timespec left = {.tv_sec = seconds};
+    struct timespec left = {(time_t)seconds, (long)(1e9 * fmod(seconds, 1))};
     while (nanosleep(&left, &left) && errno == EINTR)
         ;
 }
@@ -207,6 +209,7 @@ static void hear(int rank)
     }
     if (what == FAILED
         && recv(fd, &w.failure, sizeof w.failure, MSG_WAITALL) == (ssize_t)sizeof w.failure) {
+        nap(ARRIVAL); /* so that rank 0 first says what all ranks have to say */
         atomic_store(&w.failed, true);
         nap(TAKE_TIMEOUT);
         if (lat_watch_failed()) {

@@ -29,7 +29,8 @@ typedef void lat_watch_abort(int code);
 int lat_watch_start(const lat_comm *comm, lat_watch_abort *abort);
 
 /* On rank 0: what another rank has failed with, to the first caller, who ends the run by it; else
- * NULL. What nobody takes within a second, the thread takes. Any thread may ask. */
+ * NULL. It comes .2 s late: what is under way arrives before, and rank 0 warns where all would.
+ * What nobody takes within a second, the thread takes. Any thread may ask. */
 const lat_watch_failure *lat_watch_failed(void);
 
 /* On the others: tells rank 0. False without a connection. */

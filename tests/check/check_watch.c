@@ -24,6 +24,17 @@ static void __attribute__((noreturn)) wait_for_ever(void)
         pause();
 }
 
+/* Rank 0 waits for a message of rank 1, which comes after rank 2 has failed, and then warns. */
+static void warn_late(const lat_comm *comm)
+{
+    char c = 0;
+    if (comm->rank == 1)
+        usleep(50000);
+    if (comm->rank == 1 ? comm->send(comm, 0, &c, 1) : comm->receive(comm, 1, &c, 1))
+        lat_report(LAT_FAILED);
+    lat_warn("a warning");
+}
+
 /* check_watch WHAT RANK: what one of three ranks does. */
 static int rank_main(char **argv)
 {
@@ -42,9 +53,12 @@ static int rank_main(char **argv)
         lat_comm_report_checkpoint("the.ck");
     if (comm->barrier(comm))
         return lat_report(LAT_FAILED);
+    const bool warns = !strcmp(argv[1], "warns");
+    if (warns && comm->rank != which)
+        warn_late(comm);
     if (comm->rank != which)
         wait_for_ever();
-    if (!strcmp(argv[1], "fails")) {
+    if (warns || !strcmp(argv[1], "fails")) {
         lat_fail("rank %d has no paper", which);
         return lat_report(LAT_UNCONVERGED);
     }
@@ -111,6 +125,9 @@ static void check_all(const char *program)
         snprintf(sentence, sizeof sentence, "check: rank %d has no paper\n", rank);
         expect(program, "", "fails", rank, LAT_UNCONVERGED, sentence);
     }
+    check_case("rank 0 warns of what it finds in messages that were under way");
+    expect(program, "", "warns", 2, LAT_UNCONVERGED,
+           "check: a warning\ncheck: rank 2 has no paper\n");
     check_case("ranks that end in good order, late or early, are not taken for dead");
     for (int rank = 0; rank < RANKS; rank++)
         expect(program, "", "late", rank, LAT_DONE, "");
