@@ -102,6 +102,14 @@ grids=${LAT_GRIDS:-1,1,2,1 1,2,1,1 1,1,1,3 1,1,2,2 1,2,2,1 1,1,4,1 1,2,1,3 1,1,2
     [[ "$stderr" = *", grid 1,1,1,3" ]]
 }
 
+@test "--help says which axes --grid may cut: the last one alone, or others, too" {
+    local tool
+    for tool in lat-heatbath lat-solve lat-modes; do $tool --help | grep -A 2 -e --grid= | grep -q "such as 1,1,2,4"; done
+    for tool in lat-corr lat-quark lat-theta; do
+        $tool --help | grep -A 2 -e --grid= | tr -s '\n ' ' ' | grep -q "such as 1,1,1,4: this tool cuts the last axis alone"
+    done
+}
+
 @test "grids that cannot be are refused, with one that can" {
     links u.lat --dims 4,4,4,8
     local heat=(lat-heatbath -q --beta 6 --thermalise 1 u.lat -o x.lat) grid
@@ -118,6 +126,7 @@ grids=${LAT_GRIDS:-1,1,2,1 1,2,1,1 1,1,1,3 1,1,2,2 1,2,2,1 1,1,4,1 1,2,1,3 1,1,2
     refuses 2 "--grid: expected numbers of ranks such as 1,1,2,4, found 'two'" "${heat[@]}" --grid two
     refuses 2 "--grid 1,1,2,2: lat-theta cuts the last axis of a lattice alone; -n 4 does so" \
         lat-theta --grid 1,1,2,2 u.lat
+    refuses 2 "--grid: expected numbers of ranks such as 1,1,1,4, found 'two'" lat-theta --grid two u.lat
     lat-theta --grid 1,1,1,2 u.lat
     links blocks.lat --dims 4,4,8,4
     refuses 1 "multigrid: an extent of 8 in z has 2 blocks, which 4 ranks cannot share: expected a number of ranks that divides it" \

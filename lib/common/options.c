@@ -53,10 +53,13 @@ static const struct {
     {LAT_HAS_RANKS,
      {LAT_OPT_INT | LAT_OPT_LOCAL, "ranks", 'n', "N", &lat_opts.ranks, 1, 65535,
       "divide the lattice among N ranks, which mpirun starts (default 1)"}},
-    {LAT_HAS_RANKS,
+    {LAT_HAS_BOXES,
      {LAT_OPT_TEXT | LAT_OPT_LOCAL, "grid", 0, "X,Y,Z,T", &lat_opts.grid, 0, 0,
       "so many ranks along each axis, such as 1,1,2,4 (default: the last axis alone, as far as it "
       "goes)"}},
+    {LAT_HAS_RANKS, /* of a tool without boxes */
+     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "grid", 0, "X,Y,Z,T", &lat_opts.grid, 0, 0,
+      "so many ranks along each axis, such as 1,1,1,4: this tool cuts the last axis alone"}},
     {LAT_HAS_RANKS,
      {LAT_OPT_FLAG | LAT_OPT_LOCAL, "verbose", 'v', NULL, &lat_opts.verbose, 0, 0,
       "print on stderr where the program runs: ranks, threads, device, transport"}},

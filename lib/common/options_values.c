@@ -193,8 +193,8 @@ void lat_option_grid(const lat_tool *tool)
     if (!lat_opts.grid)
         return;
     if (lat_dims_parse(lat_opts.grid, &g))
-        lat_usage("--grid: expected numbers of ranks such as 1,1,2,4, found '%.60s'",
-                  lat_opts.grid);
+        lat_usage("--grid: expected numbers of ranks such as 1,1,%d,4, found '%.60s'",
+                  tool->common & LAT_HAS_BOXES ? 2 : 1, lat_opts.grid);
     const long ranks = (long)lat_volume(&g);
     for (int mu = 0; mu < g.nd; mu++)
         lat_comm_grid[mu] = g.dims[mu];
