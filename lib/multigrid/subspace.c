@@ -11,7 +11,7 @@ static const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
 /* Test vectors from k on become those of a batch. */
 static int take(lat_multigrid *m, int k, lat_field *stage)
 {
-    return m->system.space->ops->put(m->system.space, &both, m->x, stage, lat_column_numbers)
+    return lat_spinors_put(m->system.space, &both, m->x, stage, lat_column_numbers)
                    || m->ops->fine_take(&m->fine, k, m->x)
                ? -1
                : 0;
@@ -21,7 +21,7 @@ static int take(lat_multigrid *m, int k, lat_field *stage)
 static int keep(lat_multigrid *m, int k, lat_field *stage, lat_field *kept)
 {
     lat_space *s = m->system.space;
-    if (s->ops->get(s, &both, m->x, stage, lat_column_numbers))
+    if (lat_spinors_get(s, &both, m->x, stage, lat_column_numbers))
         return -1;
     lat_mg_from_stage(stage, k, kept);
     lat_mg_to_stage(kept, k, stage);
@@ -98,7 +98,7 @@ int lat_multigrid_draw(lat_multigrid *m, lat_field *x, lat_multigrid_sample *to)
     const int failed = !drawn || lat_coarse_random(c, SAMPLE, m->z)
                        || m->ops->fine_prolong(&m->fine, true, LAT_EIGHT, lat_column_numbers, drawn,
                                                m->z)
-                       || s->ops->get(s, &both, drawn, x, lat_column_numbers)
+                       || lat_spinors_get(s, &both, drawn, x, lat_column_numbers)
                        || m->ops->apply(c, m->correction, m->z);
     lat_dfield_free(drawn);
     if (failed)

@@ -289,8 +289,8 @@ static int iterate(state *w, const lat_part *all)
 static int load(state *w, const lat_part *all)
 {
     const lat_wilson_job *job = w->job;
-    if (w->s->ops->put(w->s, all, w->b, job->b, job->object)
-        || (job->from_x && w->s->ops->put(w->s, all, w->x, job->x, job->object))
+    if (lat_spinors_put(w->s, all, w->b, job->b, job->object)
+        || (job->from_x && lat_spinors_put(w->s, all, w->x, job->x, job->object))
         || w->s->ops->dots(w->s, all, 0, NULL, w->b, NULL, w->norm))
         return -1;
     for (int k = 0; k < job->columns; k++)

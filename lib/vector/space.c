@@ -4,6 +4,7 @@
 #include "grid/staging.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/error.h"
 #include "site/random.h"
 
@@ -112,7 +113,71 @@ void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *s
     }
 }
 
-/* `object` of one column, where put and get look for it. */
+/* ---- host spinors ---------------------------------------------------------------------------- */
+
+/* Where ranks have boxes, and host fields are slabs: a rank's part of such a field has the objects
+ * of the columns alone, of[], and in[], by column, says where. */
+typedef struct boxed {
+    lat_field part;
+    int of[LAT_VECTOR_COLUMNS], in[LAT_VECTOR_COLUMNS];
+} boxed;
+
+static int find_objects(const lat_space *s, const lat_part *p, const lat_field *host,
+                        const int *object, boxed *b)
+{
+    const lat_geometry *there = &host->head.geom, *here = &s->grid->spec.lattice;
+    char found[64], expected[64];
+    if (!lat_header_spinors(&host->head) || host->head.nc != s->nc)
+        return lat_fail("expected spinors of SU(%d), found %s of SU(%d)", s->nc,
+                        lat_kind_text(host->head.kind), host->head.nc);
+    if (there->nd != here->nd || memcmp(there->dims, here->dims, sizeof there->dims))
+        return lat_fail("expected spinors on %s, found %s", lat_dims_text(here, expected),
+                        lat_dims_text(there, found));
+    for (int i = 0; i < p->columns; i++) {
+        const int k = b->of[i] = object[p->column[i]];
+        b->in[p->column[i]] = i;
+        if (k < 0 || (size_t)k >= lat_header_objects(&host->head))
+            return lat_fail("column %d: expected fewer than %zu", k,
+                            lat_header_objects(&host->head));
+    }
+    return 0;
+}
+
+int lat_spinors_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
+                    const int *object)
+{
+    boxed b;
+    if (find_objects(s, p, host, object, &b))
+        return -1;
+    if (!s->grid->boxed)
+        return s->ops->put(s, p, x, host, object);
+    if (lat_box_take(&s->grid->box, host, p->columns, b.of, false, &b.part))
+        return -1;
+    const int rc = s->ops->put(s, p, x, &b.part, b.in);
+    lat_field_free(&b.part);
+    return rc;
+}
+
+int lat_spinors_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
+                    const int *object)
+{
+    const lat_box *box = &s->grid->box;
+    const lat_comm *comm = s->grid->dev->comm;
+    boxed b;
+    if (find_objects(s, p, host, object, &b))
+        return -1;
+    host->zeros = (struct lat_zero_slices){0};
+    if (!s->grid->boxed)
+        return s->ops->get(s, p, x, host, object);
+    int rc = lat_agree(comm, lat_box_part(box, host, p->columns, false, &b.part));
+    if (rc == 0)
+        rc = lat_rc(lat_agree(comm, s->ops->get(s, p, x, &b.part, b.in))
+                    || lat_box_give(box, &b.part, p->columns, b.of, host));
+    lat_field_free(&b.part);
+    return rc;
+}
+
+/* `object` of one column, where they look for it. */
 static lat_part one_of(const int *column, int object, int by_column[LAT_VECTOR_COLUMNS])
 {
     by_column[*column] = object;
@@ -123,14 +188,14 @@ int lat_spinor_put(lat_space *s, lat_dfield *x, int column, const lat_field *hos
 {
     int by_column[LAT_VECTOR_COLUMNS];
     const lat_part p = one_of(&column, object, by_column);
-    return s->ops->put(s, &p, x, host, by_column);
+    return lat_spinors_put(s, &p, x, host, by_column);
 }
 
 int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *host, int object)
 {
     int by_column[LAT_VECTOR_COLUMNS];
     const lat_part p = one_of(&column, object, by_column);
-    return s->ops->get(s, &p, x, host, by_column);
+    return lat_spinors_get(s, &p, x, host, by_column);
 }
 
 void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size_t count,

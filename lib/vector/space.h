@@ -69,9 +69,7 @@ typedef struct lat_vector_ops {
     lat_space *(*open)(lat_grid *grid, int nc, int columns);
     void (*close)(lat_space *s); /* the grid stays */
 
-    /* Spinors of a host field (lattice/field.h) to the columns of p, and back: own sites, both
-     * parities whatever p says; one rounding to the storage, besides those of the change of basis
-     * and gauge. object: by column, which one of a site of the host field. */
+    /* Of lat_spinors_put and _get: a host field that is checked, of the sites of this rank. */
     int (*put)(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
                const int *object);
     int (*get)(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
@@ -186,6 +184,14 @@ void lat_spinor_draw(uint64_t seed, uint64_t site, int column, int nc, double *s
 void lat_spinor_draw_sites(uint64_t seed, int column, int nc, size_t first, size_t count,
                            double *to);
 
-/* put and get of one column. */
+/* Spinors of a host field (lattice/field.h) to the columns of p, and back: own sites, both parities
+ * whatever p says; one rounding to the storage, besides those of the change of basis and gauge.
+ * object: by column, which one of a site of the host field. */
+int lat_spinors_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
+                    const int *object);
+int lat_spinors_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
+                    const int *object);
+
+/* Of one column. */
 int lat_spinor_put(lat_space *s, lat_dfield *x, int column, const lat_field *host, int object);
 int lat_spinor_get(lat_space *s, const lat_dfield *x, int column, lat_field *host, int object);

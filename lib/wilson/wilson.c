@@ -195,7 +195,7 @@ static int fetch(lat_wilson *w, int columns, const int *column)
         return -1;
     return columns == 0  ? 0
            : job->mirror ? lat_mirror_take(job->mirror, s, &p, w->x, job->object)
-                         : s->ops->get(s, &p, w->x, job->x, job->object);
+                         : lat_spinors_get(s, &p, w->x, job->x, job->object);
 }
 
 static int done(void *with, int column)
@@ -222,8 +222,8 @@ static int load(lat_wilson *w, double *norm)
     lat_space *s = w->outer.space;
     const lat_part both = part_of(LAT_BOTH, job->columns, lat_column_numbers),
                    own = part_of(w->outer.system.parity, job->columns, lat_column_numbers);
-    if (s->ops->put(s, &both, w->b, job->b, job->object)
-        || (job->from_x ? s->ops->put(s, &both, w->x, job->x, job->object)
+    if (lat_spinors_put(s, &both, w->b, job->b, job->object)
+        || (job->from_x ? lat_spinors_put(s, &both, w->x, job->x, job->object)
                         : s->ops->zero(s, &own, w->x))
         || s->ops->dots(s, &both, 0, NULL, w->b, NULL, norm))
         return -1;
@@ -346,7 +346,7 @@ static int fetch_twist(lat_wilson *w, double mu, lat_dfield *z, lat_field *x)
     if (d->ops->apply(w->outer.d, (lat_dirac_matrix){LAT_FULL, LAT_GAMMA5}, &both, w->x, z, NULL)
         || s->ops->axpys(s, &both, 1, by, from, w->x, NULL))
         return -1;
-    return s->ops->get(s, &both, w->x, x, w->job->object);
+    return lat_spinors_get(s, &both, w->x, x, w->job->object);
 }
 
 /* The numbers of the twists in order of their squares. */

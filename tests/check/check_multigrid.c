@@ -602,7 +602,7 @@ static void check_exact(void)
     lat_dfield *r = vector(s.d, "r"), *e = vector(s.d, "e"), *image = vector(s.d, "s");
     double before[LAT_VECTOR_COLUMNS], after[LAT_VECTOR_COLUMNS];
     device_case(under, "modes as test vectors: the coarse correction takes them from the residual");
-    need(s.m->coarse->dense && !s.space->ops->put(s.space, &odd, s.m->x, &v, lat_column_numbers)
+    need(s.m->coarse->dense && !lat_spinors_put(s.space, &odd, s.m->x, &v, lat_column_numbers)
              && !s.space->ops->copy(s.space, &odd, s.m->x, r)
              && !s.space->ops->gamma5(s.space, &odd, r)
              && !lat_multigrid_cycle(s.m, &odd, e, image, r) /* q = r - S e before it smooths */

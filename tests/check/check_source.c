@@ -434,13 +434,13 @@ static void check_overwritten(const lat_field *u)
         CHECK(wrong_zeros(&b, &before) == 0 && before == 3, "%d slices", before);
         switch (how) {
         case 0: need(!lat_plain_apply(m, false, &copy, 12, column, &b), "M"); break;
-        case 1: need(!s->ops->put(s, &all, x, &copy, column), "put"); break;
+        case 1: need(!lat_spinors_put(s, &all, x, &copy, column), "put"); break;
         case 2: lat_unstage_spinors(&b, 12, column, 0, lat_field_sites(u), piece); break;
         case 3: need(!lat_field_convert(&b, LAT_F32), "rounded"); break;
         case 4: lat_field_free(&b); break;
         }
         if (how == 1)
-            need(!s->ops->get(s, &all, x, &b, column), "get");
+            need(!lat_spinors_get(s, &all, x, &b, column), "get");
         if (how < 4)
             CHECK(wrong_zeros(&b, &after) == 0 && after == (how == 3 ? 3 : 0), "%d: %d", how,
                   after);

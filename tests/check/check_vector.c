@@ -101,7 +101,7 @@ static void check_layout(lat_device *dev, const lat_geometry geom, int nc, lat_s
                   && s->layout.real == (int)lat_storage_bytes(storage)
                   && (dev->gpu || s->layout.run == 1),
               "%d reals of %d bytes", s->layout.reals, s->layout.real);
-        CHECK(s->ops->put(s, &all, x, &host, object) == 0, "%s", lat_error());
+        CHECK(lat_spinors_put(s, &all, x, &host, object) == 0, "%s", lat_error());
         compare(s, x, &host);
     }
     lat_dfield_free(x);

@@ -144,8 +144,8 @@ static int in_batches(lat_space *s, int most, const lat_field *x, lat_field *y,
             column[c] = c;
             object[c] = first + c;
         }
-        rc = s->ops->put(s, &p, in, x, object) || batch(with, in, out, n)
-             || s->ops->get(s, &p, out, y, object);
+        rc = lat_spinors_put(s, &p, in, x, object) || batch(with, in, out, n)
+             || lat_spinors_get(s, &p, out, y, object);
     }
     lat_dfield_free(out);
     lat_dfield_free(in);

@@ -49,7 +49,7 @@ int lat_modes_tool_start(void *with, int first, const lat_part *p, lat_dfield *v
     int object[LAT_MULTIGRID_COLUMNS];
     for (int k = 0; k < p->columns; k++)
         object[k] = first + k;
-    return s->ops->put(s, p, v, &r->inverse.sub.vectors, object);
+    return lat_spinors_put(s, p, v, &r->inverse.sub.vectors, object);
 }
 
 int lat_modes_tool_invert(void *with, const lat_part *p, lat_dfield *v, long *applications)
@@ -71,10 +71,10 @@ int lat_modes_tool_invert(void *with, const lat_part *p, lat_dfield *v, long *ap
         target[k] = REDUCTION;
     if ((r->o.matrix == LAT_MODES_OF_G5S && s->ops->zero(s, &even, v))
         || s->ops->gamma5(s, &both, v)
-        || s->ops->get(s, &both, v, &r->inverse.b, lat_column_numbers)
+        || lat_spinors_get(s, &both, v, &r->inverse.b, lat_column_numbers)
         || lat_wilson_solve(r->inverse.wilson, &job, report, NULL))
         return -1;
     for (int k = 0; k < p->columns; k++)
         *applications += CYCLE * report[k].iterations;
-    return s->ops->put(s, &both, v, &r->inverse.x, lat_column_numbers);
+    return lat_spinors_put(s, &both, v, &r->inverse.x, lat_column_numbers);
 }

@@ -262,9 +262,9 @@ int lat_mg_cpu_fine_round(const lat_mg_fine *f, lat_dfield *x)
     const lat_part p = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
     lat_field stage;
     int rc = lat_field_spinors(&stage, f->links, LAT_MODES, LAT_EIGHT);
-    if (rc == 0 && (rc = f->space->ops->get(f->space, &p, x, &stage, lat_column_numbers)) == 0) {
+    if (rc == 0 && (rc = lat_spinors_get(f->space, &p, x, &stage, lat_column_numbers)) == 0) {
         lat_mg_to_stage(&stage, 0, &stage);
-        rc = f->space->ops->put(f->space, &p, x, &stage, lat_column_numbers);
+        rc = lat_spinors_put(f->space, &p, x, &stage, lat_column_numbers);
     }
     lat_field_free(&stage);
     return rc;

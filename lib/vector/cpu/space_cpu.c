@@ -110,72 +110,9 @@ static void each_block(const lat_host_spinors *t, const lat_dfield *x, int begin
         fn(t, site + (int64_t)b * t->lanes.lanes, b);
 }
 
-static int check_host(const lat_space *s, const lat_part *p, const lat_field *host,
-                      const int *object)
-{
-    const lat_geometry *a = &host->head.geom, *b = &s->grid->spec.lattice;
-    char there[64], here[64];
-    if (!lat_header_spinors(&host->head) || host->head.nc != s->nc)
-        return lat_fail("expected spinors of SU(%d), found %s of SU(%d)", s->nc,
-                        lat_kind_text(host->head.kind), host->head.nc);
-    if (a->nd != b->nd || memcmp(a->dims, b->dims, sizeof a->dims))
-        return lat_fail("expected spinors on %s, found %s", lat_dims_text(b, here),
-                        lat_dims_text(a, there));
-    for (int i = 0; i < p->columns; i++) {
-        const int k = object[p->column[i]];
-        if (k < 0 || (size_t)k >= lat_header_objects(&host->head))
-            return lat_fail("column %d: expected fewer than %zu", k,
-                            lat_header_objects(&host->head));
-    }
-    return 0;
-}
-
 static const lat_field *gauge_of(const lat_space *s)
 {
     return s->temporal ? &s->temporal->g : NULL;
-}
-
-/* The objects of the columns; a part that has these alone has them in the order of the columns. */
-static lat_host_spinors of_part(const lat_host_spinors *t, int object[LAT_VECTOR_COLUMNS],
-                                int place[LAT_VECTOR_COLUMNS])
-{
-    lat_host_spinors v = *t;
-    for (int i = 0; i < t->part->columns; i++) {
-        object[i] = t->object[t->part->column[i]];
-        place[t->part->column[i]] = i;
-    }
-    v.object = place;
-    return v;
-}
-
-/* A host field that is a slab, where this rank has a box. */
-static int put_box(const lat_host_spinors *t, lat_dfield *x)
-{
-    int object[LAT_VECTOR_COLUMNS], place[LAT_VECTOR_COLUMNS];
-    lat_host_spinors v = of_part(t, object, place);
-    lat_field part;
-    if (lat_box_take(&x->grid->box, t->from, t->part->columns, object, false, &part))
-        return -1;
-    v.from = &part;
-    each_block(&v, x, 0, lat_cpu(x->grid)->lay->nblocks, lat_host_lanes_widest()->put);
-    lat_field_free(&part);
-    return 0;
-}
-
-static int get_box(const lat_host_spinors *t, const lat_dfield *x)
-{
-    int object[LAT_VECTOR_COLUMNS], place[LAT_VECTOR_COLUMNS];
-    lat_host_spinors v = of_part(t, object, place);
-    lat_field part;
-    int rc = lat_agree(x->grid->dev->comm,
-                       lat_box_part(&x->grid->box, t->to, t->part->columns, false, &part));
-    if (rc == 0) {
-        v.to = &part;
-        each_block(&v, x, 0, lat_cpu(x->grid)->lay->nblocks, lat_host_lanes_widest()->get);
-        rc = lat_box_give(&x->grid->box, &part, t->part->columns, object, t->to);
-    }
-    lat_field_free(&part);
-    return rc;
 }
 
 static int vector_cpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
@@ -183,10 +120,6 @@ static int vector_cpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const 
 {
     const lat_host_spinors t = {
         .lanes = view(x), .nc = s->nc, .part = p, .object = object, .from = host, .g = gauge_of(s)};
-    if (check_host(s, p, host, object))
-        return -1;
-    if (s->grid->boxed)
-        return put_box(&t, x);
     each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->put);
     return 0;
 }
@@ -196,11 +129,6 @@ static int vector_cpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, 
 {
     const lat_host_spinors t = {
         .lanes = view(x), .nc = s->nc, .part = p, .object = object, .to = host, .g = gauge_of(s)};
-    if (check_host(s, p, host, object))
-        return -1;
-    host->zeros = (struct lat_zero_slices){0};
-    if (s->grid->boxed)
-        return get_box(&t, x);
     each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->get);
     return 0;
 }

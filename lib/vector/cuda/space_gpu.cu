@@ -212,26 +212,20 @@ static int transfer_spinors(const lat_space *space, const lat_part *p, lat_dfiel
         [&](size_t at, size_t n, int b) { return host(at, n, (double *)dev->pinned[b]); }, start);
 }
 
-/* of[]: the objects of a host field in the columns of a part. */
-static int find_objects(const lat_space *s, const lat_part *p, const lat_field *host,
-                        const int *object, int *of)
+/* The objects of the columns of a part, in its order. */
+static void list_objects(const lat_part *p, const int *object, int of[LAT_VECTOR_COLUMNS])
 {
-    const int objects = (int)lat_header_objects(&host->head);
-    for (int i = 0; i < p->columns; i++) {
-        const int k = of[i] = object[p->column[i]];
-        if (host->head.nc != s->nc || k < 0 || k >= objects
-            || lat_header_full_reals(&host->head) != 8 * (size_t)s->nc)
-            return lat_fail("spinor %d of a host field: it has %d of SU(%d)", k, objects,
-                            host->head.nc);
-    }
-    return 0;
+    for (int i = 0; i < p->columns; i++)
+        of[i] = object[p->column[i]];
 }
 
 /* Most of a source is zero, and stays on the host. */
-static int put_spinors(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
-                       const int *of)
+int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
+                const int *object)
 {
     const lat_part both = {LAT_BOTH, p->columns, p->column};
+    int of[LAT_VECTOR_COLUMNS];
+    list_objects(p, object, of);
     return lat_rc(s->ops->zero(s, &both, x)
                   || transfer_spinors(s, &both, x, true, true, [&](size_t at, size_t n, double *v) {
                          if (lat_stage_zero(host, p->columns, of, at, n))
@@ -241,50 +235,16 @@ static int put_spinors(lat_space *s, const lat_part *p, lat_dfield *x, const lat
                      }));
 }
 
-static int get_spinors(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
-                       const int *of)
+int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
+                const int *object)
 {
+    int of[LAT_VECTOR_COLUMNS];
+    list_objects(p, object, of);
     return transfer_spinors(s, p, (lat_dfield *)x, false, true,
                             [&](size_t at, size_t n, const double *v) {
                                 lat_unstage_spinors(host, p->columns, of, at, n, v);
                                 return true;
                             });
-}
-
-/* Where this rank has a box, host fields are slabs: its part of them has the objects of[]. */
-int lat_gpu_put(lat_space *s, const lat_part *p, lat_dfield *x, const lat_field *host,
-                const int *object)
-{
-    int of[LAT_VECTOR_COLUMNS];
-    lat_field part;
-    if (find_objects(s, p, host, object, of))
-        return -1;
-    if (!s->grid->boxed)
-        return put_spinors(s, p, x, host, of);
-    if (lat_box_take(&s->grid->box, host, p->columns, of, false, &part))
-        return -1;
-    const int rc = put_spinors(s, p, x, &part, lat_column_numbers);
-    lat_field_free(&part);
-    return rc;
-}
-
-int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field *host,
-                const int *object)
-{
-    const lat_box *box = &s->grid->box;
-    int of[LAT_VECTOR_COLUMNS];
-    lat_field part;
-    if (find_objects(s, p, host, object, of))
-        return -1;
-    if (!s->grid->boxed)
-        return get_spinors(s, p, x, host, of);
-    int rc = lat_agree(s->grid->dev->comm, lat_box_part(box, host, p->columns, false, &part));
-    if (rc == 0)
-        rc = lat_agree(s->grid->dev->comm, get_spinors(s, p, x, &part, lat_column_numbers));
-    host->zeros = {};
-    rc = rc || lat_box_give(box, &part, p->columns, of, host) ? -1 : 0;
-    lat_field_free(&part);
-    return rc;
 }
 
 /* Own sites at .. at+n-1, slice by slice, as they are in the whole lattice. */
