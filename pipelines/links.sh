@@ -22,7 +22,8 @@ if [ "$was" != "$file" ]; then
     [ ${#crc} -le 8 ] || crc=$(printf '%08x' "$(cksum <<<"$crc" | cut -d ' ' -f 1)") # of several: that of their CRCs
 fi
 [ ! -e "$result" ] || [ "$crc" = "$made" ] || {
-    echo "links.sh: $config: expected the links that $result was made of, CRC ${made:-not known}, found $crc: remove $result, or name another OUT" >&2
+    echo "links.sh: $config: expected the links that $result was made of, CRC ${made:-not known}, found $crc:" \
+        "remove $result, or name another folder" >&2
     exit 1
 }
 [ "$was" = "$file" ] || "${0%/*}/replace.sh" "$record" echo "$crc $file"

@@ -3,7 +3,8 @@
 #   pipelines/potential.sh FOLDER CONFIG...
 # FOLDER/loops.tsv has the Wilson loops of all configurations (any format), energies.tsv the effective energies V(R, T), potential.tsv
 # V(R), results.tsv the fit, potential.png and potential.pdf the picture, if there is gnuplot. Loops that are there are not measured
-# again: other parameters of loops want another FOLDER; BINSIZE, T_POTENTIAL, R_MIN and R_MAX do not.
+# again. Other configurations, or parameters of loops, want another FOLDER, and are refused in the same one. BINSIZE,
+# T_POTENTIAL, R_MIN and R_MAX do not.
 # Copy and edit, or set a variable for once: LEVELS=0,20 pipelines/potential.sh out cfg.*.lat
 set -euo pipefail
 export LC_ALL=C # awk reads and prints numbers with a point
@@ -29,12 +30,48 @@ PATH=$PATH:$here/../bin
 folder=$1
 shift
 [[ $folder != -* ]] || folder=./$folder
-mkdir -p "$folder"
+
+fail() {
+    echo "potential.sh: $*" >&2
+    exit 1
+}
+
+configs=()
+for config; do
+    [ -f "$config" ] || fail "$config: expected a regular file of configurations, found none"
+    [[ $config != -* ]] || config=./$config # a name, not an option
+    configs+=("$config")
+done
+mkdir -p "$folder/links"
+exec {held}>>"$folder/.lock" # of two runs at once one measures; the other waits
+flock "$held" || fail "$folder/.lock cannot be locked: expected FOLDER on a file system that has flock"
+
+# Loops of other parameters, other files, or other links in them, are none.
+parameters=
+for v in SMEAR LEVELS TIME_LINKS OFF_AXIS R_LARGEST T_LARGEST; do parameters+="$v=${!v} "; done
+mapfile -t asked < <(printf '%s\n' "$parameters" && printf '%q\n' "${configs[@]##*/}")
+if [ -e "$folder/loops.tsv" ]; then
+    found=()
+    [ ! -e "$folder/.parameters" ] || mapfile -t found <"$folder/.parameters"
+    [ "${found[0]-}" = "$parameters" ] ||
+        fail "$folder: expected results of '$parameters', found those of '${found[0]-unknown}': name another FOLDER"
+    for ((i = 1; i < ${#asked[@]} || i < ${#found[@]}; i++)); do
+        [ "${asked[i]-}" = "${found[i]-}" ] ||
+            fail "$folder/loops.tsv: expected loops of ${asked[i]-nothing} as file $i, found ${found[i]-nothing}:" \
+                "name another FOLDER"
+    done
+else
+    "$here/replace.sh" "$folder/.parameters" printf '%s\n' "${asked[@]}"
+fi
+for ((i = 1; i <= ${#configs[@]}; i++)); do
+    CONVERT='' "$here/links.sh" "${configs[i - 1]}" "$folder/links/$i" "$folder/loops.tsv"
+done
 
 loops=(--tsv --smear "$SMEAR" --levels "$LEVELS" ${OFF_AXIS:+--off-axis "$OFF_AXIS"} ${R_LARGEST:+--max-r "$R_LARGEST"}
     ${T_LARGEST:+--max-t "$T_LARGEST"})
 [ "$TIME_LINKS" = none ] || loops+=(--time-links "$TIME_LINKS")
-[ -e "$folder/loops.tsv" ] || lat-loops "${loops[@]}" -o "$folder/loops.tsv" -- "$@"
+[ -e "$folder/loops.tsv" ] || lat-loops "${loops[@]}" -o "$folder/loops.tsv" -- "${configs[@]}"
+exec {held}>&-
 
 cd "$folder"
 lat-stat --potential --bin "$BINSIZE" --samples energies.samples -o energies.tsv loops.tsv

@@ -254,7 +254,8 @@ r0 $(awk 'BEGIN { print sqrt(1.4 / .05) }')"
 @test "potential.sh: loops, potential, r0 and a picture of a few configurations" {
     [ -e "${LAT_BIN:-$ROOT/bin}/lat-fit" ] || skip "lat-fit was not built: no GSL"
     lat-heatbath -q --dims 4,4,4,6 --beta 6 --thermalise 20 --every 2 --count 3 -o cfg
-    LEVELS=1,4 T_POTENTIAL=1 R_MIN=1 "$ROOT/pipelines/potential.sh" out cfg > said 2> warned
+    export LEVELS=1,4
+    T_POTENTIAL=1 R_MIN=1 "$ROOT/pipelines/potential.sh" out cfg > said 2> warned
     grep -Eq '^r0 +[0-9.na]+ \+- ' said
     [ "$(cut -f 1,3 out/potential.tsv | tail -n +2)" = "$(printf '1,0,0\t1\n2,0,0\t1\n1,1,0\t1\n1,1,1\t1')" ]
     ! command -v gnuplot > /dev/null || [ -s out/potential.png ]
@@ -268,4 +269,58 @@ r0 $(awk 'BEGIN { print sqrt(1.4 / .05) }')"
     [ "${stderr_lines[-1]}" = "potential.sh: T_POTENTIAL: expected a T of out/energies.tsv, found 3" ]
     run -2 env T_POTENTAL=2 "$ROOT/pipelines/potential.sh" out cfg
     run -2 "$ROOT/pipelines/potential.sh" out
+}
+
+@test "potential.sh: loops of other parameters, files or links are refused, the same ones are not measured again" {
+    [ -e "${LAT_BIN:-$ROOT/bin}/lat-fit" ] || skip "lat-fit was not built: no GSL"
+    local i
+    mkdir raw
+    for i in 1 2 3 4; do lat-heatbath -q --dims 4,4,4,4 --beta 6 --thermalise 20 --seed "$i" -o raw/c$i.lat; done
+    export LEVELS=1,4 T_POTENTIAL=1 R_MIN=1 R_MAX=2 PICTURES=
+    potential() { "$ROOT/pipelines/potential.sh" out "$@"; }
+    same() { # FILE...: refused or not, loops and results stay
+        run -1 --separate-stderr potential "$@"
+        [ -z "$output" ]
+        [ "$(wc -l <<< "$stderr")" = 1 ]
+        cksum out/* 2> warned | cmp - before
+    }
+    # What lat-loops refuses does not stand in the way.
+    LEVELS=many run ! potential raw/c[123].lat
+    [ ! -e out/loops.tsv ]
+    run -0 potential raw/c[123].lat
+    cksum out/* 2> warned > before
+    same raw/c[1234].lat
+    local says="potential.sh: out/loops.tsv: expected loops of"
+    [ "$stderr" = "$says c4.lat as file 4, found nothing: name another FOLDER" ]
+    same raw/c[12].lat
+    [ "$stderr" = "$says nothing as file 3, found c3.lat: name another FOLDER" ]
+    same raw/c2.lat raw/c1.lat raw/c3.lat
+    [ "$stderr" = "$says c2.lat as file 1, found c1.lat: name another FOLDER" ]
+    same nofile.lat
+    [ "$stderr" = "potential.sh: nofile.lat: expected a regular file of configurations, found none" ]
+    LEVELS=2 same raw/c[123].lat
+    [[ $stderr == "potential.sh: out: expected results of '"*"LEVELS=2 "*"', found those of '"* ]]
+    [[ $stderr == *"LEVELS=1,4 "*"': name another FOLDER" ]]
+    TIME_LINKS=none same raw/c[123].lat
+    OFF_AXIS='' same raw/c[123].lat
+    T_LARGEST=2 same raw/c[123].lat
+    cp -p raw/c3.lat kept
+    cp raw/c4.lat raw/c3.lat
+    same raw/c[123].lat
+    [[ $stderr == "links.sh: raw/c3.lat: expected the links that out/loops.tsv was made of, CRC "* ]]
+    [[ $stderr == *": remove out/loops.tsv, or name another folder" ]]
+    # The same links elsewhere, in another format, are the same.
+    mkdir copy
+    cp raw/c[12].lat copy
+    lat-convert --force --to nersc kept -o copy/c3.lat
+    run -0 potential copy/c[123].lat
+    cksum out/* 2> warned | grep loops.tsv | cmp - <(grep loops.tsv before)
+    # Nobody knows what loops are of that have no record.
+    rm out/.parameters
+    same copy/c[123].lat
+    [[ $stderr == "potential.sh: out: expected results of '"*"', found those of 'unknown': name another FOLDER" ]]
+    # Without them all is measured.
+    rm out/loops.tsv
+    run -0 potential raw/c[1234].lat
+    [ "$(grep -c $'\t1,0,0\t1\t1\t1\t1\t' out/loops.tsv)" = 4 ]
 }

@@ -949,7 +949,7 @@ pions_of() {
     crc() { lat-convert "$1" | lat-info --tsv | tail -n 1 | cut -f 17; }
     for folder in others raw; do
         run -2 --separate-stderr pions RAW=$folder
-        [[ $stderr == "failed: cfg.2: links.sh: $folder/cfg.2: expected the links that hadrons/cfg.2.tsv was made of, CRC $(crc kept), found $(crc $folder/cfg.2): remove hadrons/cfg.2.tsv, or name another OUT"* ]]
+        [[ $stderr == "failed: cfg.2: links.sh: $folder/cfg.2: expected the links that hadrons/cfg.2.tsv was made of, CRC $(crc kept), found $(crc $folder/cfg.2): remove hadrons/cfg.2.tsv, or name another folder"* ]]
     done
     cmp hadrons/masses.tsv three
     # Without the result it is as any other.
@@ -1391,7 +1391,7 @@ pions_of() {
     touch -r raw/cfg.1 others/cfg.1
     cp -p raw/cfg.2 others
     run -1 --separate-stderr correlators others out
-    [[ $stderr == *"failed (1): cfg.1: links.sh: others/cfg.1: expected the links that out/landau/cfg.1.lat was made of, CRC "*": remove out/landau/cfg.1.lat, or name another OUT"*"not all configurations are measured"* ]]
+    [[ $stderr == *"failed (1): cfg.1: links.sh: others/cfg.1: expected the links that out/landau/cfg.1.lat was made of, CRC "*": remove out/landau/cfg.1.lat, or name another folder"*"not all configurations are measured"* ]]
     # Numbers of what was fixed before are not those of what is fixed now.
     rm out/landau/cfg.1.lat
     run -0 correlators others out
@@ -1411,7 +1411,7 @@ pions_of() {
     cmp two stream/gluon.tsv
     lat-convert raw/cfg.2 raw/cfg.1 -o both.lat
     run -1 --separate-stderr correlators both.lat stream
-    [[ $stderr == "links.sh: both.lat: expected the links that stream/raw was made of, CRC "*": remove stream/raw, or name another OUT" ]]
+    [[ $stderr == "links.sh: both.lat: expected the links that stream/raw was made of, CRC "*": remove stream/raw, or name another folder" ]]
     run -0 --separate-stderr correlators - stream </dev/null
     [[ $stderr == "correlators: stream/raw is there: a stream is not read again"* ]]
     nothing_left
