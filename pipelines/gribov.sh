@@ -2,7 +2,8 @@
 # Gribov copies of a configuration, with annealing and without: pipelines/gribov.sh CONFIG FOLDER
 # FOLDER/without.tsv and with.tsv have a line for each copy, table.tsv their summary, histogram.tsv how many lie how far below the
 # best one, copies.png and copies.pdf the picture of it, if there is gnuplot; best.lat is the best of all. After a crash the same
-# command goes on. Other parameters want another FOLDER: what is there already is not done again.
+# command goes on. Other parameters, or other links, want another FOLDER, and are refused in the same one. SAME and
+# EVERY do not, nor does MAX_SWEEPS while no relaxation has ended.
 # Copy and edit, or set a variable for once: COPIES=100 GAUGE=mag pipelines/gribov.sh CONFIG FOLDER
 set -euo pipefail
 export LC_ALL=C # awk reads and prints numbers with a point
@@ -30,7 +31,44 @@ PATH=$PATH:$here/../bin
 config=$1 folder=$2
 [[ $config != -?* ]] || config=./$config # a name, not an option
 [[ $folder != -* ]] || folder=./$folder
+
+fail() {
+    echo "gribov.sh: $1" >&2
+    exit 1
+}
+
+[ "$config" = - ] || [ -e "$config" ] || fail "$config: expected a configuration, found none"
 mkdir -p "$folder"
+exec {held}>>"$folder/.lock" # of two runs at once one is at work; the other waits
+flock "$held" || fail "$folder/.lock cannot be locked: expected FOLDER on a file system that has flock"
+
+# there NAME...: any of these files in FOLDER?
+there() {
+    local name
+    for name; do [ ! -e "$folder/$name" ] || return 0; done
+    return 1
+}
+
+# Copies of other parameters, or of other links, are none. A stream is read once, and nothing tells it from another one.
+links=stream
+if [ "$config" != - ] && [ -f "$config" ]; then
+    CONVERT=$CONVERT "$here/links.sh" "$config" "$folder/.links" ''
+    read -r links _ <"$folder/.links"
+fi
+parameters=
+for v in GAUGE COPIES T_FIRST T_LAST STEPS MICRO THETA MAX_SWEEPS SEED; do parameters+="$v=${!v} "; done
+parameters+=LINKS=$links
+found=unknown
+[ ! -e "$folder/.parameters" ] || found=$(cat "$folder/.parameters")
+if [ "$found" != "$parameters" ]; then
+    if ! there {without,with}.lat {without,anneal,with}.ck; then
+        rm -f "$folder/raw.lat"
+    elif there {without,with}.lat ||
+        [ "${found/MAX_SWEEPS=* SEED/SEED}" != "${parameters/MAX_SWEEPS=* SEED/SEED}" ]; then
+        fail "$folder: expected results of '$parameters', found those of '$found': name another FOLDER"
+    fi
+    "$here/replace.sh" "$folder/.parameters" echo "$parameters"
+fi
 
 trap : TERM USR2 # the stages write checkpoints first
 
@@ -51,8 +89,14 @@ relax() {
     stage "$1" lat-orelax --theta "$THETA" --max-sweeps "$MAX_SWEEPS" --copies-log "$folder/$1.tsv" -o "$folder/$1.lat" "${@:2}"
 }
 
+[ "$links" != stream ] || ! there raw.lat || echo "gribov.sh: $folder/raw.lat is there: a stream is not read again" >&2
 # shellcheck disable=SC2086 # several words
 [ -e "$folder/raw.lat" ] || lat-convert $CONVERT "$config" | lat-reunit --precision double -o "$folder/raw.lat"
+configurations=$(lat-info --tsv "$folder/raw.lat" | tail -n +2 | wc -l)
+[ "$configurations" = 1 ] || {
+    rm -f "$folder/raw.lat"
+    fail "$config: expected one configuration, found $configurations: lat-convert --split makes a file of each"
+}
 [ -e "$folder/without.lat" ] || relax without --copies "$COPIES" --seed "$SEED" <"$folder/raw.lat"
 [ -e "$folder/with.lat" ] || anneal <"$folder/raw.lat" | relax with
 

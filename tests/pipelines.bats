@@ -11,7 +11,7 @@ P=$ROOT/pipelines
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     case $BATS_TEST_DESCRIPTION in
-    "landau.sh, coulomb.sh and mag.sh "* | "gribov.sh "* | "the paper's "* | "ghosts: "* | "hadrons: "* | "gluons: "* | "alpha(p): "* | "correlators.sh: "*) ;;
+    "landau.sh, coulomb.sh and mag.sh "* | "gribov.sh counts "* | "the paper's "* | "ghosts: "* | "hadrons: "* | "gluons: "* | "alpha(p): "* | "correlators.sh: "*) ;;
     *) not_sanitized "scripts and make" ;;
     esac
 }
@@ -223,6 +223,54 @@ cut_off() {
     done
     # There are different copies on such a lattice, and they are not all in the first bin.
     awk -F'\t' 'NR > 2 { n += $2 + $3 } END { exit !(n > 0) }' landau/histogram.tsv
+}
+
+@test "gribov.sh refuses copies of other parameters or links, and a file of several configurations" {
+    local try
+    rough a.lat --dims 4,4,4,4
+    rough b.lat --dims 4,4,4,4 --seed 5
+    export PICTURES='' COPIES=3 STEPS=10 THETA=1e-8
+    refused() { # FILE SENTENCE
+        run -1 --separate-stderr "$P/gribov.sh" "$1" out
+        [[ $stderr == "gribov.sh: "$2 ]]
+        [ -z "$output" ]
+        cksum out/* | cmp - before
+    }
+    # Parameters that no tool takes, and other links before there is a copy, do not stand in the way.
+    THETA=small run ! "$P/gribov.sh" b.lat out
+    run -0 "$P/gribov.sh" a.lat out
+    cksum out/* >before
+    run -0 "$P/gribov.sh" a.lat out
+    cksum out/* | cmp - before
+    lat-info out/raw.lat | grep -q "reunit .* | of $(lat-info --tsv a.lat | tail -n 1 | cut -f 17)"
+    for try in COPIES=2 STEPS=20 GAUGE=mag MICRO=1 T_FIRST=1 T_LAST=.2 THETA=1e-9 SEED=7 MAX_SWEEPS=9000; do
+        (export "${try?}"
+        refused a.lat "out: expected results of '*$try *', found those of '*': name another FOLDER")
+    done
+    refused b.lat "out: expected results of '*', found those of '*': name another FOLDER"
+    SAME=1e-4 EVERY=7 run -0 "$P/gribov.sh" a.lat out # these are of the table
+    # The same links in another file are the same; copies of an unknown origin are none.
+    lat-convert --to nersc a.lat -o again
+    run -0 "$P/gribov.sh" again out
+    cksum out/* >before
+    rm out/.parameters
+    refused a.lat "out: expected results of '*', found those of 'unknown': name another FOLDER"
+    refused nofile.lat "nofile.lat: expected a configuration, found none"
+    # What has not converged goes on with more sweeps, and with nothing else.
+    MAX_SWEEPS=2 run -3 "$P/gribov.sh" a.lat few
+    SEED=2 run -1 "$P/gribov.sh" a.lat few
+    run -0 "$P/gribov.sh" a.lat few
+    cmp few/best.lat out/best.lat
+    # From a pipe a configuration is read once.
+    run -0 "$P/gribov.sh" - piped <a.lat
+    run -0 --separate-stderr "$P/gribov.sh" - piped </dev/null
+    [ "$stderr" = "gribov.sh: piped/raw.lat is there: a stream is not read again" ]
+    tail -n +2 out/table.tsv | diff - <(tail -n +2 piped/table.tsv)
+    # Several configurations are no copies of one.
+    lat-convert a.lat b.lat -o two.lat
+    run -1 --separate-stderr "$P/gribov.sh" two.lat several
+    [ "$stderr" = "gribov.sh: two.lat: expected one configuration, found 2: lat-convert --split makes a file of each" ]
+    [ -z "$(ls several)" ]
 }
 
 @test "gpuslot never runs two jobs on a GPU, and a killed one gives it back" {
