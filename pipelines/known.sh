@@ -25,13 +25,20 @@ if [ -z "${LAT_KNOWN-}" ]; then
     done
     # shellcheck disable=SC2086 # several words
     { compgen -e; printf '%s\n' ${LAT_GIVEN-}; } | LC_ALL=C awk -v script="${1##*/}" -v parameters="$known_own" '
-        # One letter more, less, another one, or two that have changed places.
-        function near(name, found, i) {
-            if (length(name) < 5 || substr(name, 1, 1) != substr(found, 1, 1)) return 0
+        # Two letters that have changed places, or, behind the first one, a letter more, less, or another one. Names of
+        # fewer than five letters have words for neighbours (PORT, SPEED): there the letter more is one twice, or an S
+        # at the end, none is another one, and of three letters none is missing. JOB, PARTS and PAT are ordinary.
+        function near(name, found, i, more, less) {
             for (i = 1; i <= length(name) && substr(name, i, 1) == substr(found, i, 1);) i++
-            return substr(name, i + 1) == substr(found, i + 1) || substr(name, i) == substr(found, i + 1) || \
-                substr(name, i + 1) == substr(found, i) || (substr(name, i + 2) == substr(found, i + 2) && \
-                substr(name, i, 1) substr(name, i + 1, 1) == substr(found, i + 1, 1) substr(found, i, 1))
+            if (substr(name, i + 2) == substr(found, i + 2) && \
+                substr(name, i, 1) substr(name, i + 1, 1) == substr(found, i + 1, 1) substr(found, i, 1)) return 1
+            if (i == 1) return 0
+            more = substr(name, i) == substr(found, i + 1)
+            less = substr(name, i + 1) == substr(found, i)
+            if (length(name) >= 5) return more || less || substr(name, i + 1) == substr(found, i + 1)
+            if (index(" JOB PARTS PAT ", " " found " ")) return 0
+            more = more && substr(found, i, 1) == substr(found, i - 1, 1)
+            return more || found == name "S" || (less && length(name) == 4)
         }
         BEGIN {
             n = split(parameters, list, " ")
@@ -39,7 +46,7 @@ if [ -z "${LAT_KNOWN-}" ]; then
         }
         $0 in own || !length { next }
         {
-            for (name in own) if (near(name, toupper($0))) {
+            for (name in own) if (name == toupper($0) || near(name, toupper($0))) {
                 print script ": expected the variable " name ", found " $0 ", which is not used" >"/dev/stderr"
                 exit 2
             }

@@ -1050,6 +1050,28 @@ pions_of() {
         refuses 2 "$script.mk: expected the variable $right, found $wrong, which is not used" env "$wrong=1" make -n -s -f "$P/$script.mk"
         refuses 2 "$script.mk: expected the variable $right, found $wrong, which is not used" env MAKELEVEL=1 make -n -s -f "$P/$script.mk" "$wrong=1"
     done
+    # Short names: capitals always, and what no environment has: letters that have changed places, one twice, one
+    # missing of four, an S more.
+    for try in "hadrons.sh csw CSW" "hadrons.sh sink SINK" "hadrons.sh keep KEEP" "gribov.sh seed SEED" \
+        "gribov.sh same SAME" \
+        "correlators.sh jobs JOBS" "hadrons.sh CWS CSW" "hadrons.sh SCW CSW" "hadrons.sh KEPE KEEP" \
+        "gribov.sh SEEED SEED" "gribov.sh SED SEED" "gribov.sh SEEDS SEED" "hadrons.sh SINKK SINK" \
+        "hadrons.sh SNK SINK" "correlators.sh CSSW CSW"; do
+        read -r script wrong right <<<"$try"
+        refuses 2 "$script: expected the variable $right, found $wrong, which is not used" \
+            env "$wrong=1" "$P/$script" raw/cfg.1 out
+    done
+    for wrong in csw CWS; do
+        refuses 2 "hadrons.mk: expected the variable CSW, found $wrong, which is not used" \
+            env "$wrong=1.7" make -n -s -f "$P/hadrons.mk"
+    done
+    refuses 2 "ensemble.mk: expected the variable OUT, found OTU, which is not used" \
+        env OTU=x make -n -s -f "$P/ensemble.mk"
+    for right in HOME PATH PWD TERM USER LANG SHELL PS1 TMP TMPDIR EDITOR PAGER LOGNAME MAIL HOST PORT TZ CC JOB \
+        JOB_ID PAT PARTS SPEED KEY ROWS CSV SKIN SEND SAFE ROUTE; do
+        env "$right=${!right-1}" "$P/known.sh" "$P"/{hadrons,correlators,gribov,landau,fix,potential}.sh "$P"/*.mk \
+            "$P/gpuslot" >/dev/null
+    done
     make -n -s -f "$P/ensemble.mk" GAUGE=landau THETA=1e-3 T_FIRST=1 CONVERT= TOLERANCE=1 >/dev/null
     # one that is empty is no default, unless that is empty, too
     refuses 2 "hadrons.mk: KAPPA: expected a value, found none (the default is 0.1540)" make -n -s -f "$P/hadrons.mk" KAPPA=
