@@ -144,13 +144,14 @@ fi
 
 rc=0
 make --no-print-directory -f "$here/ensemble.mk" RAW="$raw" GAUGE=landau OUT="$out/landau" -j"$JOBS" || rc=$?
-[ $rc -eq 0 ] || fail "not all configurations are in Landau gauge: the same command goes on"
+[ $rc -eq 0 ] ||
+    fail "not all configurations are in Landau gauge: with what is said above mended, the same command goes on"
 
 mapfile -t names < <(find -L "$raw" -maxdepth 1 -type f ! -name '.*' -printf '%f\n' | sort -V)
 : "${OMP_NUM_THREADS:=$((($(nproc) + JOBS - 1) / JOBS))}"
 export OMP_NUM_THREADS
 printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P "$JOBS" "$here/$(basename "$(realpath "$0")")" measure "$out" "$raw" ||
-    fail "not all configurations are measured: the same command goes on"
+    fail "not all configurations are measured: with what is said above mended, the same command goes on"
 
 # ---- means and pictures ----------------------------------------------------------------------------
 

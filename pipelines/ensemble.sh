@@ -89,12 +89,21 @@ value() {
         END { if (NR != 1 || most !~ /^-?[0-9]/) exit 1; print most }'
 }
 
-# measure FIXED: what its row has, from gauge to plaquette_after, and theta_slice. Every byte of both files is read and verified.
+# The plaquette of CONFIG, which is one configuration.
+raw_plaquette() {
+    local said count
+    # shellcheck disable=SC2086 # several words
+    said=$(lat-convert $CONVERT "$config" | lat-theta --json) || return
+    count=$(grep -c . <<<"$said") || :
+    [ "$count" = 1 ] ||
+        fail "$config: expected one configuration, found $count: lat-convert --split makes a file of each"
+    value plaquette <<<"$said"
+}
+
+# measure FIXED BEFORE: what its row has, from gauge to plaquette_after, and theta_slice. Every byte is read, verified.
 # Of the header the name of the gauge has to be right, and the number of sweeps is believed.
 measure() {
-    local before header now rc=0 in worst
-    # shellcheck disable=SC2086 # several words
-    before=$(lat-convert $CONVERT "$config" | lat-theta --json | value plaquette) || return
+    local header now rc=0 in worst
     header=$(lat-info --tsv "$1") || return
     now=$(lat-theta --json --slices "${options[@]}" "$1") || rc=$?
     [ $rc -eq 0 ] || [ $rc -eq 3 ] || return $rc
@@ -103,7 +112,7 @@ measure() {
     [ $rc -eq 0 ] || return $rc
     worst=$(value slices <<<"$now") || worst=$(value theta <<<"$now")
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$in" "$(value functional <<<"$now")" "$(value theta <<<"$now")" "$(column sweeps <<<"$header")" \
-        "$before" "$(value plaquette <<<"$now")" "$worst" | awk -F'\t' -v tolerance="$TOLERANCE" '
+        "$2" "$(value plaquette <<<"$now")" "$worst" | awk -F'\t' -v tolerance="$TOLERANCE" '
         { print; d = $5 - $6 }
         NF != 7 || /\t\t|\t$/ || !(d * d <= tolerance * tolerance) {
             print "ensemble: plaquette " $6 ", " $5 " in the raw file" >"/dev/stderr"; exit 1 }'
@@ -147,11 +156,12 @@ pipeline() {
 
 # A result is measured and has its row before it is moved to OUT. One that is there without a row (its log was lost) is measured.
 make_result() {
-    local start=$EPOCHREALTIME row at=$log.lat
+    local start=$EPOCHREALTIME before row at=$log.lat
     [ ! -e "$out" ] || at=$out
     stale
+    before=$(raw_plaquette) || return
     [ "$at" = "$out" ] || pipeline || return
-    row=$(measure "$at") || return
+    row=$(measure "$at" "$before") || return
     # shellcheck disable=SC2016 # of awk
     "$here/replace.sh" "$log.row" awk -F'\t' -v OFS='\t' -v name="$name" -v condition="$condition" -v a="$start" -v b="$EPOCHREALTIME" '
         { print name, $1, $2, $3, $4, $5, $6, sprintf("%.2f", b - a), $7, condition }' <<<"$row" &&
@@ -187,10 +197,11 @@ done_already() {
 
 # Rows agree but for name and seconds; the smallest theta are rounding, which is not the same on every processor.
 verify() {
-    local now
+    local before now
     [ -e "$out" ] || fail "$out: not there yet"
     [ -e "$log.row" ] || fail "$out: expected its row in $log.row: make without verify measures it"
-    now=$(measure "$out") || fail "$out: does not hold"
+    before=$(raw_plaquette) || fail "$out: does not hold"
+    now=$(measure "$out" "$before") || fail "$out: does not hold"
     awk -F'\t' -v now="$now" -v condition="$condition" '
         function far(i, t) { return !((was[i + 1] - is[i])^2 <= t^2) }
         { split($0, was); split(now, is) }

@@ -364,6 +364,25 @@ cut_off() {
     nothing_left
 }
 
+@test "an ensemble refuses a file of several configurations in a sentence, before it fixes it" {
+    raw 2
+    mkdir split
+    lat-convert raw/cfg.1 raw/cfg.2 -o raw/two.lat
+    rm raw/cfg.2
+    run -2 --separate-stderr ensemble
+    why="failed (1): two.lat: ensemble: raw/two.lat: expected one configuration, found 2:"
+    why+=" lat-convert --split makes a file of each"
+    grep -qxF "$why" <<<"$stderr"
+    [[ $stderr == *"1 of 2 fixed"* ]]
+    [ -z "$(find landau -name '*two.lat.*' ! -name '*.err' ! -name '*.failed' ! -name '*.by' ! -name '*.lock')" ]
+    run -1 --separate-stderr env MAKEFLAGS= MAKELEVEL= "$P/correlators.sh" raw out
+    [[ $stderr == *"$why"*"not all configurations are in Landau gauge: with what is said above mended, "* ]]
+    # As the sentence says.
+    lat-convert --split raw/two.lat -o split/cfg.lat
+    run -0 --separate-stderr ensemble RAW=split
+    [[ $stderr == *"2 of 2 fixed" ]]
+}
+
 @test "a result counts where it is there, in the gauge and below the theta that are asked for" {
     raw 3
     # A Landau file is no Coulomb file, whoever asks; and nothing is added to the folder.
