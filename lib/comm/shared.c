@@ -52,14 +52,19 @@ static int open_of_rank0(const address *a)
     return -1;
 }
 
-int lat_shared_alloc(const lat_comm *comm, size_t bytes, lat_shared *s)
+bool lat_shared_none(const lat_comm *comm)
 {
     const char *choice = getenv("LAT_SHARED");
+    return comm->host_size < comm->size || (choice && !strcmp(choice, "no"));
+}
+
+int lat_shared_alloc(const lat_comm *comm, size_t bytes, lat_shared *s)
+{
     address a = {.fd = -1};
     *s = (lat_shared){NULL, bytes, -1};
     if (comm->size == 1 || comm->host_size < comm->size)
         return 0;
-    if (comm->rank == 0 && !(choice && !strcmp(choice, "no")))
+    if (comm->rank == 0 && !lat_shared_none(comm))
         s->file = create(bytes, &a);
     if (comm->broadcast(comm, &a, sizeof a, 0))
         return -1;

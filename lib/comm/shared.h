@@ -2,6 +2,7 @@
 /* shared.h: memory that the ranks of one host have in common. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "comm.h"
 
@@ -13,8 +14,12 @@ typedef struct lat_shared {
     int file;     /* on rank 0 */
 } lat_shared;
 
+/* On rank 0: do ranks share no memory, on several hosts or with LAT_SHARED=no in the environment?
+ */
+bool lat_shared_none(const lat_comm *comm);
+
 /* Maps `bytes` bytes into every rank. All ranks call it. s->at is NULL, without an error, for one
- * rank, for ranks on several hosts, and with LAT_SHARED=no in the environment of rank 0. */
+ * rank, and where ranks share none. */
 int lat_shared_alloc(const lat_comm *comm, size_t bytes, lat_shared *s);
 
 /* Allocates the pages, which lat_shared_alloc has only mapped: -1 if there is no memory. Rank 0

@@ -287,13 +287,11 @@ bool lat_input_pread(const lat_input *in, uint64_t offset, void *buf, size_t n)
 
 int lat_input_rewind(lat_input *in, uint64_t offset)
 {
-    const struct stat *was = &in->file;
     struct stat now;
     if (!in->regular || offset > in->offset)
         return lat_fail("%s: cannot be read again from byte %llu", in->name,
                         (unsigned long long)offset);
-    if (fstat(in->fd, &now) < 0 || now.st_size != was->st_size
-        || now.st_mtim.tv_sec != was->st_mtim.tv_sec || now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+    if (fstat(in->fd, &now) < 0 || !lat_io_unchanged(&in->file, &now))
         return lat_fail("%s: has changed while it was read", in->name);
     if (lseek(in->fd, in->begin + (off_t)offset, SEEK_SET) < 0)
         return lat_fail("%s: cannot be read again: %s", in->name, strerror(errno));

@@ -156,6 +156,9 @@ void lat_output_unregister(const lat_output *out);
 /* True if both are the same file. */
 bool lat_io_same(const struct stat *a, const struct stat *b);
 
+/* Has a file the length and the date that it had? */
+bool lat_io_unchanged(const struct stat *was, const struct stat *now);
+
 /* Length of the part of a path before the last name, the slash included. */
 int lat_io_folder(const char *path);
 

@@ -22,6 +22,12 @@ bool lat_io_same(const struct stat *a, const struct stat *b)
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
+bool lat_io_unchanged(const struct stat *was, const struct stat *now)
+{
+    return now->st_size == was->st_size && now->st_mtim.tv_sec == was->st_mtim.tv_sec
+           && now->st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
 int lat_io_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

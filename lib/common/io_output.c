@@ -345,6 +345,11 @@ int lat_output_fsync(lat_output *out)
     return rc == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : output_fail(out);
 }
 
+int lat_output_settle(lat_output *out)
+{
+    return out->failed ? output_fail(out) : lat_output_fsync(out);
+}
+
 /* Renames the temporary to the target unless that exists. Not every file system has
  * RENAME_NOREPLACE, and not every one has links: then O_EXCL creates an empty file of that name,
  * which is renamed over. */

@@ -5,11 +5,8 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
-#include "base/error.h"
 #include "comm/comm.h"
 
 /* What rank 0 tells the others. */
@@ -29,18 +26,13 @@ static int agree(const lat_comm *comm, bool mine, bool *all)
     return rc;
 }
 
-static bool same_date(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* On another rank. */
 static bool open_input(lat_input *in, const opened *of)
 {
     in->begin = of->begin;
     in->fd = lat_io_open(in->name, O_RDONLY, 0);
     if (in->fd < 0 || fstat(in->fd, &in->file) < 0 || !S_ISREG(in->file.st_mode)
-        || in->file.st_size != of->file.st_size || !same_date(&in->file, &of->file))
+        || !lat_io_unchanged(&of->file, &in->file))
         return false;
     in->regular = true;
     in->size = in->file.st_size - in->begin;
@@ -86,11 +78,4 @@ int lat_output_everywhere(lat_output *out, bool *all)
                             all)
                ? -1
                : 0;
-}
-
-int lat_output_settle(lat_output *out)
-{
-    if (out->failed)
-        return lat_fail("%s: cannot be written: %s", out->name, strerror(out->failed));
-    return lat_output_fsync(out);
 }

@@ -9,21 +9,14 @@
  * before are. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/memory.h"
+#include "comm/shared.h"
 #include "common/options.h"
 #include "stream_beside_internal.h"
 #include "stream_blocks_internal.h"
 
 /* ---- what both need -------------------------------------------------------------------------- */
-
-/* On rank 0: can ranks have no memory in common, through which rank 0 hands on what it reads? */
-static bool apart(const lat_comm *comm)
-{
-    const char *choice = getenv("LAT_SHARED");
-    return comm->host_size < comm->size || (choice && !strcmp(choice, "no"));
-}
 
 /* Raw bytes of a field before slice `first`. */
 static size_t bytes_before(const lat_pipeline *p, int first)
@@ -86,7 +79,8 @@ int lat_beside_input(lat_input *in, const lat_header *head, bool *beside)
     lat_stream_state *s = lat_input_attach(in, LAT_ATTACH_STREAM, sizeof *s);
     if (lat_agree(comm, s ? 0 : -1))
         return -1;
-    *beside = comm->rank == 0 && apart(comm) && lat_order_sliced(&s->form.order, head->geom.nd);
+    *beside = comm->rank == 0 && lat_shared_none(comm)
+              && lat_order_sliced(&s->form.order, head->geom.nd);
     if (lat_input_everywhere(in, beside))
         return -1;
     if (*beside)
@@ -179,7 +173,7 @@ int lat_beside_output(lat_output *out, const lat_header *head, bool *beside)
     const lat_comm *comm = lat_output_comm(out);
     const int slices = lat_slices(head);
     const size_t least = lat_header_bytes(head) / (size_t)slices * (size_t)(slices / comm->size);
-    *beside = comm->rank == 0 && apart(comm) && lat_output_is_hidden(out)
+    *beside = comm->rank == 0 && lat_shared_none(comm) && lat_output_is_hidden(out)
               && least >= LAT_STREAM_BLOCK;
     if (lat_output_everywhere(out, beside))
         return -1;
