@@ -113,7 +113,7 @@ typedef struct lat_ghost_coefficients {
  * Numer. Anal. 20 (1983) 626): a step that would leave the region, or along p with <p, M p> <= 0,
  * ends on its boundary. */
 typedef struct lat_ghost_system {
-    bool active;   /* it is to be solved; then: it goes on */
+    bool active;   /* it is to be solved */
     double target; /* of |r|^2 */
     double delta;  /* INFINITY: no bound, and the solve ends where <p, M p> <= 0; 0: 3 |L^-1 b|_L */
     lat_ghost_coefficients *coefficients; /* of that many iterations; NULL: not asked for */
@@ -122,8 +122,8 @@ typedef struct lat_ghost_system {
     double gain; /* <b, x> - <x, M x> / 2 */
     double xx;   /* |x|_L^2 */
     long iterations;
-    bool saddle, bound;                   /* <p, M p> <= 0; x is on the boundary */
-    double rz, xp, pp, step, along, beta; /* of the iteration */
+    bool saddle, bound; /* <p, M p> <= 0; x is on the boundary */
+    double xp, pp;      /* of the iteration: <x, L p>, <p, L p> */
 } lat_ghost_system;
 
 /* x from b = r, which becomes the residual, for system[unit * columns + column]; x is defined by

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "common/progress.h"
 #include "deflate.h"
+#include "vector/conjugate.h"
 
 enum { ROUNDS = 12, FIELDS = 8 };
 static const double RELAX = .01;
@@ -32,12 +33,9 @@ typedef struct state {
     double left[LAT_VECTOR_COLUMNS]; /* |b - D x| */
     double size[LAT_VECTOR_COLUMNS]; /* |last|, of a chirality */
     double work[LAT_VECTOR_COLUMNS]; /* iterations, for the costs */
+    lat_conjugate cg;
+    int chirality; /* of r; 0: both */
 } state;
-
-static lat_part part_of(int columns, const int *column)
-{
-    return (lat_part){LAT_BOTH, columns, column};
-}
 
 static double target(const state *w, int k) { return w->job->target[k] * w->norm[k]; }
 
@@ -47,18 +45,15 @@ static double target(const state *w, int k) { return w->job->target[k] * w->norm
 static double goal(const state *w, int k, double size) { return fmax(target(w, k), UPDATE * size); }
 
 /* q = D D^+ in, each column with a sign function whose error is delta[column] at most. */
-static int relaxed(state *w, int c, const lat_part *p, const double *delta, lat_dfield *in)
+static int relaxed(state *w, const lat_part *p, const double *delta, lat_dfield *in)
 {
-    int level[LAT_VECTOR_COLUMNS];
-    for (int i = 0; i < p->columns; i++)
-        level[i] = lat_sign_level(w->o->sign, delta[p->column[i]]);
     for (int l = 0; l < LAT_SIGN_LEVELS; l++) {
         int list[LAT_VECTOR_COLUMNS], n = 0;
-        for (int i = 0; i < p->columns; i++)
-            if (level[i] == l)
-                list[n++] = p->column[i];
-        const lat_part part = part_of(n, list);
-        if (n && lat_overlap_chiral(w->o, c, l, &part, w->q, in))
+        LAT_FOR_COLUMNS (k, p)
+            if (lat_sign_level(w->o->sign, delta[k]) == l)
+                list[n++] = k;
+        const lat_part part = {LAT_BOTH, n, list};
+        if (n && lat_overlap_chiral(w->o, w->chirality, l, &part, w->q, in))
             return -1;
     }
     return 0;
@@ -71,132 +66,132 @@ static int collect(state *w, const lat_part *p)
                   || w->s->ops->zero(w->s, p, w->z));
 }
 
-/* r becomes the part of `last` of the chirality, rho and size its norms. */
-static int begin(state *w, int c, const lat_part *p, double *rho)
+/* r becomes the part of `last` of the chirality, its norms those of the next iteration and size. */
+static int begin(state *w, const lat_part *p)
 {
+    const int c = w->chirality;
     if (w->s->ops->copy(w->s, p, w->last, w->r) || (c && lat_chirality(w->s, c, p, w->r, w->o->tmp))
-        || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, rho))
+        || w->s->ops->dots(w->s, p, 0, NULL, w->r, NULL, w->cg.next))
         return -1;
     LAT_FOR_COLUMNS (k, p)
-        w->size[k] = sqrt(rho[k]);
+        w->size[k] = sqrt(w->cg.next[k]);
     return 0;
 }
 
 /* last -= q, and as `begin`. */
-static int renew(state *w, int c, const lat_part *p, double *rho)
+static int renew(state *w, const lat_part *p)
 {
-    return lat_overlap_mix(w->s, p, -1, w->q, 1, w->last, NULL) || begin(w, c, p, rho) ? -1 : 0;
+    return lat_overlap_mix(w->s, p, -1, w->q, 1, w->last, NULL) || begin(w, p) ? -1 : 0;
 }
 
 /* The residuals of these columns. What an error of the sign function does to them stays, so it is
  * small against the targets. */
-static int update(state *w, int c, const lat_part *p, double *rho)
+static int update(state *w, const lat_part *p)
 {
     double delta[LAT_VECTOR_COLUMNS];
     if (w->s->ops->dots(w->s, p, 0, NULL, w->z, NULL, delta))
         return -1;
     LAT_FOR_COLUMNS (k, p)
         delta[k] = RELAX * target(w, k) / sqrt(delta[k]);
-    return relaxed(w, c, p, delta, w->z) || collect(w, p) || renew(w, c, p, rho) ? -1 : 0;
-}
-
-/* z += a p; r -= a q, and |r|^2. */
-static int advance(state *w, const lat_part *p, const double *rho, double *next)
-{
-    lat_scalar dot[LAT_VECTOR_COLUMNS], plus[LAT_VECTOR_COLUMNS], minus[LAT_VECTOR_COLUMNS];
-    lat_scalar *const to = dot;
-    const lat_dfield *const dir = w->p, *const q = w->q;
-    const lat_scalar *const by[] = {plus, minus};
-    if (w->s->ops->dots(w->s, p, 1, &dir, w->q, &to, NULL))
-        return -1;
-    LAT_FOR_COLUMNS (k, p) {
-        const double a = dot[k].re > 0 ? rho[k] / dot[k].re : 0;
-        plus[k] = (lat_scalar){a, 0};
-        minus[k] = (lat_scalar){-a, 0};
-    }
-    return lat_rc(w->s->ops->axpys(w->s, p, 1, by, &dir, w->z, NULL)
-                  || w->s->ops->axpys(w->s, p, 1, by + 1, &q, w->r, next));
+    return relaxed(w, p, delta, w->z) || collect(w, p) || renew(w, p) ? -1 : 0;
 }
 
 /* y += what the low modes span of (D D^+)^-1 r, and r becomes what is left. */
-static int deflate(state *w, int c, const lat_part *p, double *rho)
+static int deflate(state *w, const lat_part *p)
 {
     if (!w->o->deflation)
         return 0;
-    return lat_rc(
-        w->s->ops->zero(w->s, p, w->p) || lat_overlap_deflation_add(w->o, c, p, w->p, w->r)
-        || lat_overlap_chiral(w->o, c, 0, p, w->q, w->p)
-        || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, c, p, rho));
+    return lat_rc(w->s->ops->zero(w->s, p, w->p)
+                  || lat_overlap_deflation_add(w->o, w->chirality, p, w->p, w->r)
+                  || lat_overlap_chiral(w->o, w->chirality, 0, p, w->q, w->p)
+                  || w->s->ops->axpby(w->s, p, NULL, w->p, NULL, w->y, NULL) || renew(w, p));
 }
 
-/* Updates those columns whose residual has come to its goal but not to its target: then next has
- * the true ones, and where the recursion was far off, *anew. */
-static int update_some(state *w, int c, const lat_part *p, double *next, bool *anew)
+/* p = r + beta p */
+static int direction(void *with)
 {
-    int list[LAT_VECTOR_COLUMNS], n = 0;
-    double believed[LAT_VECTOR_COLUMNS];
-    LAT_FOR_COLUMNS (k, p) {
-        anew[k] = false;
-        believed[k] = next[k];
-        const double now = sqrt(next[k]), at = goal(w, k, w->size[k]);
-        if (now <= at && at > target(w, k) && now > .5 * target(w, k))
-            list[n++] = k;
+    state *w = with;
+    lat_scalar beta[LAT_VECTOR_COLUMNS];
+    LAT_FOR_COLUMNS (k, &w->cg.active)
+        beta[k] = lat_scalar_real(w->cg.beta[k]);
+    return w->s->ops->axpby(w->s, &w->cg.active, NULL, w->r, beta, w->p, NULL);
+}
+
+/* Half of the target is enough. */
+static bool ended(void *with, int k)
+{
+    const state *w = with;
+    return !(sqrt(w->cg.rho[k]) > .5 * target(w, k))
+           || w->report[k].iterations >= w->job->max_iterations;
+}
+
+static int product(void *with)
+{
+    state *w = with;
+    const lat_part *c = &w->cg.active;
+    double worst = 0, delta[LAT_VECTOR_COLUMNS];
+    lat_scalar dot[LAT_VECTOR_COLUMNS], *const to = dot;
+    const lat_dfield *const dir = w->p;
+    LAT_FOR_COLUMNS (k, c) {
+        const double now = sqrt(w->cg.rho[k]);
+        worst = fmax(worst, now / target(w, k));
+        delta[k] = RELAX * goal(w, k, w->size[k]) / now;
     }
-    const lat_part part = part_of(n, list);
-    if (n == 0)
-        return 0;
-    if (update(w, c, &part, next))
+    if ((w->job->progress && w->job->progress(w->job->with, w->cg.iterations, c->columns, worst))
+        || relaxed(w, c, delta, w->p) || w->s->ops->dots(w->s, c, 1, &dir, w->q, &to, NULL))
         return -1;
-    for (int i = 0; i < n; i++)
-        anew[list[i]] = next[list[i]] > 4 * believed[list[i]];
+    LAT_FOR_COLUMNS (k, c)
+        w->cg.pq[k] = dot[k].re;
     return 0;
 }
 
-/* y += (D D^+)^-1 last in a chirality (0: both), for these columns, to half of their targets; that
- * part of last becomes a residual. After `begin`, which made rho. */
-static int chiral_cg(state *w, int c, int columns, const int *column, double *rho)
+/* Updates those columns whose residual has come to its goal but not to its target: then they have
+ * the true ones, and where the recursion was far off, begin anew. */
+static int update_some(state *w)
 {
-    int list[LAT_VECTOR_COLUMNS] = {0};
-    double next[LAT_VECTOR_COLUMNS];
-    lat_part p = part_of(columns, list);
-    memcpy(list, column, sizeof(int) * (size_t)columns);
-    if (deflate(w, c, &p, rho) || w->s->ops->copy(w->s, &p, w->r, w->p)
-        || w->s->ops->zero(w->s, &p, w->z))
-        return -1;
-    for (long step = 0;; step++) {
-        int n = 0;
-        double worst = 0, delta[LAT_VECTOR_COLUMNS];
-        bool anew[LAT_VECTOR_COLUMNS];
-        for (int i = 0; i < p.columns; i++) {
-            const int k = list[i];
-            const double now = sqrt(rho[k]);
-            if (!(now > .5 * target(w, k)) || w->report[k].iterations >= w->job->max_iterations)
-                continue;
-            worst = fmax(worst, now / target(w, k));
-            delta[k] = RELAX * goal(w, k, w->size[k]) / now;
+    int list[LAT_VECTOR_COLUMNS], n = 0;
+    double believed[LAT_VECTOR_COLUMNS];
+    LAT_FOR_COLUMNS (k, &w->cg.active) {
+        const double now = sqrt(believed[k] = w->cg.next[k]), at = goal(w, k, w->size[k]);
+        if (now <= at && at > target(w, k) && now > .5 * target(w, k))
             list[n++] = k;
-        }
-        p.columns = n;
-        if (n == 0) {
-            const lat_part all = part_of(columns, column);
-            return collect(w, &all);
-        }
-        if (w->job->progress && w->job->progress(w->job->with, step, n, worst))
-            return -1;
-        if (relaxed(w, c, &p, delta, w->p) || advance(w, &p, rho, next)
-            || update_some(w, c, &p, next, anew))
-            return -1;
-        lat_scalar beta[LAT_VECTOR_COLUMNS];
-        for (int i = 0; i < n; i++) {
-            const int k = list[i];
-            beta[k] = (lat_scalar){rho[k] > 0 && !anew[k] ? next[k] / rho[k] : 0, 0};
-            rho[k] = next[k];
-            w->report[k].iterations++;
-            w->work[k]++;
-        }
-        if (w->s->ops->axpby(w->s, &p, NULL, w->r, beta, w->p, NULL))
-            return -1;
     }
+    const lat_part part = {LAT_BOTH, n, list};
+    if (n && update(w, &part))
+        return -1;
+    LAT_FOR_COLUMNS (k, &part)
+        if (w->cg.next[k] > 4 * believed[k])
+            w->cg.rho[k] = 0;
+    return 0;
+}
+
+/* z += alpha p, r -= alpha q, and |r|^2. */
+static int step(void *with)
+{
+    state *w = with;
+    const lat_part *c = &w->cg.active;
+    lat_scalar plus[LAT_VECTOR_COLUMNS], minus[LAT_VECTOR_COLUMNS];
+    const lat_dfield *const dir = w->p, *const q = w->q;
+    const lat_scalar *const by[] = {plus, minus};
+    LAT_FOR_COLUMNS (k, c) {
+        plus[k] = lat_scalar_real(w->cg.alpha[k]);
+        minus[k] = lat_scalar_real(-w->cg.alpha[k]);
+        w->report[k].iterations++;
+        w->work[k]++;
+    }
+    return lat_rc(w->s->ops->axpys(w->s, c, 1, by, &dir, w->z, NULL)
+                  || w->s->ops->axpys(w->s, c, 1, by + 1, &q, w->r, w->cg.next) || update_some(w));
+}
+
+/* y += (D D^+)^-1 last in a chirality, for these columns, to half of their targets; that part of
+ * last becomes a residual. After `begin`. */
+static int chiral_cg(state *w, const lat_part *p)
+{
+    static const lat_conjugate_calls calls = {direction, ended, product, step};
+    memcpy(w->cg.list, p->column, sizeof(int) * (size_t)p->columns);
+    w->cg.active = (lat_part){LAT_BOTH, p->columns, w->cg.list};
+    return lat_rc(deflate(w, p) || w->s->ops->zero(w->s, p, w->z)
+                  || lat_conjugate_run(&w->cg, &calls, w) || collect(w, p));
 }
 
 /* ---- defect correction ----------------------------------------------------------------------- */
@@ -222,12 +217,13 @@ static int correct(state *w, const lat_part *p)
     const bool split = lat_sign_delta(w->o->sign, 0) <= .05 * fmax(w->o->mu * w->o->mu, 1e-8);
     for (int c = split; c >= -split && rc == 0; c -= 2) {
         int list[LAT_VECTOR_COLUMNS], n = 0;
-        double rho[LAT_VECTOR_COLUMNS];
-        rc = begin(w, c, p, rho);
+        w->chirality = c;
+        rc = begin(w, p);
         for (int i = 0; i < p->columns && rc == 0; i++)
             if (w->size[p->column[i]] > .1 * target(w, p->column[i]))
                 list[n++] = p->column[i];
-        rc = rc || (n && chiral_cg(w, c, n, list, rho));
+        const lat_part part = {LAT_BOTH, n, list};
+        rc = rc || (n && chiral_cg(w, &part));
     }
     rc = rc || lat_overlap_apply(w->o, LAT_OVERLAP_DAGGER, 0, p, all, w->y)
          || w->s->ops->axpby(w->s, p, NULL, all, NULL, w->x, NULL);
@@ -259,7 +255,7 @@ static int iterate(state *w, const lat_part *all)
 {
     int list[LAT_VECTOR_COLUMNS] = {0};
     double before[LAT_VECTOR_COLUMNS];
-    lat_part p = part_of(all->columns, list);
+    lat_part p = {LAT_BOTH, all->columns, list};
     memcpy(list, all->column, sizeof(int) * (size_t)all->columns);
     for (int i = 0; i < p.columns; i++)
         before[list[i]] = INFINITY;
@@ -322,13 +318,15 @@ int lat_overlap_solve(lat_overlap *o, const lat_wilson_job *job, lat_solve_repor
                       lat_wilson_cost *cost)
 {
     state w = {.o = o, .s = o->space, .job = job, .report = report};
-    int rc = lat_vector_new_all(o->space, FIELDS, w.f, "a solution");
+    int rc = lat_vector_new_all(o->space, FIELDS, w.f, "a solution")
+             || lat_conjugate_open(&w.cg, job->columns);
     const double start = lat_seconds();
     const long applied = lat_sign_applications(o->sign);
-    const lat_part all = part_of(job->columns, lat_column_numbers);
+    const lat_part all = {LAT_BOTH, job->columns, lat_column_numbers};
     rc = rc || lat_overlap_deflation_check(o) || load(&w, &all) || iterate(&w, &all);
     if (rc == 0 && cost)
         add_costs(&w, lat_seconds() - start, lat_sign_applications(o->sign) - applied, cost);
     lat_vector_free_all(FIELDS, w.f);
+    lat_conjugate_close(&w.cg);
     return rc ? -1 : 0;
 }

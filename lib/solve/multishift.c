@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "krylov_internal.h"
+#include "vector/conjugate.h"
 
 /* Of one shift. */
 typedef struct shifted {
@@ -25,175 +26,141 @@ typedef struct shifted {
 typedef struct state {
     const lat_equation *p;
     const lat_system *s;
+    lat_solve_report *report;
+    lat_conjugate cg; /* of the first shift */
     int shifts;
     double first;
     shifted *shift;
     lat_dfield *r, *q, *t; /* A p, A^+ A p */
-    lat_part active;
-    int list[LAT_VECTOR_COLUMNS];
-    /* Without index of the shift: those of the first one. */
-    double rho[LAT_VECTOR_COLUMNS], alpha[LAT_VECTOR_COLUMNS], beta[LAT_VECTOR_COLUMNS],
-        beta_before[LAT_VECTOR_COLUMNS], alpha_before[LAT_VECTOR_COLUMNS];
+    double alpha_before[LAT_VECTOR_COLUMNS], beta_before[LAT_VECTOR_COLUMNS];
 } state;
 
-/* q = A p, t = A^+ q; alpha = |r|^2 / (|q|^2 + shift |p|^2). */
-static int product(state *m)
+/* q = A p, t = A^+ q; |q|^2 + shift |p|^2 */
+static int product(void *with)
 {
+    state *m = with;
     const lat_system *s = m->s;
+    const lat_part *c = &m->cg.active;
     lat_dfield *p = m->shift[0].p;
-    double square[LAT_VECTOR_COLUMNS], own[LAT_VECTOR_COLUMNS];
+    double worst = 0, square[LAT_VECTOR_COLUMNS], own[LAT_VECTOR_COLUMNS];
     const lat_apply_end end = {.norm = square};
-    if (s->apply(s->with, false, &m->active, m->q, p, &end)
-        || s->apply(s->with, true, &m->active, m->t, m->q, NULL)
-        || LAT_OPS(s)->dots(s->space, &m->active, 0, NULL, p, NULL, own))
+    LAT_FOR_COLUMNS (k, c)
+        worst = fmax(worst, m->report[k].residual / m->p->target[k]);
+    if ((m->cg.iterations && m->p->progress
+         && m->p->progress(m->p->with, m->cg.iterations, c->columns, worst))
+        || s->apply(s->with, false, c, m->q, p, &end)
+        || s->apply(s->with, true, c, m->t, m->q, NULL)
+        || LAT_OPS(s)->dots(s->space, c, 0, NULL, p, NULL, own))
         return -1;
-    LAT_FOR_COLUMNS (k, &m->active) {
-        const double all = square[k] + m->first * own[k];
-        m->alpha_before[k] = m->alpha[k];
-        m->alpha[k] = all > 0 ? m->rho[k] / all : 0;
+    LAT_FOR_COLUMNS (k, c) {
+        m->cg.pq[k] = square[k] + m->first * own[k];
+        m->alpha_before[k] = m->cg.iterations ? m->cg.alpha[k] : 1;
+        m->beta_before[k] = m->cg.beta[k];
     }
     return 0;
 }
 
 /* r -= alpha (A^+ A + shift) p. */
-static int reduce(state *m, double *norm)
+static int step(void *with)
 {
+    state *m = with;
     lat_numbers minus, shift;
     const lat_scalar *const by[] = {minus, shift};
     const lat_dfield *const x[] = {m->t, m->shift[0].p};
-    LAT_FOR_COLUMNS (k, &m->active) {
-        minus[k] = (lat_scalar){-m->alpha[k], 0};
-        shift[k] = (lat_scalar){-m->alpha[k] * m->first, 0};
+    LAT_FOR_COLUMNS (k, &m->cg.active) {
+        minus[k] = lat_scalar_real(-m->cg.alpha[k]);
+        shift[k] = lat_scalar_real(-m->cg.alpha[k] * m->first);
+        m->report[k].iterations++;
     }
-    return LAT_OPS(m->s)->axpys(m->s->space, &m->active, 2, by, x, m->r, norm);
+    return LAT_OPS(m->s)->axpys(m->s->space, &m->cg.active, 2, by, x, m->r, m->cg.next);
 }
 
-/* zeta'; x_j += alpha_j p_j, p_j = zeta' r + beta_j p_j. */
-static int advance(state *m, shifted *j)
+/* Each shift: zeta'; x_j += alpha_j p_j, p_j = zeta' r + beta_j p_j. At first p_j is r. */
+static int direction(void *with)
 {
+    state *m = with;
+    const lat_part *c = &m->cg.active;
     lat_numbers alpha, beta;
-    LAT_FOR_COLUMNS (k, &m->active) {
-        const double a = m->alpha[k], b = m->alpha_before[k], z = j->zeta[k].re, y = j->before[k];
-        const double down = a * m->beta_before[k] * (y - z) + y * b * (1 + j->d * a);
-        const double next = down != 0 ? z * y * b / down : 0, ratio = z != 0 ? next / z : 0;
-        j->before[k] = z;
-        j->zeta[k] = lat_scalar_real(next);
-        alpha[k] = lat_scalar_real(a * ratio);
-        beta[k] = lat_scalar_real(m->beta[k] * ratio * ratio);
-    }
-    return LAT_OPS(m->s)->cg(m->s->space, &m->active, lat_number(alpha), lat_number(beta),
-                             lat_number(j->zeta), j->x, j->p, m->r);
-}
-
-/* beta, and which columns have ended; they leave after this iteration. */
-static void decide(state *m, const double *norm, lat_solve_report *report)
-{
-    LAT_FOR_COLUMNS (k, &m->active) {
-        const double now = sqrt(norm[k]);
-        report[k].iterations++;
-        report[k].residual = now;
-        if (!isfinite(now))
-            report[k].end = LAT_END_INFINITE;
-        else if (now <= m->p->target[k])
-            report[k].end = LAT_END_CONVERGED;
-        else if (report[k].iterations >= m->p->max_iterations)
-            report[k].end = LAT_END_ITERATIONS;
-        m->beta_before[k] = m->beta[k];
-        m->beta[k] = m->rho[k] > 0 ? norm[k] / m->rho[k] : 0;
-        m->rho[k] = norm[k];
-    }
-}
-
-static int leave(state *m, const lat_solve_report *report)
-{
-    int left = 0;
-    double worst = 0;
-    LAT_FOR_COLUMNS (k, &m->active) {
-        if (report[k].end != LAT_END_NONE)
-            continue;
-        worst = fmax(worst, report[k].residual / m->p->target[k]);
-        m->list[left++] = k;
-    }
-    m->active.columns = left;
-    return left && m->p->progress
-               ? m->p->progress(m->p->with, report[m->list[0]].iterations, left, worst)
-               : 0;
-}
-
-static int iterate(state *m, lat_solve_report *report)
-{
-    double norm[LAT_VECTOR_COLUMNS];
-    while (m->active.columns > 0) {
-        if (product(m) || reduce(m, norm))
-            return -1;
-        decide(m, norm, report);
-        for (int j = 0; j < m->shifts; j++)
-            if (advance(m, &m->shift[j]))
-                return -1;
-        if (leave(m, report))
+    for (shifted *j = m->shift; m->cg.iterations && j < m->shift + m->shifts; j++) {
+        LAT_FOR_COLUMNS (k, c) {
+            const double a = m->cg.alpha[k], b = m->alpha_before[k], z = j->zeta[k].re,
+                         y = j->before[k];
+            const double down = a * m->beta_before[k] * (y - z) + y * b * (1 + j->d * a);
+            const double next = down != 0 ? z * y * b / down : 0, ratio = z != 0 ? next / z : 0;
+            j->before[k] = z;
+            j->zeta[k] = lat_scalar_real(next);
+            alpha[k] = lat_scalar_real(a * ratio);
+            beta[k] = lat_scalar_real(m->cg.beta[k] * ratio * ratio);
+        }
+        if (LAT_OPS(m->s)->cg(m->s->space, c, lat_number(alpha), lat_number(beta),
+                              lat_number(j->zeta), j->x, j->p, m->r))
             return -1;
     }
     return 0;
 }
 
-static int begin(state *m, lat_solve_report *report)
+static bool ended(void *with, int k)
+{
+    const state *m = with;
+    lat_solve_report *r = &m->report[k];
+    r->residual = sqrt(m->cg.rho[k]);
+    if (!isfinite(r->residual))
+        r->end = LAT_END_INFINITE;
+    else if (r->residual <= m->p->target[k])
+        r->end = LAT_END_CONVERGED;
+    else if (r->iterations >= m->p->max_iterations)
+        r->end = LAT_END_ITERATIONS;
+    return r->end != LAT_END_NONE;
+}
+
+static int begin(state *m)
 {
     const lat_system *s = m->s;
-    double norm[LAT_VECTOR_COLUMNS];
-    int left = 0;
-    if (LAT_OPS(s)->copy(s->space, &m->active, m->p->b, m->r)
-        || LAT_OPS(s)->dots(s->space, &m->active, 0, NULL, m->r, NULL, norm))
+    const lat_part *c = &m->cg.active;
+    if (LAT_OPS(s)->copy(s->space, c, m->p->b, m->r)
+        || LAT_OPS(s)->dots(s->space, c, 0, NULL, m->r, NULL, m->cg.next))
         return -1;
-    for (int j = 0; j < m->shifts; j++) {
-        shifted *v = &m->shift[j];
-        if (!(v->p = lat_system_vector(s, &m->active, "conjugate gradients"))
-            || LAT_OPS(s)->copy(s->space, &m->active, m->r, v->p)
-            || LAT_OPS(s)->zero(s->space, &m->active, v->x))
+    for (shifted *j = m->shift; j < m->shift + m->shifts; j++) {
+        if (!(j->p = lat_system_vector(s, c, "conjugate gradients"))
+            || LAT_OPS(s)->copy(s->space, c, m->r, j->p) || LAT_OPS(s)->zero(s->space, c, j->x))
             return -1;
-    }
-    LAT_FOR_COLUMNS (k, &m->active) {
-        for (int j = 0; j < m->shifts; j++) {
-            m->shift[j].zeta[k] = lat_scalar_real(1);
-            m->shift[j].before[k] = 1;
+        LAT_FOR_COLUMNS (k, c) {
+            j->zeta[k] = lat_scalar_real(1);
+            j->before[k] = 1;
         }
-        m->alpha[k] = 1;
-        m->beta[k] = 0;
-        m->rho[k] = norm[k];
-        report[k] = (lat_solve_report){.residual = sqrt(norm[k]), .solver = LAT_SOLVER_CG};
-        if (report[k].residual <= m->p->target[k])
-            report[k].end = LAT_END_CONVERGED;
-        else
-            m->list[left++] = k;
     }
-    m->active.columns = left;
+    LAT_FOR_COLUMNS (k, c)
+        m->report[k] = (lat_solve_report){.solver = LAT_SOLVER_CG};
     return 0;
 }
 
 int lat_multishift(const lat_equation *p, int shifts, const double *shift, lat_dfield *const *x,
                    int columns, const int *column, lat_solve_report *report)
 {
+    static const lat_conjugate_calls calls = {direction, ended, product, step};
+    static const char what[] = "conjugate gradients";
     const lat_system *s = p->outer;
-    state *m = lat_alloc(1, sizeof *m, "conjugate gradients");
-    shifted *each = lat_alloc_zero((size_t)shifts, sizeof *each, "conjugate gradients");
-    int rc = m && each ? 0 : -1;
+    state m = {.p = p, .s = s, .report = report, .shifts = shifts, .first = shift[0]};
+    lat_dfield *v[3] = {NULL};
+    m.shift = lat_alloc_zero((size_t)shifts, sizeof *m.shift, what);
+    int rc = m.shift && lat_conjugate_open(&m.cg, LAT_VECTOR_COLUMNS) == 0 ? 0 : -1;
     if (rc == 0) {
-        *m = (state){.p = p, .s = s, .shifts = shifts, .first = shift[0], .shift = each};
-        memcpy(m->list, column, sizeof(int) * (size_t)columns);
-        m->active = (lat_part){s->parity, columns, m->list};
+        memcpy(m.cg.list, column, sizeof(int) * (size_t)columns);
+        m.cg.active = (lat_part){s->parity, columns, m.cg.list};
+        rc = lat_system_vectors(s, &m.cg.active, 3, v, what);
+        m.r = v[0];
+        m.q = v[1];
+        m.t = v[2];
         for (int j = 0; j < shifts; j++) {
-            each[j].d = shift[j] - shift[0];
-            each[j].x = x[j];
+            m.shift[j].d = shift[j] - shift[0];
+            m.shift[j].x = x[j];
         }
-        m->r = lat_system_vector(s, &m->active, "conjugate gradients");
-        m->q = lat_system_vector(s, &m->active, "conjugate gradients");
-        m->t = lat_system_vector(s, &m->active, "conjugate gradients");
-        rc = m->r && m->q && m->t && begin(m, report) == 0 && iterate(m, report) == 0 ? 0 : -1;
-        s->release(s->with, m->r);
-        s->release(s->with, m->q);
-        s->release(s->with, m->t);
+        rc = rc || begin(&m) || lat_conjugate_run(&m.cg, &calls, &m) ? -1 : 0;
+        lat_system_release(s, 3, v);
         for (int j = 0; j < shifts; j++)
-            s->release(s->with, each[j].p);
+            s->release(s->with, m.shift[j].p);
     }
-    LAT_FREE(m, each);
+    lat_conjugate_close(&m.cg);
+    free(m.shift);
     return rc;
 }
