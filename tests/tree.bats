@@ -110,6 +110,18 @@ all_below() {
     done
 }
 
+@test "a README of lib that lists what its folder may include lists what lib/LAYERS has" {
+    local name allowed listed bad=0
+    while read -r name allowed; do
+        # shellcheck disable=SC2016 # backquotes
+        listed=$(tr '\n' ' ' <"$ROOT/lib/$name/README.md" | grep -oP 'ay include(\*\*:)? *\K[^.;:]*' |
+            grep -oE '`[a-z/]+`' | tr -d '`' | sort | xargs)
+        [ -z "$listed" ] || [ "$listed" = "$(xargs -n 1 <<< "$allowed" | sort | xargs)" ] ||
+            { echo "lib/$name/README.md: expected $allowed, found $listed"; bad=1; }
+    done < <(grep '^[a-z]' "$ROOT/lib/LAYERS")
+    return "$bad"
+}
+
 @test "no C file includes CUDA, and none but the MPI communicator includes MPI" {
     run -1 grep -rnE '^ *# *include *[<"](cuda|cufft|cub|mpi)[a-z_/]*\.(h|cuh)[>"]' "$ROOT"/{lib,tools,bench} --include='*.[ch]' \
         --exclude=comm_mpi.c
