@@ -13,7 +13,8 @@
 
 /* ---- angles ---------------------------------------------------------------------------------- */
 
-static double turns(double complex z)
+/* The angle of z, in units of 2 pi. */
+static double fraction(double complex z)
 {
     const double v = z == 0 ? 0 : carg(z) / (2 * M_PI), w = v < 0 ? v + 1 : v;
     return w < 1 ? w : 0;
@@ -27,11 +28,11 @@ static void to_angles(const double *m, double *angle)
     angle[0] = atan2(cabs(u[1]), c1) / (2 * M_PI);
     angle[1] = atan2(cabs(u[2]), cabs(u[0])) / (2 * M_PI);
     angle[2] = atan2(cabs(u[7]), cabs(u[4])) / (2 * M_PI);
-    angle[3] = turns(u[0]);
-    angle[4] = turns(u[4]);
-    angle[5] = turns(u[1]);
-    angle[6] = turns(u[2]);
-    angle[7] = turns(u[7]);
+    angle[3] = fraction(u[0]);
+    angle[4] = fraction(u[4]);
+    angle[5] = fraction(u[1]);
+    angle[6] = fraction(u[2]);
+    angle[7] = fraction(u[7]);
 }
 
 static void of_angles(const double *angle, double *m)

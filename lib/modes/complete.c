@@ -3,7 +3,7 @@
  * 602) from one vector, in the complement of known modes.
  *
  * A polynomial would spare vectors at the cost of applications. Here nothing is worth an
- * application: images stay in the basis as long as there is room, values and residuals are those
+ * application: images stay in the basis while it has space, values and residuals are those
  * of the projected matrix, which is real. */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const double TRUST =
 typedef struct lanczos {
     lat_search *w;
     const lat_modes_known *known;
-    lat_dfield **v;    /* [known + room]: the known modes, the basis, scratch */
+    lat_dfield **v;    /* [known + capacity]: the known modes, the basis, scratch */
     int most, keep, n; /* images before a restart, and that stay; n: of so many vectors */
     long steps;        /* images in all */
     lat_cx *h, *a, *u; /* [most][most]: the upper triangle of the projected matrix, which is real;
@@ -35,7 +35,7 @@ typedef struct lanczos {
 } lanczos;
 
 static lat_dfield **basis(const lanczos *z) { return z->v + z->known->m->count; }
-static int room_of(const lanczos *z) { return z->most + 1 + z->keep; } /* basis and scratch */
+static int capacity_of(const lanczos *z) { return z->most + 1 + z->keep; } /* basis and scratch */
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
@@ -199,12 +199,12 @@ static int open_space(lanczos *z, size_t dimension)
         z->most = (int)left;
         z->keep = z->most / 2;
     }
-    const int room = room_of(z);
+    const int capacity = capacity_of(z);
     const size_t most = (size_t)z->most;
     /* Those that are found, and their partners, besides. */
-    if (lat_search_room(z->w->job, lat_search_bytes(z->w->s) * (room + 2 * want - known)))
+    if (lat_search_memory(z->w->job, lat_search_bytes(z->w->s) * (capacity + 2 * want - known)))
         return -1;
-    z->v = lat_alloc_zero((size_t)(known + room), sizeof *z->v, "modes");
+    z->v = lat_alloc_zero((size_t)(known + capacity), sizeof *z->v, "modes");
     z->h = lat_alloc(3 * most * most + 1, sizeof *z->h, "a small matrix");
     z->theta = lat_alloc(most + 1, sizeof *z->theta, "eigenvalues");
     if (!z->v || !z->h || !z->theta)
@@ -213,13 +213,13 @@ static int open_space(lanczos *z, size_t dimension)
     z->u = z->a + most * most;
     if (known)
         memcpy(z->v, z->known->m->vector, (size_t)known * sizeof *z->v);
-    return lat_vector_new_all(z->w->s, room, basis(z), "the basis of Lanczos");
+    return lat_vector_new_all(z->w->s, capacity, basis(z), "the basis of Lanczos");
 }
 
 static void close_space(lanczos *z)
 {
     if (z->v)
-        lat_vector_free_all(room_of(z), basis(z));
+        lat_vector_free_all(capacity_of(z), basis(z));
     LAT_FREE(z->v, z->h, z->theta);
 }
 

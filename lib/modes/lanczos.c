@@ -28,14 +28,14 @@ static const double SAME = 1e-6, /* values that differ less, relatively, are of 
 
 typedef struct lanczos {
     lat_search *w;
-    lat_dfield **v;    /* [room]: the basis, then vectors to work with */
-    int room, most;    /* vectors; images before a restart */
-    int keep;          /* Ritz vectors of F that stay */
-    int n, done;       /* vectors of the basis; of which F v is known */
-    int until;         /* so many images, which the basis grows to */
-    bool grows;        /* a state says so */
-    lat_cx *h;         /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
-    lat_dfield **safe; /* [want]: the modes that are probed */
+    lat_dfield **v;     /* [capacity]: the basis, then vectors to work with */
+    int capacity, most; /* vectors; images before a restart */
+    int keep;           /* Ritz vectors of F that stay */
+    int n, done;        /* vectors of the basis; of which F v is known */
+    int until;          /* so many images, which the basis grows to */
+    bool grows;         /* a state says so */
+    lat_cx *h;          /* [most][most]: h[i * most + j] = <v_i, F v_j>, i <= j < done */
+    lat_dfield **safe;  /* [want]: the modes that are probed */
     lat_filter f;
     lat_dfield *work;
     int choices;   /* of the polynomial */
@@ -162,7 +162,7 @@ static int load(lanczos *z)
     const lat_modes_state *from = z->w->job->from;
     const double *v = from->number;
     if (from->numbers < NUMBERS || v[7] != z->keep || v[8] != z->most
-        || !(v[0] >= 0 && v[0] < z->room) || from->vectors != (int)v[0]
+        || !(v[0] >= 0 && v[0] < z->capacity) || from->vectors != (int)v[0]
         || !(v[1] >= 0 && v[1] <= v[0] && v[1] <= z->most)
         || (from->numbers != NUMBERS + (int)v[1]
             && !(from->numbers == NUMBERS + (int)v[1] * ((int)v[1] + 1) + 1
@@ -248,7 +248,7 @@ static int restart(lanczos *z)
             a[i * n + j] = z->h[i * z->most + j];
     rc = rc || lat_dense_eigen(n, a, theta, u) ? -1 : 0;
     /* The largest first, as they lie in u from its end. */
-    lat_dfield **scratch = z->v + z->room - keep;
+    lat_dfield **scratch = z->v + z->capacity - keep;
     for (int k = 0; k < keep && rc == 0; k++) { /* reversed in a, whose elements are not needed */
         memcpy(a + (size_t)k * (size_t)n, u + (size_t)(n - 1 - k) * (size_t)n,
                (size_t)n * sizeof *a);
@@ -387,7 +387,7 @@ static void take_safe(lanczos *z, lat_dfield **y)
 static int iterate(lanczos *z, double *worst)
 {
     lat_search *w = z->w;
-    lat_dfield **y = z->v + z->room - z->keep; /* where restart works */
+    lat_dfield **y = z->v + z->capacity - z->keep; /* where restart works */
     int converged, rc;
     bool again;
     *worst = INFINITY;
@@ -436,14 +436,14 @@ static void set_sizes(lanczos *z)
     z->most = z->most < dimension ? z->most : dimension;
     z->keep = z->keep < z->most ? z->keep : z->most;
     z->block = w->op->many ? w->op->many->space->columns : BLOCK;
-    z->room = z->most + 1 + PROBES + z->block + z->keep;
+    z->capacity = z->most + 1 + PROBES + z->block + z->keep;
 }
 
 int lat_lanczos_vectors(lat_search *w)
 {
     lanczos z = {.w = w};
     set_sizes(&z);
-    return z.room + w->want + 1;
+    return z.capacity + w->want + 1;
 }
 
 static int open_basis(lanczos *z)
@@ -454,7 +454,7 @@ static int open_basis(lanczos *z)
     z->theta = lat_alloc(3 * (size_t)z->most + 2 * (size_t)w->want, sizeof *z->theta,
                          "eigenvalues");
     if (!z->h || !z->theta || !(z->safe = lat_search_vectors(w, w->want, "modes"))
-        || !(z->v = lat_search_vectors(w, z->room, "the basis of Lanczos"))
+        || !(z->v = lat_search_vectors(w, z->capacity, "the basis of Lanczos"))
         || !(z->work = lat_search_vector(w, "a residual")))
         return -1;
     z->value = z->theta + z->most;
@@ -467,7 +467,7 @@ static int open_basis(lanczos *z)
 static void close_basis(lanczos *z)
 {
     lat_search_free(z->w->want, z->safe);
-    lat_search_free(z->room, z->v);
+    lat_search_free(z->capacity, z->v);
     lat_dfield_free(z->work);
     lat_filter_close(&z->f);
     LAT_FREE(z->h, z->theta);
@@ -476,7 +476,7 @@ static void close_basis(lanczos *z)
 static int begin(lanczos *z)
 {
     double a = 0;
-    if (lat_lanczos_survey(z->w, z->v, z->room, &a))
+    if (lat_lanczos_estimate(z->w, z->v, z->capacity, &a))
         return -1;
     const double norm = z->w->norm;
     choose(z, a > 0 && z->w->op->many ? a : (z->w->op->positive ? norm : norm * norm) / 64);
@@ -493,7 +493,7 @@ int lat_lanczos_of_sign(lat_search *w, lat_dfield **y, double *value, double *re
     for (int i = 0; rc > 0 && i < w->want; i++) {
         value[i] = z.value[i];
         residual[i] = z.residual[i];
-        lat_search_swap(&y[i], &z.v[z.room - z.keep + i]);
+        lat_search_swap(&y[i], &z.v[z.capacity - z.keep + i]);
     }
     close_basis(&z);
     return rc;

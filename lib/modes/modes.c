@@ -233,7 +233,7 @@ int lat_modes_find(const lat_modes_job *job, lat_modes *found)
     lat_modes_job own;
     lat_search w = lat_search_of(job, job->op), coarse;
     *found = (lat_modes){.count = 0};
-    if (check(&w) || lat_search_room(job, lat_modes_bytes(job)))
+    if (check(&w) || lat_search_memory(job, lat_modes_bytes(job)))
         return -1;
     if (job->coarse)
         coarse = coarse_search(job, &own);

@@ -41,9 +41,9 @@ static inline void lat_search_swap(lat_dfield **a, lat_dfield **b)
     *b = old;
 }
 
-/* 0 if a device of job->op has room for so many bytes, or -1. Bytes of a batch on a
+/* 0 if a device of job->op has so many bytes of memory, or -1. Bytes of a batch on a
  * rank, and of partial sums of products: on the CPU a number a site, on a GPU one for 32. */
-int lat_search_room(const lat_modes_job *job, double bytes);
+int lat_search_memory(const lat_modes_job *job, double bytes);
 double lat_search_bytes(const lat_space *s);
 double lat_search_sums(const lat_space *s);
 
@@ -166,9 +166,10 @@ int lat_lanczos_vectors(lat_search *w);
 int lat_davidson_vectors(lat_search *w);
 int lat_ritz_vectors(const lat_search *w);
 
-/* survey.c: w->norm, a bound of |A|, and *a, where some twice as many eigenvalues of B end as are
- * wanted, from Lanczos in the first of `room` vectors v; or the norm alone, in its own vectors. */
-int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a);
+/* estimate.c: w->norm, a bound of |A|, and *a, where some twice as many eigenvalues of B end as are
+ * wanted, from Lanczos in the first of `capacity` vectors v; or the norm alone, in its own vectors.
+ */
+int lat_lanczos_estimate(lat_search *w, lat_dfield **v, int capacity, double *a);
 int lat_lanczos_norm(lat_search *w);
 
 /* The lowest (x, B x), |x| = 1, in the complement of n orthonormal vectors, where |B x - (x, B x)

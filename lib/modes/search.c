@@ -62,7 +62,7 @@ double lat_search_sums(const lat_space *s)
     return sites_of(s) * (2 * LAT_VECTOR_TERMS + 1) * sizeof(double) / (s->grid->dev->gpu ? 32 : 1);
 }
 
-int lat_search_room(const lat_modes_job *job, double bytes)
+int lat_search_memory(const lat_modes_job *job, double bytes)
 {
     const lat_device *dev = job->op->space->grid->dev;
     const double there = job->memory > 0 ? job->memory : lat_device_free_bytes(dev);

@@ -82,7 +82,7 @@ static int hold(lat_search *w, lat_dfield **y, const double *value, const double
     int count = 0, k = 0;
     for (int i = 0; i < w->want; i++)
         count += value[i] > 0;
-    if (lat_search_room(w->job, lat_search_bytes(w->s) * (lat_lanczos_vectors(w) + 1 + count))
+    if (lat_search_memory(w->job, lat_search_bytes(w->s) * (lat_lanczos_vectors(w) + 1 + count))
         || lat_modes_new(held, w->s, count))
         return -1;
     for (int i = 0; i < w->want; i++) {

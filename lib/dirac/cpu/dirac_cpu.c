@@ -157,7 +157,7 @@ static bool chosen(lat_cache how, bool best)
 
 /* Of several columns: whether neighbours forward in t are read from memory first, and all others
  * from the third cache. Then it gains some 5 % to ask for the former early; else it loses as much
- * (bench/history). Threads walk through slices of their own. */
+ * (bench/history). Each thread has slices of its own. */
 static bool far(const lat_cpu_dirac *c, int columns)
 {
     const lat_layout *lay = lat_cpu(c->s->space.grid)->lay;
@@ -188,7 +188,7 @@ static void norm_first(double *v, int columns, int numbers)
     }
 }
 
-/* What an end wants of a hop; `add` has room for its coefficients. */
+/* What an end wants of a hop; `add` takes its coefficients. */
 static void set_hop_end(const lat_cpu_dirac *c, const lat_apply_end *end, const lat_part *p,
                         double *add, lat_hop_call *k)
 {

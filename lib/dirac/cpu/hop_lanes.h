@@ -54,7 +54,7 @@ LAT_HOST_DEVICE LAT_(half) LAT_(twist)(LAT_(half) h, const lat_hop_table *table,
 
 #if LAT_N == 3
 /* c exp(i (x + y)) for angles in units of 2 pi, from their own exponentials. */
-#define TURN(to, s, x, y) \
+#define ROTATE(to, s, x, y) \
     to.re = (s) * (x.re * y.re - x.im * y.im); \
     to.im = (s) * (x.re * y.im + x.im * y.re);
 /* Two rows of a link from its eight angles (links.c: lat_link_angles). */
@@ -68,22 +68,22 @@ APART void LAT_(from_angles)(LAT_T *to, const LAT_T *angle)
         LAT_(sincos_2pi)(angle[3 + i], &f[i].im, &f[i].re);
     const LAT_(c) one = {LAT_(set)(1), LAT_(set)(0)};
     const LAT_(c) g2 = {f[2].re, -f[2].im}, g4 = {f[4].re, -f[4].im};
-    TURN(z[0], c[0] * c[1], f[0], one)
-    TURN(z[1], s[0], f[2], one)
-    TURN(z[2], c[0] * s[1], f[3], one)
+    ROTATE(z[0], c[0] * c[1], f[0], one)
+    ROTATE(z[1], s[0], f[2], one)
+    ROTATE(z[2], c[0] * s[1], f[3], one)
     /* s2 s3 e(-4-5) - s1 c2 c3 e(1+2-3) */
     x = (LAT_(c)){f[3].re, -f[3].im};
-    TURN(z[3], s[1] * s[2], x, g4)
-    TURN(x, LAT_(set)(1), f[0], f[1])
-    TURN(y, s[0] * c[1] * c[2], x, g2)
+    ROTATE(z[3], s[1] * s[2], x, g4)
+    ROTATE(x, LAT_(set)(1), f[0], f[1])
+    ROTATE(y, s[0] * c[1] * c[2], x, g2)
     z[3].re -= y.re;
     z[3].im -= y.im;
-    TURN(z[4], c[0] * c[2], f[1], one)
+    ROTATE(z[4], c[0] * c[2], f[1], one)
     /* - c2 s3 e(-1-5) - s1 s2 c3 e(2-3+4) */
     x = (LAT_(c)){f[0].re, -f[0].im};
-    TURN(z[5], -(c[1] * s[2]), x, g4)
-    TURN(x, LAT_(set)(1), f[1], f[3])
-    TURN(y, s[0] * s[1] * c[2], x, g2)
+    ROTATE(z[5], -(c[1] * s[2]), x, g4)
+    ROTATE(x, LAT_(set)(1), f[1], f[3])
+    ROTATE(y, s[0] * s[1] * c[2], x, g2)
     z[5].re -= y.re;
     z[5].im -= y.im;
     for (int i = 0; i < 6; i++) {
@@ -91,7 +91,7 @@ APART void LAT_(from_angles)(LAT_T *to, const LAT_T *angle)
         to[2 * i + 1] = z[i].im;
     }
 }
-#undef TURN
+#undef ROTATE
 #endif
 
 /* ---- the diagonal ---------------------------------------------------------------------------- */

@@ -38,14 +38,14 @@ static __device__ void times_link(double m[18], const double *a, bool dagger)
         m[k] = r[k];
 }
 
-/* A walk along links from a site; each step multiplies m by the link it takes. */
-typedef struct lat_walk {
+/* A path along links from a site; each step multiplies m by the link it takes. */
+typedef struct lat_path {
     const double *u;
     uint32_t x[4];
     double m[18];
-} lat_walk;
+} lat_path;
 
-static __device__ void step(lat_walk *w, const lat_gpu_sites &s, int mu, bool back)
+static __device__ void step(lat_path *w, const lat_gpu_sites &s, int mu, bool back)
 {
     if (back)
         w->x[mu] = one_step(s, mu, w->x[mu], true);
@@ -54,14 +54,14 @@ static __device__ void step(lat_walk *w, const lat_gpu_sites &s, int mu, bool ba
         w->x[mu] = one_step(s, mu, w->x[mu], false);
 }
 
-/* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each walked counterclockwise from x; without
+/* F_munu(x) = -i (S - S^+)/8, S the sum of the leaves, each counterclockwise from x; without
  * its trace, if that of so many colours is to go. */
 static __device__ void field_strength(const lat_gpu_sites &s, const double *u, const uint32_t x[4],
                                       int mu, int nu, int traceless, double f[18])
 {
     double sum[18] = {0};
     for (int leaf = 0; leaf < 4; leaf++) {
-        lat_walk w;
+        lat_path w;
         w.u = u;
         for (int k = 0; k < 4; k++)
             w.x[k] = x[k];

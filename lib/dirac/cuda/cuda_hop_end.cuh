@@ -30,7 +30,7 @@ template <int P> struct end_site {
     bool swap;
 
     METHOD uint32_t lane() const { return p.i % 32; }
-    METHOD bool turn() const /* upper and lower spins of `out` */
+    METHOD bool flips() const /* upper and lower spins of `out` */
     {
         return P == LAT_STORAGE_HALF ? swap : swap != a.end.flip;
     }
@@ -77,11 +77,11 @@ template <int P> struct end_sums {
     {
         if (e.a.end.with) {
             real_of<P> y[24];
-            get_spinor<P>(y, e.a.end.with + e.at(), e.lane(), e.turn());
+            get_spinor<P>(y, e.a.end.with + e.at(), e.lane(), e.flips());
             dot(product, y, h);
         }
         if (e.a.end.sums & LAT_SUM_SHADOW)
-            shadow_of(shadow, h, whole_number(e.a.lattice.whole, e.p.i), parity_of(e.a), e.turn());
+            shadow_of(shadow, h, whole_number(e.a.lattice.whole, e.p.i), parity_of(e.a), e.flips());
         if (e.a.end.sums & LAT_SUM_NORM)
             norm = norm_of(h);
     }
@@ -128,7 +128,7 @@ template <class real> DEVICE void add_real(real h[24], real b, const real x[24])
 
 template <int P, bool ONCE> DEVICE void store(const real_of<P> h[24], const end_site<P> &e)
 {
-    put_spinor<P, ONCE>(e.a.out + e.at(), e.lane(), h, e.turn(), read_once());
+    put_spinor<P, ONCE>(e.a.out + e.at(), e.lane(), h, e.flips(), read_once());
 }
 
 /* ---- the ends -------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ template <class End> struct end_summed {
         typedef real_of<P> real;
         const lat_epilogue &end = e.a.end;
         real y[24];
-        get_spinor<P>(y, end.onto + e.at(), e.lane(), e.turn());
+        get_spinor<P>(y, end.onto + e.at(), e.lane(), e.flips());
         const real alpha = (real)(end.later ? known(end.later, e.a.active[e.n]).re
                                             : end.alpha[e.n]);
 #pragma unroll
@@ -226,11 +226,11 @@ struct end_general : end_summed<end_general> {
             end_summed::add_out<P>(h, e);
             return;
         }
-        scale_add<P>(h, end.alpha[e.n], e.a.out + e.at(), end.keep[e.n], e.lane(), e.turn());
+        scale_add<P>(h, end.alpha[e.n], e.a.out + e.at(), end.keep[e.n], e.lane(), e.flips());
 #pragma unroll
         for (int j = 0; j < LAT_APPLY_TERMS; j++)
             if (j < end.terms)
-                scale_add<P>(h, 1, end.more[j] + e.at(), end.by[j][e.n], e.lane(), e.turn());
+                scale_add<P>(h, 1, end.more[j] + e.at(), end.by[j][e.n], e.lane(), e.flips());
     }
 };
 

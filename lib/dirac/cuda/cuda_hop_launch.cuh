@@ -55,12 +55,12 @@ static cudaError_t launch_one(kernel *k, const lat_hop_args *a, cudaStream_t str
  * lattice is too small to fill the multiprocessors, of which each takes `resident` blocks. */
 static unsigned shares_of(const lat_hop_args *a, int sides, int resident)
 {
-    const unsigned turns = (unsigned)((a->columns + sides - 1) / sides),
+    const unsigned rounds = (unsigned)((a->columns + sides - 1) / sides),
                    most = (unsigned)(resident * a->lattice.processors) / blocks_of(a);
     if (most < 2)
         return 1;
-    const unsigned each = (turns + most - 1) / most;
-    return (turns + each - 1) / each;
+    const unsigned each = (rounds + most - 1) / most;
+    return (rounds + each - 1) / each;
 }
 
 /* Kernels of several columns need more shared memory than a block may take unasked. */

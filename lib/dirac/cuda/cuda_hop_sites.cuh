@@ -100,7 +100,7 @@ template <int N> DEVICE bool linked(const lat_hop_site &p)
 DEVICE uint32_t round_the(uint32_t extent, uint32_t n) { return n < extent ? n : n - extent; }
 
 /* The number of a thread's site, s.half or more if it has none. Blocks are 4 groups. Where planes
- * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks walk through
+ * are whole groups a block takes the same group of 2 x 2 planes in (z, t), and blocks go through
  * the plane, a strip of z, t, strips: neighbours in t are still in the second cache. A launch may
  * have some of the pairs of z and t. */
 DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thread)

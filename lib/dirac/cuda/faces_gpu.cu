@@ -80,7 +80,7 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
 {
     if (!s->sites.ghosts)
         return 0;
-    const size_t turn = s->ghosts + ++s->exchanges % 2 * s->half;
+    const size_t at = s->ghosts + ++s->exchanges % 2 * s->half;
     lat_hop_faces *f = &a->faces;
     f->first = s->first_side;
     f->end = s->end_side;
@@ -89,10 +89,10 @@ int lat_gpu_faces(lat_gpu_space *s, lat_hop_args *a, bool in_turn)
         f->groups[axis] = (uint32_t)(s->face[axis] / s->group);
     }
     for (int side = f->first; side < f->end; side++) {
-        f->ghost[side] = s->window.mine + turn + s->side[side];
+        f->ghost[side] = s->window.mine + at + s->side[side];
         f->to[side] = s->carried >> side & 1
                           ? s->send + s->side[side]
-                          : s->window.of[lat_gpu_neighbour(s, side)] + turn + s->side[side ^ 1];
+                          : s->window.of[lat_gpu_neighbour(s, side)] + at + s->side[side ^ 1];
     }
     const uint32_t all = blocks_of(f), few = a->columns > 1 ? LAT_FACE_BLOCKS / 2 : LAT_FACE_BLOCKS,
                    blocks = all < few ? all : few;

@@ -200,7 +200,7 @@ static int begin_residual(const run *outer, lat_algorithm *a, run *r)
     return lat_field_exchange(&f->u);
 }
 
-/* Turns the links of the best copy by h, which f takes over, and measures them. */
+/* Transforms the links of the best copy by h, which f takes over, and measures them. */
 static int apply_residual(lat_fixing *f, lat_field *h)
 {
     const int diagonal = lat_transform_diagonal(h);

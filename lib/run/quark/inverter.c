@@ -214,7 +214,7 @@ int lat_inverter_batch(lat_inverter *v, lat_device *on, size_t modes, lat_wilson
 }
 
 /* May the solution stay on a GPU until it is written, and be certified there? Where that leaves
- * room for all columns side by side. */
+ * memory for all columns side by side. */
 static bool takes_mirror(const lat_inverter *v, const lat_device *on, size_t modes,
                          const lat_wilson_options *o)
 {

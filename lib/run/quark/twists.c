@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 /* v->s becomes the solution for twist j. */
-static void turn_to(lat_inverter *v, int j)
+static void take_twist(lat_inverter *v, int j)
 {
     v->fermion.twist = v->twist[j];
     v->s.x = &v->of_twist[j];
@@ -35,7 +35,7 @@ static int save_family(lat_inverter *v, int columns, const int *column)
 {
     int rc = 0;
     for (int j = 0; j < v->twists && rc == 0; j++) {
-        turn_to(v, j);
+        take_twist(v, j);
         rc = save_twist(v, columns, column);
     }
     return rc;
@@ -75,7 +75,7 @@ static int restore_family(lat_inverter *v, int column)
 {
     int rc = 1;
     for (int j = 0; j < v->twists && rc > 0; j++) {
-        turn_to(v, j);
+        take_twist(v, j);
         rc = lat_solution_saved(&v->s, column);
     }
     return rc;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* survey.c: the norm and the spectral density of an operator, by some steps of Lanczos. */
+/* estimate.c: the norm and the spectral density of an operator, by some steps of Lanczos. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/dense.h"
 #include "base/memory.h"
 #include "modes_internal.h"
 
-enum { SURVEY_STEPS = 80 };
+enum { STEPS = 80 };
 static const double UNLIKELY = 1e-12, /* that the norm is larger */
     BEYOND = 2;                       /* as many modes as are wanted are in front of the interval */
 
@@ -73,10 +73,10 @@ static double interpolate(int n, const double *value, const double *weight, doub
     return value[i - 1] * pow(count / below[0], 1 / power);
 }
 
-int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a)
+int lat_lanczos_estimate(lat_search *w, lat_dfield **v, int capacity, double *a)
 {
-    double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
-    const int most = room < SURVEY_STEPS + 1 ? room - 1 : SURVEY_STEPS;
+    double value[STEPS], weight[STEPS], beta = 0;
+    const int most = capacity < STEPS + 1 ? capacity - 1 : STEPS;
     int n;
     if (ritz_values(w, v, most, &n, value, weight, &beta))
         return -1;
@@ -87,12 +87,12 @@ int lat_lanczos_survey(lat_search *w, lat_dfield **v, int room, double *a)
 
 int lat_lanczos_norm(lat_search *w)
 {
-    lat_dfield **v = lat_search_vectors(w, SURVEY_STEPS + 1, "the basis of Lanczos");
-    double value[SURVEY_STEPS], weight[SURVEY_STEPS], beta = 0;
+    lat_dfield **v = lat_search_vectors(w, STEPS + 1, "the basis of Lanczos");
+    double value[STEPS], weight[STEPS], beta = 0;
     int n;
-    const int rc = v ? ritz_values(w, v, SURVEY_STEPS, &n, value, weight, &beta) : -1;
+    const int rc = v ? ritz_values(w, v, STEPS, &n, value, weight, &beta) : -1;
     if (rc == 0)
         bound_norm(w, n, value[n - 1], beta);
-    lat_search_free(SURVEY_STEPS + 1, v);
+    lat_search_free(STEPS + 1, v);
     return rc;
 }
