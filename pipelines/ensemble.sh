@@ -103,9 +103,10 @@ raw_plaquette() {
 # measure FIXED BEFORE: what its row has, from gauge to plaquette_after, and theta_slice. Every byte is read, verified.
 # Of the header the name of the gauge has to be right, and the number of sweeps is believed.
 measure() {
-    local header now rc=0 in worst
+    local header now rc=0 in worst slices=()
     header=$(lat-info --tsv "$1") || return
-    now=$(lat-theta --json --slices "${options[@]}" "$1") || rc=$?
+    [ "${options[1]}" != coulomb ] || slices=(--slices) # of other gauges theta has no slices
+    now=$(lat-theta --json "${slices[@]}" "${options[@]}" "$1") || rc=$?
     [ $rc -eq 0 ] || [ $rc -eq 3 ] || return $rc
     in=$(sed -n 's/^{"gauge": "\([^"]*\)".*/\1/p' <<<"$now")
     [ "$in" = "$(column gauge <<<"$header")" ] || fail "$1: gauge $(column gauge <<<"$header") in its header, expected $condition"

@@ -64,6 +64,12 @@ END
     lat-theta --gauge coulomb --slices a.lat |
         awk '$1 == "functional" { all = $2 } $1 == "slice" { n++; sum += $5 } END { d = sum / n - all; exit !(n == 5 && d * d < 1e-28) }'
     run -2 lat-theta --gauge coulomb --slices --tsv a.lat
+    # Of Coulomb gauge a single slice is one, too; slices of other gauges mean nothing.
+    lat-start weak --dims 4,4,1 | lat-theta --gauge coulomb --slices --json | grep -q '"slices": \[[0-9.e-]*\]'
+    refuses 1 'a.lat: --slices: expected Coulomb gauge, whose slices are fixed one by one, found Landau gauge (theta without --slices' \
+        lat-theta --slices a.lat
+    refuses 1 'a.lat: --slices: expected Coulomb gauge, whose slices are fixed one by one, found maximally Abelian gauge' \
+        lat-theta --gauge mag --slices --json a.lat
 }
 
 @test "--time and --weights without --gauge are for the gauge of the header, or the one the links were annealed for" {

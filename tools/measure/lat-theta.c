@@ -21,7 +21,7 @@ static const lat_option options[] = {
     LAT_GAUGE_OPTIONS(LAT_GAUGES),
     LAT_WEIGHTS_OPTION,
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "slices", 0, NULL, &slices, 0, 0,
-     "also print theta and functional of each slice of Coulomb gauge"},
+     "also print theta and functional of each slice, in Coulomb gauge alone"},
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "conventions", 0, NULL, &conventions, 0, 0,
      "print theta as other programs define it"},
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "fp-min", 0, NULL, &fp_min, 0, 0,
@@ -98,6 +98,11 @@ static int measure(const lat_field *f, const char *name, long config, measured *
     if (residual && m->condition.gauge != LAT_MAG)
         return lat_fail("%s: --residual: expected maximally Abelian gauge, found %s", name,
                         lat_gauge_table[m->condition.gauge].title);
+    if (slices && m->condition.gauge != LAT_COULOMB)
+        return lat_fail("%s: --slices: expected Coulomb gauge, whose slices are fixed one by one, "
+                        "found %s (theta without --slices is the whole configuration's; --gauge "
+                        "coulomb measures slices in Coulomb gauge)",
+                        name, lat_gauge_table[m->condition.gauge].title);
     lat_condition_write(&head, &m->condition);
     memcpy(m->gauge, head.gauge, sizeof m->gauge);
     m->nslices = lat_condition_slices(&m->condition, &m->geom);
@@ -173,7 +178,7 @@ static void text(lat_printer *r, const void *of)
     fprintf(to, "theta maximum  %.15g\n", m->state.theta_max);
     if (m->nslices > 1)
         fprintf(to, "worst slice    %.15g\n", m->state.theta_slice);
-    for (int i = 0; slices && m->nslices > 1 && i < m->nslices; i++)
+    for (int i = 0; slices && i < m->nslices; i++)
         fprintf(to, "slice %-8d %.15g  F %.15g\n", i, m->slice[i], m->slice_functional[i]);
     if (fp_min) {
         fprintf(to, "fp-min         %.10g (residual %.2g", m->fp.value, m->fp.residual);
@@ -257,7 +262,7 @@ static void values(lat_printer *r, const void *of)
         residual_values(r, m);
         lat_print_word(r, LAT_ENSEMBLE_COLUMN, m->ensemble);
     }
-    if (slices && m->nslices > 1) {
+    if (slices) {
         lat_print_array(r, "slices", m->nslices, m->slice);
         lat_print_array(r, "slice_functionals", m->nslices, m->slice_functional);
     }
