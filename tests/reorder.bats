@@ -224,6 +224,18 @@ END
     refuses 2 '--links x,y,z: expected all 4 directions, each once' lat-reorder --links x,y,z g.lat -o out.lat
 }
 
+@test "--links alone is refused where there are no links, and takes copies behind links" {
+    lat-start hot --dims 4,4,4,4 -o u.lat
+    lat-gauge --random --save-g g.lat u.lat -o b.lat
+    lat-source point:0,0,0,0 --dims 4,4,4,4 -o s.lat
+    refuses 1 'g.lat: --links: expected links, whose directions it orders, found a gauge transformation (--sites takes it)' \
+        lat-reorder --links t,x,y,z g.lat -o out.lat
+    refuses 1 's.lat: --links: expected links, whose directions it orders, found a quark propagator' lat-reorder --links t,x,y,z s.lat -o out.lat
+    lat-reorder --sites parity --links t,x,y,z g.lat >there.lat
+    cat u.lat g.lat | lat-reorder --links t,x,y,z >both.lat
+    [ "$(lat-info --tsv both.lat | tail -n +2 | cut -f 20)" = 't x y z' ]
+}
+
 # ---- symmetries
 
 @test "each link lands where docs/conventions.md says, in every dimension, of either kind" {

@@ -234,6 +234,20 @@ static int change(lat_field *f)
     return apply(f, &s);
 }
 
+/* --links alone is for a stream that has links, perhaps with copies behind them. */
+static int expect_links(const lat_header *head)
+{
+    static bool seen;
+    const bool alone = links && !lat_opt_given("sites") && !shift && !reflect && !axes
+                       && !conjugate;
+    seen = seen || head->kind == LAT_GAUGE;
+    return seen || !alone
+               ? 0
+               : lat_fail("%s: --links: expected links, whose directions it orders, found %s "
+                          "(--sites takes it)",
+                          lat_filter_name(), lat_kind_text(head->kind));
+}
+
 static int order(lat_header *head)
 {
     const int nd = head->geom.nd;
@@ -246,7 +260,7 @@ static int order(lat_header *head)
     if (links && lat_order_parse_links(head->kind == LAT_GAUGE ? &head->order : &other, links, nd))
         return lat_fail_usage("--links %s: expected all %d directions, each once, such as t,x,y,z",
                               links, nd);
-    return 0;
+    return expect_links(head);
 }
 
 /* Along an open axis the links of the last slice are missing, for operators of quarks too: a word
