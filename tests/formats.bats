@@ -778,6 +778,14 @@ END
         run -1 bash -o pipefail -c "cat two.lat | lat-convert --to $to"
         [[ $output == *"more than one configuration"* ]]
     done
+    lat-convert --list | grep -q '^lat .*any number of configurations, gauge transformations'
+    # An extension of two formats: the one of matrices has the word, not the one of quarks.
+    for to in npy h5; do
+        refuses 1 "g.lat: holds a gauge transformation, and ${to/h5/hdf5} files hold gauge fields" lat-convert g.lat -o g.$to
+    done
+    lat-anneal --copies 2 --steps 2 two.lat -o copies.lat
+    refuses 1 'copies.lat: holds a configuration with gauge transformations behind it, and a file in format nersc holds one configuration' \
+        lat-convert --to nersc copies.lat -o x.nersc
     small 3 double 2,2,2,4
     for to in openqcd hirep vogt mdp; do
         lat-convert --to $to small.lat -o x

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "run/common/conversion.h"
 
 void lat_convert_names(char *names)
 {
@@ -54,11 +55,12 @@ bool lat_convert_extends(const lat_format *f, const char *dot)
 
 int lat_convert_twin(lat_input *in, const lat_format *format, const char *dot, int to)
 {
-    static const char links[] = "\nkind = gauge\n";
     char b[LAT_PROBE];
     const ssize_t n = lat_input_peek(in, b, sizeof b);
-    const bool spinors = format->stream ? !(n > 0 && memmem(b, (size_t)n, links, strlen(links)))
-                                        : format->quarks != 0;
+    const bool matrices = n > 0
+                          && (lat_stream_begins(b, (size_t)n, LAT_GAUGE)
+                              || lat_stream_begins(b, (size_t)n, LAT_TRANSFORM)),
+               spinors = format->stream ? !matrices : format->quarks != 0;
     for (int i = 0; lat_formats[i] && lat_convert_extends(lat_formats[to], dot); i++) {
         const lat_format *f = lat_formats[i];
         if (lat_convert_extends(f, dot) && lat_format_writes(f) && !f->stream

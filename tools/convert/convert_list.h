@@ -13,6 +13,6 @@ int lat_convert_print_list(void);
 /* Does a file of this format have such an extension, ".nersc"? */
 bool lat_convert_extends(const lat_format *f, const char *dot);
 
-/* The format with this extension that holds what `in`, of `format`, has: links or spinors; `to`
+/* The format with this extension that holds what `in`, of `format`, has: matrices or spinors; `to`
  * where there is no other one. A number in lat_formats. */
 int lat_convert_twin(lat_input *in, const lat_format *format, const char *dot, int to);

@@ -53,6 +53,15 @@ int lat_expect_dims(const lat_geometry *wanted, const char *name, const lat_head
                     lat_dims_text(geom, here), lat_dims_text(wanted, asked));
 }
 
+bool lat_stream_begins(const char *bytes, size_t n, lat_kind kind)
+{
+    static const char last[] = "\nend = ";
+    const char *end = memmem(bytes, n, last, sizeof last - 1);
+    char line[32];
+    snprintf(line, sizeof line, "\nkind = %s\n", lat_kind_word(kind));
+    return memmem(bytes, end ? (size_t)(end - bytes) : n, line, strlen(line)) != NULL;
+}
+
 /* Sets h->reals as --rows asks. */
 static int choose_rows(int rows, const char *name, const lat_format *target, lat_header *h)
 {
@@ -264,7 +273,7 @@ static int write_slices(void *context, const lat_header *head, const void *slice
 static int expect_last(const job *j)
 {
     lat_input *in = j->s->in;
-    char next[64];
+    char next[LAT_PROBE];
     if (j->target->stream || !j->s->format->stream || j->how->split)
         return 0;
     const ssize_t n = lat_input_peek(in, next, sizeof next);
@@ -273,6 +282,11 @@ static int expect_last(const job *j)
         return -1;
     if (!lat_stream_is(next + mark, (size_t)(n - mark)))
         return 0;
+    if (lat_stream_begins(next + mark, (size_t)(n - mark), LAT_TRANSFORM))
+        return lat_fail("%s: holds a configuration with gauge transformations behind it, and a "
+                        "file in format %s holds one configuration: lat-convert --split, as "
+                        "streams, makes a file of each",
+                        lat_input_name(in), j->target->name);
     return lat_fail("%s: holds more than one configuration, and a file in format %s holds "
                     "one: convert them one by one",
                     lat_input_name(in), j->target->name);

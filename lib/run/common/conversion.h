@@ -26,3 +26,6 @@ int lat_convert_field(const lat_conversion *how, lat_file_reader *s, lat_output 
 /* `wanted` (--dims; nd 0: not given) is for files that do not state their extents; others must
  * agree with it. 0, or -1 with a sentence about the file `name`. */
 int lat_expect_dims(const lat_geometry *wanted, const char *name, const lat_header *h);
+
+/* Do n bytes (from lat_input_peek) begin a stream whose first field is of this kind? */
+bool lat_stream_begins(const char *bytes, size_t n, lat_kind kind);
