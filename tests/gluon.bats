@@ -137,6 +137,27 @@ END
     done
 }
 
+@test "without averages p and -p, whose D are one number, are one row" {
+    lat-start hot --dims 6,4,5,4 -o a.lat
+    for args in "--gauge landau" "--gauge coulomb --time x"; do
+        # shellcheck disable=SC2086
+        lat-gluon --force --average none --tsv $args a.lat >a.tsv
+        awk -F'\t' -v L="${args/*landau/6,4,5,4}" '
+            BEGIN { d = split(L ~ /x/ ? "4,5,4" : L, l, ","); V = 1; for (i = 1; i <= d; i++) V *= l[i] }
+            FNR == 1 { next }
+            {
+                split($2, n, ","); minus = ""; own = 1
+                for (i = 1; i <= d; i++) {
+                    m = 2 * n[i] == l[i] ? n[i] : -n[i]
+                    own = own && m == n[i]; minus = minus (i > 1 ? "," : "") (m ? m : 0)
+                }
+                if ($2 in seen || (minus in seen && !own) || $8 != 2 - own) { print; bad++ }
+                seen[$2]; seen[minus]; rows++; members += $8; owns += own
+            }
+            END { exit bad || members != V || rows != (V + owns) / 2 || owns != 2 ^ (d - 1) }' a.tsv
+    done
+}
+
 @test "orbits are the momenta that reflections and axes of one length make equal, their error that of the mean" {
     lat-start hot --dims 6,4,6,4 -o a.lat
     lat-gluon --force --average none --tsv a.lat >none.tsv

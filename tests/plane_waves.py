@@ -76,14 +76,13 @@ for n, c, k, phase in waves:
     amplitude = [volume * c[mu] * (math.cos(phase + p[mu] / 2) if own else 0.5) for mu in range(4)]
     square = 4 * sum(v * v for v in amplitude) / (colours * volume)
     along = 4 * sum(h * v for h, v in zip(hat, amplitude)) ** 2 / (colours * volume) / hat2 if hat2 else 0.0
-    # of p and -p the one with the first component not negative, or with the first not zero component of either sign: both
+    # of p and -p the one whose first component that is not its own negative is positive
     for sign in (1, -1):
         m = [sign * v for v in n]
         m = [-v if 2 * v == -dims[mu] else v for mu, v in enumerate(m)]
-        if m[axes[0]] >= 0:
+        free = [m[mu] for mu in axes if m[mu] and 2 * m[mu] != dims[mu]]
+        if free[0] > 0 if free else sign > 0:
             key = ",".join(str(m[mu]) for mu in axes)
-            if own and sign < 0:
-                continue
             old = rows.get(key, (0.0, 0.0))
             rows[key] = (old[0] + (square - along) / (d - 1 if hat2 else d), old[1] + along)
 with open(sys.argv[5], "w") as out:

@@ -52,6 +52,17 @@ void lat_gluon_representative(const lat_gluon_momenta *m, int *n)
                 }
 }
 
+/* Of p and -p, whose propagators are one number, n becomes the one whose first component that is
+ * not its own negative is positive. */
+static void choose_sign(const lat_gluon_momenta *m, int *n)
+{
+    int i = 0;
+    while (i < m->nd && (n[i] == 0 || 2 * n[i] == m->extent[i]))
+        i++;
+    for (const bool turn = i < m->nd && n[i] < 0; turn && i < m->nd; i++)
+        n[i] *= 2 * n[i] == m->extent[i] ? 1 : -1;
+}
+
 /* |p|, phat^2, and distance and angle from the nearest diagonal of the lattice of momenta, the
  * direction in which lattice artefacts are smallest (Leinweber et al., hep-lat/9811027). */
 static void set_kinematics(const lat_gluon_momenta *m, lat_gluon_orbit *o)
@@ -165,6 +176,8 @@ int lat_gluon_momenta_new(lat_gluon_momenta *m, const lat_condition *c, const la
         lat_gluon_momentum(m, h, list[h].n);
         if (m->averaged)
             lat_gluon_representative(m, list[h].n);
+        else
+            choose_sign(m, list[h].n);
     }
     rc = rc || make_orbits(m, list) || sort_orbits(m) ? -1 : 0;
     free(list);

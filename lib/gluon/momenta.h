@@ -11,7 +11,7 @@
 #include "common/geometry.h"
 #include "lattice/condition.h"
 
-/* Momenta that the symmetries of the lattice map on each other; or one momentum, where nothing is
+/* Momenta that the symmetries of the lattice map on each other; or p and -p, where nothing is
  * averaged. d and l are means over its members (propagator.h). */
 typedef struct lat_gluon_orbit {
     int n[LAT_MAX_DIMS]; /* one of them: p_mu = 2 pi n_mu / L_mu */
@@ -35,7 +35,7 @@ typedef struct lat_gluon_momenta {
     size_t *of;                 /* [half] -> orbit */
     size_t orbits;
     lat_gluon_orbit *orbit; /* rising in phat2 */
-    bool averaged;          /* else each momentum is an orbit of its own */
+    bool averaged;          /* else p and -p are an orbit of their own */
 } lat_gluon_momenta;
 
 /* 0, or -1 with lat_error, and nothing to free then. */

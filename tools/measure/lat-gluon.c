@@ -32,7 +32,7 @@ static const lat_option options[] = {
     LAT_HEADING("Momenta"),
     {LAT_OPT_CHOICE, "average", 0, "orbits|none", &average, 0, 0,
      "average over momenta that symmetries of the lattice make equal (reflections, exchange of "
-     "equal axes), or not"},
+     "equal axes), or not: then a row is of p and -p, which have one value"},
     {LAT_OPT_REAL, "cylinder", 0, "R", &cuts.cylinder, 0, 1e9,
      "keep only momenta within R * 2 pi / X of the diagonal, where X is the first extent (default: "
      "all)"},
