@@ -181,6 +181,9 @@ PY
         # shellcheck disable=SC2086  # words
         run -2 lat-start $words
     done
+    # Beyond half the smallest extent it would overlap with its images.
+    refuses 2 '--radius: expected at most half the smallest extent, 2, found 2.1' lat-start instanton --dims 6,8,4,8 --radius 2.1
+    lat-start instanton --dims 6,8,4,8 --radius 2 >u.lat
     # Beyond half the plaquettes a plane has another flux.
     refuses 2 '--n12: expected at most 7, below half the 4 x 4 plaquettes of a plane, found 8' lat-start flux --dims 4,4,4,8 --n12 8
     refuses 2 '--n34: expected at most 15, below half the 4 x 8 plaquettes of a plane, found -17' lat-start flux --dims 4,4,4,8 --n34 -17

@@ -34,7 +34,8 @@ static const lat_option options[] = {
      "flux through each x-y plane, in units of 2 pi: F_12 is 2 pi N/(X Y)"},
     {LAT_OPT_INT, "n34", 0, "N", &n34, -65535, 65535,
      "flux through each z-t plane, in units of 2 pi: F_34 is 2 pi N/(Z T)"},
-    {LAT_OPT_REAL, "radius", 0, "R", &radius, 1e-6, 1e6, "radius of the instanton (needed for it)"},
+    {LAT_OPT_REAL, "radius", 0, "R", &radius, 1e-6, 1e6,
+     "radius of the instanton, at most half the smallest extent (needed for it)"},
     {LAT_OPT_FLAG, "anti", 0, NULL, &anti, 0, 0, "make the instanton of the opposite charge"},
     {LAT_OPT_INT, "count", 0, "K", &count, 1, 1 << 24, "number of configurations, all different"},
     {LAT_OPT_CHOICE, "precision", 'p', "single|double", &precision, 0, 0, "precision of the links"},
@@ -53,6 +54,17 @@ static const lat_tool tool = {
     .max_files = 1,
     .common = LAT_HAS_OUTPUT | LAT_HAS_THREADS,
 };
+
+/* A larger instanton does not fit between its images on the torus. */
+static void check_radius(void)
+{
+    int least = geom.dims[0];
+    for (int mu = 1; mu < 4; mu++)
+        least = geom.dims[mu] < least ? geom.dims[mu] : least;
+    if (radius > .5 * least)
+        lat_usage("--radius: expected at most half the smallest extent, %g, found %.10g", .5 * least,
+                  radius);
+}
 
 /* A phase of a plaquette is known up to 2 pi: from pi on the flux is another one. */
 static void check_flux(const char *option, long n, int a, int b)
@@ -91,6 +103,8 @@ static void check_classical(void)
             lat_usage("--dims: expected even extents, so that the centre of the instanton lies "
                       "between sites, found %d",
                       geom.dims[mu]);
+    if (start == INSTANTON)
+        check_radius();
 }
 
 static void check_usage(void)
