@@ -347,6 +347,34 @@ END
     done
 }
 
+@test "NumPy arrays of lat-convert are read back without --order, to the same bytes" {
+    local f
+    need_numpy
+    # 4 sites along x, as there are directions
+    lat-start hot --dims 4,2,6,4 --group 2 --precision single -o one.lat
+    lat-start weak --dims 4,4,4,4 -o two.lat
+    lat-source point:0,0,0,0 two.lat -o s.lat
+    for f in one two; do
+        lat-convert $f.lat -o $f.npy
+        run -0 --separate-stderr lat-convert $f.npy -o $f.back.lat
+        [ -z "$stderr" ]
+        same $f.lat $f.back.lat
+        lat-convert $f.npy -o again.npy
+        cmp $f.npy again.npy
+        lat-convert --order links,t,z,y,x $f.npy -o $f.back.lat 2>err
+        same $f.lat $f.back.lat
+    done
+    lat-convert s.lat -o s.npy 2>err
+    lat-convert s.npy -o s.back.lat 2>err
+    same s.lat s.back.lat
+    lat-convert s.back.lat -o again.npy 2>err
+    cmp s.npy again.npy
+    # What NumPy makes of it is no file of lat-convert.
+    "$PYTHON" -c 'import numpy as np; np.save("numpy.npy", np.load("two.npy"))'
+    cmp <(tail -c +129 two.npy) <(tail -c +129 numpy.npy)
+    refused "numpy.npy: axes 0 and 4 of the array have 4 values each: expected --order" numpy.npy
+}
+
 @test "VOGT: any SU(N), both precisions, both byte orders" {
     local n p order
     for n in 2 3 4; do

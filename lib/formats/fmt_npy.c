@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fmt_npy.c: links as a NumPy array of complex numbers, [mu][t][z][y][x][row][column], as PyQUDA
- * writes it, or [t][z][y][x][mu][row][column]. Nothing in it says which axis is which: --order. */
+ * writes it, or [t][z][y][x][mu][row][column]. Nothing in it says which axis is which: --order. Of
+ * files of lat-convert the mark in the head says it. */
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
@@ -55,7 +56,8 @@ static int begin(lat_input *in, lat_header *head, lat_payload *p, lat_read_conte
         return lat_fail("%s: expected an array in C's order, found Fortran's "
                         "(numpy.ascontiguousarray)",
                         name);
-    if (!r->hints.ordered && array.extent[0] == 4 && array.extent[4] == 4)
+    r->vouched = array.marked && !r->hints.ordered;
+    if (!r->hints.ordered && !array.marked && array.extent[0] == 4 && array.extent[4] == 4)
         return lat_fail(
             "%s: axes 0 and 4 of the array have 4 values each: expected --order "
             "links,t,z,y,x or --order t,z,y,x,links, which says where the directions are",
@@ -90,6 +92,7 @@ static int write_head(lat_output *out, const lat_header *head, LAT_UNUSED const 
     snprintf(shape, sizeof shape, "4, %d, %d, %d, %d, %d, %d", d[3], d[2], d[1], d[0], head->nc,
              head->nc);
     lat_npy_print(b, head->real, shape);
+    lat_npy_mark(b);
     return lat_output_write(out, b, LAT_NPY_HEAD);
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include "base/bytes.h"
 
+#define MARK '\t'
+
 /* Behind the mark and the version (1 to 3) the length of a dict of Python, of 2 bytes or 4, and the
  * dict. */
 size_t lat_npy_text(const unsigned char *b, size_t n, char text[LAT_NPY_MOST])
@@ -20,7 +22,8 @@ size_t lat_npy_text(const unsigned char *b, size_t n, char text[LAT_NPY_MOST])
         return 0;
     memcpy(text, b + head, length);
     text[length] = '\0';
-    for (size_t i = length; i > 0 && (text[i - 1] == ' ' || text[i - 1] == '\n'); i--)
+    for (size_t i = length;
+         i > 0 && (text[i - 1] == ' ' || text[i - 1] == MARK || text[i - 1] == '\n'); i--)
         text[i - 1] = '\0';
     return head + length;
 }
@@ -48,7 +51,8 @@ size_t lat_npy_parse(const unsigned char *b, size_t n, lat_npy *array)
         return 0;
     *array = (lat_npy){.real = bytes == 16 ? LAT_F64 : LAT_F32,
                        .big = descr[strlen("'descr': '")] == '>',
-                       .fortran = strstr(text, "'fortran_order': True") != NULL};
+                       .fortran = strstr(text, "'fortran_order': True") != NULL,
+                       .marked = b[head - 2] == MARK};
     return *take_shape(shape + strlen("'shape': ("), array) == ')' ? head : 0;
 }
 
@@ -61,3 +65,5 @@ void lat_npy_print(char b[LAT_NPY_HEAD + 1], lat_real real, const char *shape)
     memset(b + n, ' ', (size_t)(LAT_NPY_HEAD - n));
     b[LAT_NPY_HEAD - 1] = '\n';
 }
+
+void lat_npy_mark(char b[LAT_NPY_HEAD + 1]) { b[LAT_NPY_HEAD - 2] = MARK; }

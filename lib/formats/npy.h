@@ -16,6 +16,7 @@ typedef struct lat_npy {
     uint64_t extent[LAT_NPY_RANK];
     lat_real real;
     bool big, fortran; /* fortran: the first index is the fastest */
+    bool marked;       /* by lat_npy_mark */
 } lat_npy;
 
 /* Bytes of the head that b begins with; 0: it is none. text: what it says; parse: of an array of
@@ -25,3 +26,7 @@ size_t lat_npy_parse(const unsigned char *b, size_t n, lat_npy *array);
 
 /* The head of an array in C's order and little endian, into b; `shape` as Python writes it. */
 void lat_npy_print(char b[LAT_NPY_HEAD + 1], lat_real real, const char *shape);
+
+/* Marks the head as ours, which says what the axes are: the last blank of its padding becomes a
+ * tab, and is white space to other readers. */
+void lat_npy_mark(char b[LAT_NPY_HEAD + 1]);
