@@ -294,6 +294,23 @@ lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residua
     lat-quark a.lat | cmp - d
 }
 
+@test "docs/momentum.md has every column, and says what p and -p are" {
+    local prop=(lat-solve -q --kappa .12 --boundary p,p,p,p --source) column
+    lat-start weak --dims 2,2,4,4 --epsilon .1 | lat-orelax --theta 1e-12 -o u.lat
+    "${prop[@]}" momentum:0,0,1,1 u.lat -o 1.lat
+    "${prop[@]}" momentum:0,1,0,1 u.lat -o 2.lat
+    "${prop[@]}" point:0,0,0,0 u.lat -o p.lat
+    { lat-quark 1.lat; lat-quark --mean 1.lat; lat-quark --vertex --second 2.lat 1.lat; } | grep ^conf | tr '\t' '\n' | sort -u >columns
+    [ "$(wc -l <columns)" -gt 30 ]
+    while read -r column; do
+        [[ $column == *_error ]] || grep -qw -- "$column" "$ROOT/docs/momentum.md" || { echo "no $column"; return 1; }
+    done <columns
+    lat-quark --momenta 0,0,1,1/0,0,-1,-1/0,0,0,0 p.lat | awk -F'\t' '
+        NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+        { p = $c["pz"]; trace[p] = $c["trace"]; Zq[p] = $c["Zq"]; M[p] = $c["M"] }
+        END { exit !(trace[1] != trace[-1] && (trace[1] / trace[-1] - 1)^2 < 1e-2 && Zq[0] == "nan" && M[0] == "nan" && trace[0] != "nan") }'
+}
+
 @test "rows end in lattice, group and ensemble, of legs, too; lat-stat refuses ratios, and averages those that --value names" {
     local i n
     for i in 1 2 3; do
