@@ -249,6 +249,101 @@ END
     run -1 grep "each rank" said
 }
 
+# both N FILE: one rank and N ranks of two hosts make the same of a foreign file: output, sentences and status; `said` has what -v says.
+both() {
+    local at=0 n=0
+    rm -f one.lat two.lat
+    lat-smear stout:0.1,1 -@ 1 --no-provenance "$2" -o one.lat 2>one.err || at=$?
+    two_hosts lat-smear stout:0.1,1 -@ 1 -v -n "$1" --no-provenance "$2" -o two.lat 2>said || n=$?
+    grep -v -e ' on this host, ' -e ' each rank reads ' -e ' each rank writes ' said >two.err || true
+    diff one.err two.err || { echo "$1 ranks, $2"; return 1; }
+    [ "$at" = "$n" ] || { echo "$1 ranks, $2: status $at and $n"; return 1; }
+    [ -e one.lat ] || [ ! -e two.lat ] || return 1
+    [ ! -e one.lat ] || cmp one.lat two.lat
+}
+
+beside() { both "$@" && grep -q "$2: each rank reads its slices" said; }
+
+# foreign: samples of formats in the folder s, by a writer that has no line of our code.
+foreign() {
+    command -v python3 >/dev/null || skip "no python3"
+    export PYTHONDONTWRITEBYTECODE=1 MAKE=$BATS_TEST_DIRNAME/make_foreign.py
+    lat-start weak --dims 6,4,2,10 --seed 3 -o double.lat
+    lat-convert --to ildg double.lat -o double.ildg
+    lat-convert --to ildg --precision single double.lat -o single.ildg
+    lat-start weak -N 2 --dims 6,4,2,10 --seed 4 | lat-convert --to ildg -o su2.ildg
+    mkdir s
+    "$BATS_TEST_DIRNAME/make_samples.py" s single.ildg double.ildg su2.ildg
+    lat-convert double.lat -o s/npy.npy
+    lat-convert double.lat -o s/hdf5.h5
+    "$MAKE" openqcd double.ildg s/pyquda header=tzyx
+}
+
+@test "ranks read foreign files side by side, whose slices have places: the field of one rank, in every order and byte order" {
+    local file n=1
+    foreign
+    for file in nersc_big32 nersc_little32_bare nersc_su2 ildg_double_xlf scidac_single milc_big milc_double fnal_little bmw \
+        openqcd ddalphaamg pyquda hirep_quaternions vogt_double szin npy.npy; do
+        n=$((n % 4 + 1))
+        beside $((n > 1 ? n : 5)) s/$file
+        [ -e two.lat ]
+    done
+    for file in milc_list_of_sites hdf5.h5; do # a list of sites, chunks: through rank 0
+        both 3 s/$file
+        run -1 grep "each rank reads" said
+    done
+    nothing_left
+}
+
+@test "damage in the part of any rank, and files too short and too long, are found as by one rank" {
+    local file at bytes n=1
+    foreign
+    for file in nersc_big64_3x3 ildg_double_qio milc_little openqcd; do
+        bytes=$(stat -c %s s/$file)
+        for at in $((bytes / 10)) $((bytes / 2)) $((bytes - 2000)); do
+            n=$((n % 3 + 1))
+            cp s/$file bad
+            printf '\377%.0s' {1..9} | dd of=bad bs=1 seek="$at" conv=notrunc status=none # a number that is not finite
+            beside $((n + 1)) bad
+            [ ! -e two.lat ]
+        done
+        head -c $((bytes / 2)) s/$file >bad
+        both 3 bad
+        [ ! -e two.lat ]
+        { cat s/$file; echo and more; } >bad
+        both 3 bad
+        [ ! -e two.lat ]
+    done
+    nothing_left
+}
+
+@test "ranks that read side by side find boundaries, and links that are not in the group, as one rank does" {
+    local of
+    foreign
+    for of in antiperiodic antiperiodic:x open open:z:0,antiperiodic open:t:4 fat nan zero:xy:3; do
+        "$MAKE" lime double.ildg bad records=format,data,checksum spoil=$of
+        beside 3 bad
+    done
+    "$MAKE" openqcd double.ildg bad spoil=open
+    beside 4 bad
+    nothing_left
+}
+
+@test "a foreign file that one host does not have, or from a pipe, is read by rank 0" {
+    local file
+    foreign
+    for file in nersc_big32 openqcd; do
+        beside 3 "$PWD/s/$file"
+        mv two.lat three.lat
+        ELSEWHERE=/s/$file both 3 "$PWD/s/$file"
+        run -1 grep "each rank reads" said
+        cmp three.lat two.lat
+        two_hosts lat-smear stout:0.1,1 -@ 1 -v -n 3 --no-provenance - <s/$file -o two.lat 2>said
+        run -1 grep "each rank reads" said
+        cmp three.lat two.lat
+    done
+}
+
 # Rank 0 has the threads of all then, where they are shared.
 @test "links of 80 MB that ranks bring into a file in memory are the same bytes as on a disk and through a pipe" {
     local folder=/dev/shm/lat-ranks.$$ fix=(lat-orelax -q --device cpu --theta 1e9 --no-provenance in.lat)

@@ -2,6 +2,7 @@
 /* comm.c: the communicator of a single rank, and functions for any communicator. */
 #include "comm.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "report.h"
@@ -98,4 +99,19 @@ int lat_agree(const lat_comm *comm, int rc)
     if (bad > 0 && rc >= 0)
         return lat_fail(LAT_ANOTHER_FAILED);
     return bad > 0 ? -1 : 0;
+}
+
+int lat_agree_on_first(const lat_comm *comm, int rc)
+{
+    char sentence[LAT_SENTENCE];
+    double first = rc ? -comm->rank : -comm->size; /* the largest is the first rank's */
+    if (comm->max(comm, &first, 1))
+        return -1;
+    if (first == -comm->size)
+        return 0;
+    snprintf(sentence, sizeof sentence, "%s", lat_error());
+    if (comm->broadcast(comm, sentence, sizeof sentence, (int)-first))
+        return -1;
+    lat_error_clear();
+    return lat_fail("%s", sentence);
 }

@@ -116,3 +116,7 @@ int lat_begin_slices(const lat_comm *comm, void *slices, int count, size_t slice
  * one has not, lat_error says LAT_ANOTHER_FAILED. */
 int lat_agree(const lat_comm *comm, int rc);
 #define LAT_ANOTHER_FAILED "another rank has failed"
+
+/* The same; all ranks have the sentence of the first one that has failed, which one rank alone
+ * would have found. */
+int lat_agree_on_first(const lat_comm *comm, int rc);

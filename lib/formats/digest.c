@@ -142,3 +142,14 @@ void lat_scidac_digest(void *sum, const unsigned char *bytes, size_t sites, size
         s->b ^= b;
     }
 }
+
+void lat_sum_add(lat_digest *digest, lat_sum *sum, const lat_sum *other)
+{
+    if (digest == lat_nersc_digest) {
+        sum->nersc.big += other->nersc.big;
+        sum->nersc.little += other->nersc.little;
+        return;
+    }
+    for (size_t i = 0; i < sizeof sum->words / sizeof *sum->words; i++)
+        sum->words[i] ^= other->words[i];
+}

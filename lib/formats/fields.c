@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "common/options.h"
+#include "file_beside.h"
 #include "file_reader.h"
 #include "quarks.h"
 #include "stream/stream.h"
@@ -16,7 +17,7 @@ extern const lat_format lat_format_lat;
 typedef struct known {
     enum { NOTHING, STREAM, LINKS, QUARKS } kind; /* the last two: foreign; the same on all ranks */
     bool read;                                    /* the one field of a foreign file */
-    const lat_format *format;                     /* on rank 0 */
+    const lat_format *format;
 } known;
 
 lat_read_context lat_fields_context(void)
@@ -40,40 +41,32 @@ static known *recognise(lat_input *in)
 {
     const lat_comm *comm = lat_input_comm(in);
     known *k = lat_input_attach(in, LAT_ATTACH_FORMAT, sizeof *k);
-    int kind;
+    int n = 0;
     if (!k || k->kind != NOTHING)
         return k;
-    if (comm->rank == 0)
-        k->format = lat_fields_format(in);
-    kind = !k->format ? NOTHING : k->format->quarks ? QUARKS : k->format->stream ? STREAM : LINKS;
-    if (comm->broadcast(comm, &kind, sizeof kind, 0) || kind == NOTHING)
+    const lat_format *format = comm->rank == 0 ? lat_fields_format(in) : NULL;
+    while (lat_formats[n] && lat_formats[n] != format)
+        n++;
+    if (comm->broadcast(comm, &n, sizeof n, 0) || !(k->format = lat_formats[n]))
         return NULL;
-    k->kind = kind;
+    k->kind = k->format->quarks ? QUARKS : k->format->stream ? STREAM : LINKS;
     return k;
 }
 
-/* Reads and verifies it: once, as a whole, if this rank is alone; else what needs all slices stays
- * in memory. */
-static int open_and_verify(lat_input *in, const lat_format *format, lat_file_reader *s, bool whole)
-{
-    const lat_read_context r = lat_fields_context();
-    if (lat_file_reader_open(s, in, format, &r, whole) <= 0)
-        return -1;
-    if (lat_file_reader_first(s, false, NULL, NULL, NULL) == 0)
-        return 0;
-    lat_file_reader_close(s);
-    return -1;
-}
-
+/* Reads and verifies it once, as a whole. */
 static int read_alone(lat_input *in, const lat_format *format, lat_field *f)
 {
+    const lat_read_context r = lat_fields_context();
     lat_file_reader s;
-    if (open_and_verify(in, format, &s, true))
+    if (lat_file_reader_open(&s, in, format, &r, true) <= 0)
         return -1;
-    *f = s.f;
-    s.f = (lat_field){.data = NULL};
+    const int rc = lat_file_reader_first(&s, false, NULL, NULL, NULL);
+    if (rc == 0) {
+        *f = s.f;
+        s.f = (lat_field){.data = NULL};
+    }
     lat_file_reader_close(&s);
-    return 0;
+    return rc;
 }
 
 typedef struct position {
@@ -98,19 +91,30 @@ static int share(const lat_comm *comm, lat_field *f, int rc, lat_file_reader *s)
     return rc == 0 ? lat_stream_share_slices(f, next_slices, &(position){.s = s}) : -1;
 }
 
+/* Rank 0 reads for all. */
+static int read_for_all(lat_file_reader *s, const lat_comm *comm, lat_field *f)
+{
+    int rc = comm->rank == 0 ? lat_file_reader_first(s, false, NULL, NULL, NULL) : 0;
+    if (lat_agree(comm, rc))
+        return -1;
+    if (comm->rank == 0)
+        rc = lat_header_copy(&f->head, &s->f.head);
+    return share(comm, f, rc, s);
+}
+
 static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
 {
     const lat_comm *comm = lat_input_comm(in);
-    const bool reads = comm->rank == 0;
+    const lat_read_context r = lat_fields_context();
     lat_file_reader s = {.in = in};
-    int rc = lat_agree(comm, reads ? open_and_verify(in, format, &s, false) : 0);
-    if (rc)
-        return -1; /* the reader, if there is one, has closed itself */
-    if (reads && lat_header_copy(&f->head, &s.f.head))
-        rc = -1;
-    rc = share(comm, f, rc, &s);
-    if (reads)
-        lat_file_reader_close(&s);
+    bool beside;
+    int rc = comm->rank == 0 && lat_file_reader_open(&s, in, format, &r, false) <= 0 ? -1 : 0;
+    if (lat_agree(comm, rc))
+        return -1;
+    rc = lat_file_everywhere(&s, in, format, &beside);
+    if (rc == 0)
+        rc = beside ? lat_file_read_beside(&s, f) : read_for_all(&s, comm, f);
+    lat_file_reader_close(&s);
     return rc;
 }
 

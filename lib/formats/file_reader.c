@@ -127,7 +127,8 @@ static int next_slices(lat_file_reader *s, lat_stream_reader *r, void *slices, i
 {
     if (r)
         return lat_stream_get(r, slices, count) < 0 ? -1 : 0;
-    if (lat_payload_read(s->in, &s->f.head, &s->p, slices, first, count))
+    if (s->picks ? lat_payload_pick(s->in, s->at, &s->f.head, &s->p, slices, first, count)
+                 : lat_payload_read(s->in, &s->f.head, &s->p, slices, first, count))
         return -1;
     lat_flip_signs(&s->f.head, s->signs, slices, first, count);
     return 0;
@@ -194,6 +195,16 @@ int lat_file_reader_get(lat_file_reader *s, void *slices, int first, int count)
     return first + count < lat_slices(head) ? 0 : lat_input_rewind(s->in, s->at);
 }
 
+int lat_file_reader_pick(lat_file_reader *s, void *slices, int first, int count)
+{
+    s->picks = true;
+    s->whole = false;
+    if (!s->fresh)
+        s->p.digest = NULL;
+    s->fresh = false;
+    return next_slices(s, NULL, slices, first, count);
+}
+
 /* ---- the first pass -------------------------------------------------------------------------- */
 
 typedef struct first_pass {
@@ -240,19 +251,24 @@ static int verify_stream(lat_file_reader *s, const lat_slice_sums *sums)
     return 0;
 }
 
-/* 1: the links have to be read once more. */
-static int verify_foreign(lat_file_reader *s, const lat_slice_sums *sums)
+int lat_file_reader_end(lat_file_reader *s, const lat_slice_sums *sums)
 {
     lat_header *h = &s->f.head;
     lat_measure_means(h, sums, &h->plaquette, &h->link_trace);
-    if (s->validated)
+    if (s->validated || !s->format->end)
         return 0;
-    const int rc = s->format->end ? s->format->end(s->in, &s->f, &s->p, &s->r) : 0;
-    if (rc == 1 && !s->whole) {
-        memset(&s->p.sum, 0, sizeof s->p.sum);
-        return lat_input_rewind(s->in, s->at) < 0 ? -1 : (s->fresh = true, 1);
-    }
-    if (rc)
+    const int rc = s->format->end(s->in, &s->f, &s->p, &s->r);
+    if (rc != 1 || s->whole)
+        return rc;
+    memset(&s->p.sum, 0, sizeof s->p.sum);
+    return lat_input_rewind(s->in, s->at) < 0 ? -1 : (s->fresh = true, 1);
+}
+
+int lat_file_reader_verify(lat_file_reader *s, const lat_slice_sums *sums)
+{
+    lat_header *h = &s->f.head;
+    const int rc = lat_file_reader_end(s, sums);
+    if (rc || s->validated)
         return rc;
     const int signs = lat_expect_end(s->in, s->r.force) < 0 ? -1 : lat_validate(s, sums);
     s->validated = true;
@@ -272,7 +288,7 @@ static int pass_once(lat_file_reader *s, bool at_once, first_pass *l)
         || (l->measurement && lat_slicewise_end(l->measurement, &sums) < 0))
         return -1;
     if (!s->format->stream)
-        return verify_foreign(s, &sums);
+        return lat_file_reader_verify(s, &sums);
     return l->measurement ? verify_stream(s, &sums) : 0;
 }
 

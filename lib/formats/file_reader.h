@@ -21,6 +21,7 @@ typedef struct lat_file_reader {
     lat_payload p;           /* not of our stream */
     uint64_t at;             /* byte where the links begin */
     bool whole;              /* keeps the whole field in memory */
+    bool picks;              /* reads slices at their places, lat_payload_pick */
     bool fresh;              /* no pass has begun */
     bool validated;          /* the links were compared with what the file states */
     int signs[LAT_MAX_DIMS]; /* signs[mu] - 1: the slice along mu whose links have another sign in
@@ -41,12 +42,22 @@ int lat_file_reader_each(lat_file_reader *s, bool at_once, lat_slices_fn *fn, vo
  * caller, from slice 0 on in their order. The last ones make sure that the file has not changed. */
 int lat_file_reader_get(lat_file_reader *s, void *slices, int first, int count);
 
+/* The same of a file whose slices have their places (lat_payload_placed), any of them; from the
+ * first call on, the reader keeps nothing in memory. Until lat_file_reader_each it is the first
+ * pass. */
+int lat_file_reader_pick(lat_file_reader *s, void *slices, int first, int count);
+
 /* The first pass: what the file states is verified, and f.head gets plaquette and link trace. fn
  * (may be NULL) is called for all slices. `restart` (may be NULL) is called before the first slice,
  * and again whenever the file has to be read in another way. */
 typedef int lat_restart_fn(void *context);
 int lat_file_reader_first(lat_file_reader *s, bool at_once, lat_restart_fn *restart,
                           lat_slices_fn *fn, void *context);
+
+/* What lat_file_reader_first does after the links of a foreign file, and `sums` of them: 0; -1; or
+ * 1: the links have to be read once more. `verify` does it, `end` only what the format does. */
+int lat_file_reader_end(lat_file_reader *s, const lat_slice_sums *sums);
+int lat_file_reader_verify(lat_file_reader *s, const lat_slice_sums *sums);
 
 /* validate.c: are the links the gauge field that the file states? -1 where numbers are not finite;
  * lat_mismatch where links are not in SU(N), or plaquette or link trace are not those in r. Open

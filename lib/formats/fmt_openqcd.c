@@ -17,7 +17,7 @@
 
 #define HEAD 24
 
-extern const lat_format lat_format_ddalphaamg;
+extern const lat_format lat_format_openqcd, lat_format_ddalphaamg;
 
 static bool probe(const unsigned char *b, size_t n, int64_t size)
 {
@@ -123,6 +123,18 @@ static int rearrange(lat_field *f, program from, program to)
     return 0;
 }
 
+/* The same to a field in memory; or else to how it is read. */
+static int read_as(lat_field *f, lat_payload *p, program from, program to)
+{
+    if (f->data)
+        return rearrange(f, from, to);
+    if ((from == OPENQCD) != (to == OPENQCD))
+        exchange_x_z(&f->head.geom);
+    *p = to == DDALPHAAMG ? lat_format_ddalphaamg.stored : lat_format_openqcd.stored;
+    p->rows = f->head.nc;
+    return 0;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool all_even(const lat_geometry *geom)
@@ -202,7 +214,7 @@ static int say_program(const char *name, lat_header *head, program found, const 
                           pyquda ? "openQCD with the header T, Z, Y, X" : "DDalphaAMG");
 }
 
-static int end_openqcd(lat_input *in, lat_field *f, LAT_UNUSED lat_payload *p, lat_read_context *r)
+static int end_openqcd(lat_input *in, lat_field *f, lat_payload *p, lat_read_context *r)
 {
     order_test *d = r->state;
     if (d->now == d->count) /* none fitted: lat_validate reports the first one */
@@ -214,7 +226,7 @@ static int end_openqcd(lat_input *in, lat_field *f, LAT_UNUSED lat_payload *p, l
         return d->now ? say_program(lat_input_name(in), &f->head, now, d, r) : 0;
     if (++d->now == d->count && told(d))
         return say_program(lat_input_name(in), &f->head, now, d, r);
-    return rearrange(f, now, d->tried[d->now % d->count]) < 0 ? -1 : 1;
+    return read_as(f, p, now, d->tried[d->now % d->count]) < 0 ? -1 : 1;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -257,7 +269,7 @@ const lat_format lat_format_openqcd = {
     .begin = begin_openqcd,
     .end = end_openqcd,
     .admit = even_only,
-    .stored = {.map = map_openqcd},
+    .stored = {.map = map_openqcd, .map_ahead = true},
     .head = head_openqcd,
 };
 

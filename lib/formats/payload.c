@@ -110,6 +110,29 @@ bool lat_payload_sliced(const lat_payload *p, const lat_header *head)
            && lat_order_sliced(&p->order, head->geom.nd);
 }
 
+/* Pieces of equal length, one after the other, each of which has all slices of the last axis in
+ * their order: one for each direction or parity that is slower than this axis. 0: there are none.
+ */
+static size_t pieces(const lat_payload *p, const lat_header *head)
+{
+    const char *s = p->order.sites, last = "xyzt"[head->geom.nd - 1];
+    size_t n = 1;
+    if (p->sites || p->read_reals || p->read_links || p->map)
+        return p->map && p->map_ahead;
+    for (; *s && *s != last; s++) {
+        if (*s != 'l' && (*s != 'p' || lat_slice_sites(head) % 2))
+            return 0;
+        n *= *s == 'l' ? (size_t)head->geom.nd : 2;
+    }
+    return n;
+}
+
+bool lat_payload_placed(const lat_payload *p, const lat_header *head)
+{
+    /* A checksum counts each site once, and so as a whole. */
+    return p->digest ? lat_payload_sliced(p, head) : pieces(p, head) > 0;
+}
+
 /* Are matrices in another order, or stored in another way, than in memory? (Missing rows apart.) */
 static bool reordered(const lat_payload *p)
 {
@@ -156,7 +179,8 @@ static void reshape(void *matrix, lat_link_shape shape, size_t nc, size_t real)
         }
 }
 
-/* Slices on their way between a file and memory: sites begin .. end-1 of the file. */
+/* Slices on their way between a file and memory: sites begin .. end-1 of the file, those of whose
+ * matrices that are not in the slices are left out. */
 typedef struct transfer {
     lat_input *in;
     lat_output *out; /* of writing; NULL: nothing is written, only the checksum is computed */
@@ -166,6 +190,7 @@ typedef struct transfer {
     lat_payload *p;
     char *slices;
     size_t begin, end;
+    size_t first, matrices;            /* of the slices, in natural order */
     size_t nd, link_reals, full_reals; /* reals of a matrix in the file and in memory */
     size_t site_bytes;                 /* in the file */
     size_t sites;                      /* of a chunk */
@@ -182,6 +207,8 @@ static transfer transfer_of(const lat_header *head, lat_payload *p, const void *
                   .slices = (char *)slices, /* of writing, they are not changed */
                   .begin = (size_t)first * slice,
                   .end = (size_t)(first + count) * slice,
+                  .first = (size_t)first * lat_slice_matrices(head),
+                  .matrices = (size_t)count * lat_slice_matrices(head),
                   .nd = (size_t)head->geom.nd,
                   .link_reals = 2 * nc * (size_t)p->rows,
                   .full_reals = 2 * nc * nc,
@@ -237,8 +264,7 @@ static void pack(const transfer *w, size_t matrix, unsigned char *to)
 /* A chunk, from site `at` of the file on, of matrices that are reordered or lack a row. */
 static void map_chunk(const transfer *w, unsigned char *chunk, size_t at)
 {
-    const size_t count = chunk_sites(w, at) * w->nd, before = w->begin * w->nd,
-                 bytes = w->link_reals * (size_t)w->head->real;
+    const size_t count = chunk_sites(w, at) * w->nd, bytes = w->link_reals * (size_t)w->head->real;
 #pragma omp parallel for schedule(static)
     for (size_t first = 0; first < count; first += BATCH) {
         const size_t n = count - first < BATCH ? count - first : BATCH;
@@ -246,9 +272,9 @@ static void map_chunk(const transfer *w, unsigned char *chunk, size_t at)
         map_matrices(&w->head->geom, w->p, at * w->nd + first, n, matrix);
         for (size_t i = 0; i < n; i++)
             if (w->writes)
-                pack(w, matrix[i] - before, chunk + (first + i) * bytes);
-            else
-                unpack(w, matrix[i] - before, chunk + (first + i) * bytes);
+                pack(w, matrix[i] - w->first, chunk + (first + i) * bytes);
+            else if (matrix[i] - w->first < w->matrices) /* not below w->first either */
+                unpack(w, matrix[i] - w->first, chunk + (first + i) * bytes);
     }
 }
 
@@ -348,6 +374,41 @@ int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void
         lat_error_clear();
     }
     return one_by_one(&w);
+}
+
+/* Sites w->begin .. w->end-1 of the file, whose links begin at byte `links`. */
+static int pick(transfer *w, uint64_t links)
+{
+    const lat_sum before = w->p->sum;
+    const uint64_t skipped = w->begin * w->site_bytes;
+    w->offset = links + skipped;
+    if (all_threads(w))
+        return 0;
+    w->p->sum = before; /* as in lat_payload_read */
+    lat_error_clear();
+    return lat_input_skip(w->in, skipped) < 0 || one_by_one(w) < 0 ? -1
+                                                                   : lat_input_rewind(w->in, links);
+}
+
+int lat_payload_pick(lat_input *in, uint64_t links, const lat_header *head, lat_payload *p,
+                     void *slices, int first, int count)
+{
+    const size_t nd = (size_t)head->geom.nd, n = pieces(p, head), all = (size_t)lat_slices(head),
+                 piece = lat_header_matrices(head) / n, slice = piece / all;
+    transfer w = transfer_of(head, p, slices, first, count);
+    int rc = 0;
+    w.in = in;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const size_t from = i * piece + (size_t)first * slice;
+        w.begin = from / nd;
+        w.end = (from + (size_t)count * slice + nd - 1) / nd;
+        rc = pick(&w, links);
+    }
+    if (rc || !p->map || (size_t)count == all)
+        return rc;
+    w.begin = (size_t)(first + count) % all * lat_slice_sites(head);
+    w.end = w.begin + lat_slice_sites(head);
+    return pick(&w, links);
 }
 
 int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,

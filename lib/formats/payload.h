@@ -36,6 +36,7 @@ struct lat_payload {
     lat_order order;      /* of the file; if it is no such order, one of the next two */
     uint32_t *sites;      /* sites[i] = natural index of the file's site i (reading only); owned */
     lat_matrix_map *map;
+    bool map_ahead; /* it keeps slices, except for matrices that are in the part of the next one */
     lat_read_reals *read_reals; /* NULL: the file has bytes */
     size_t reals_read;          /* so far */
     lat_read_links *read_links; /* NULL: the file has matrices */
@@ -62,6 +63,15 @@ bool lat_payload_sliced(const lat_payload *p, const lat_header *head);
  * all at once where they are not one after the other. 0 or -1. */
 int lat_payload_read(lat_input *in, const lat_header *head, lat_payload *p, void *slices, int first,
                      int count);
+
+/* Are slices of the last axis in pieces whose places are known, in bytes? Then those that one wants
+ * are read alone. */
+bool lat_payload_placed(const lat_payload *p, const lat_header *head);
+
+/* Reads slices first .. first + count - 1 of such a file, whose links begin at byte `links`. The
+ * position in the input is there before and after. 0 or -1. */
+int lat_payload_pick(lat_input *in, uint64_t links, const lat_header *head, lat_payload *p,
+                     void *slices, int first, int count);
 
 /* Writes them; with out NULL it computes the checksum only, for formats with it in the header. */
 int lat_payload_write(lat_output *out, const lat_header *head, lat_payload *p, const void *slices,

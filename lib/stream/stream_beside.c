@@ -7,7 +7,6 @@
  * of the CRC are counted where they begin. Where blocks are compressed, rank 0 finds those that
  * others read; and each rank keeps those that it writes until it knows how long those of the ranks
  * before are. */
-#include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/memory.h"
@@ -22,23 +21,6 @@
 static size_t bytes_before(const lat_pipeline *p, int first)
 {
     return p->bytes / (size_t)lat_slices(p->head) * (size_t)first;
-}
-
-/* As lat_agree; all ranks have the sentence of the first one that has failed, which one rank alone
- * would have found. */
-static int agree_on_first(const lat_comm *comm, int rc)
-{
-    char sentence[LAT_SENTENCE];
-    double first = rc ? -comm->rank : -comm->size; /* the largest is the first rank's */
-    if (comm->max(comm, &first, 1))
-        return -1;
-    if (first == -comm->size)
-        return 0;
-    snprintf(sentence, sizeof sentence, "%s", lat_error());
-    if (comm->broadcast(comm, sentence, sizeof sentence, (int)-first))
-        return -1;
-    lat_error_clear();
-    return lat_fail("%s", sentence);
 }
 
 /* What a rank says of the blocks that begin in its slices. */
@@ -136,7 +118,7 @@ static int read_own(lat_stream_reader *r, lat_field *f, uint64_t *at)
         return -1;
     rc = lat_rc(seek(r, slab.first, at[comm->rank])
                 || lat_stream_get_stored(r, f->data, slab.count));
-    if (agree_on_first(comm, rc))
+    if (lat_agree_on_first(comm, rc))
         return -1;
     const size_t block = r->p.block_bytes, begin = bytes_before(&r->p, slab.first);
     if (join(comm, &r->p, (begin + block - 1) / block, r->next))
@@ -153,7 +135,7 @@ int lat_beside_read(lat_input *in, lat_field *f, double *largest)
     const lat_comm *comm = f->comm;
     uint64_t *at = lat_alloc((size_t)comm->size + 1, sizeof *at, "places of ranks");
     lat_stream_reader *r = lat_stream_begin(in, &f->head);
-    int rc = agree_on_first(comm, r && at ? 0 : -1);
+    int rc = lat_agree_on_first(comm, r && at ? 0 : -1);
     if (rc == 0)
         rc = read_own(r, f, at);
     if (rc == 0) {
@@ -213,7 +195,7 @@ static int reserve(const lat_comm *comm, lat_output *out, uint64_t stored, uint6
     if (rc == 0 && comm->rank == 0 && !lat_output_reserve(out, sum, &first))
         rc = lat_output_flush(out) ? -1 : lat_fail("%s: cannot be written", lat_output_name(out));
     free(all);
-    rc = agree_on_first(comm, rc);
+    rc = lat_agree_on_first(comm, rc);
     *at = before;
     if (rc == 0 && (rc = comm->broadcast(comm, &first, sizeof first, 0)) == 0)
         *at += first;
@@ -241,7 +223,7 @@ static int write_packed(lat_stream_writer *w, const lat_comm *comm, size_t from,
     p->kept = lat_alloc(end - from, LAT_FRAME + lat_payload_bound(p->block_bytes),
                         "compressed blocks");
     int rc = p->kept ? lat_blocks_write(w, from, end) : -1;
-    rc = agree_on_first(comm, rc);
+    rc = lat_agree_on_first(comm, rc);
     if (rc == 0 && (rc = reserve(comm, w->out, p->kept_bytes, &at)) == 0) {
         const size_t n = p->kept_bytes;
 #pragma omp parallel for num_threads(p->threads)
@@ -263,19 +245,19 @@ static int write_own(lat_stream_writer *w, const lat_field *f)
     p->end = bytes_before(p, slab.first + slab.count);
     const size_t from = (p->begin + p->block_bytes - 1) / p->block_bytes,
                  end = (p->end + p->block_bytes - 1) / p->block_bytes;
-    if (agree_on_first(comm, complete_blocks(p, comm, from, end)))
+    if (lat_agree_on_first(comm, complete_blocks(p, comm, from, end)))
         return -1;
     int rc = (p->compressed ? write_packed : write_plain)(w, comm, from, end);
     if (rc == 0 && comm->rank > 0)
         rc = lat_output_settle(w->out);
-    return agree_on_first(comm, rc) ? -1 : join(comm, p, from, end);
+    return lat_agree_on_first(comm, rc) ? -1 : join(comm, p, from, end);
 }
 
 int lat_beside_write(lat_output *out, const lat_field *f, int store)
 {
     const lat_comm *comm = f->comm;
     lat_stream_writer *w = lat_stream_open(out, &f->head, store);
-    int rc = agree_on_first(comm, w ? 0 : -1);
+    int rc = lat_agree_on_first(comm, w ? 0 : -1);
     if (rc == 0)
         rc = write_own(w, f);
     if (rc || comm->rank > 0) {

@@ -199,6 +199,75 @@ static void check_order(const char *path)
     lat_field_free(&g);
 }
 
+/* ---- slices at their places ------------------------------------------------------------------ */
+
+/* Backward links of odd sites are kept with these, as openQCD does it: the part of slice t has its
+ * own links along x to z, and the t-links of the slice before. */
+static void map_before(const lat_geometry *geom, size_t first, size_t n, size_t *to)
+{
+    const size_t all = 4 * lat_volume(geom), slice = all / (size_t)geom->dims[3];
+    for (size_t i = 0; i < n; i++)
+        to[i] = (first + i) % 4 == 3 ? (first + i + all - slice) % all : first + i;
+}
+
+/* Any slices, read alone, are those of the whole; their checksums add up. */
+static void check_picks(const char *path, const lat_payload *how, lat_geometry geom)
+{
+    lat_field f = field_new(LAT_GAUGE, geom, 3, LAT_F64),
+              g = field_new(LAT_GAUGE, geom, 3, LAT_F64);
+    lat_payload wrote = *how, read = *how;
+    const size_t slice = lat_slice_bytes(&f.head);
+    const int all = lat_slices(&f.head);
+    fill(&f);
+    CHECK(lat_payload_placed(how, &f.head), "%s: no places", how->order.sites);
+    CHECK(write_file(path, &f, &wrote, all) == 0, "%s", lat_error());
+    lat_input *in = lat_input_open(path, &lat_comm_self);
+    for (int first = 0; first < all && in; first++)
+        for (int count = 1; count <= all - first; count++) {
+            lat_payload p = *how;
+            memset(g.data, 0, slice * (size_t)all);
+            CHECK(lat_payload_pick(in, 0, &f.head, &p, g.data, first, count) == 0, "%s",
+                  lat_error());
+            CHECK(memcmp(g.data, (char *)f.data + (size_t)first * slice, (size_t)count * slice)
+                      == 0,
+                  "order '%s': %d slices from %d on", how->order.sites, count, first);
+            CHECK(count == all || ((char *)g.data)[(size_t)count * slice] == 0, "one more");
+            CHECK(lat_input_offset(in) == 0, "moved");
+            if (count == 1 && how->digest)
+                lat_sum_add(how->digest, &read.sum, &p.sum);
+        }
+    CHECK(in && memcmp(&wrote.sum, &read.sum, sizeof read.sum) == 0, "other checksums");
+    lat_input_close(in);
+    lat_field_free(&f);
+    lat_field_free(&g);
+}
+
+static void check_places(const char *path)
+{
+    static const char *const orders[] = {"", "tzyx", "txyz", "ltzyx", "lptzyx", "ptzlyx"};
+    static lat_digest *const digests[] = {lat_nersc_digest, lat_milc_digest, lat_glu_digest_big,
+                                          lat_glu_digest_little, lat_scidac_digest};
+    const lat_geometry geom = {.nd = 4, .dims = {3, 2, 5, 7}},
+                       odd = {.nd = 4, .dims = {3, 1, 5, 7}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        lat_payload p = {.big = true, .rows = 2};
+        snprintf(p.order.sites, sizeof p.order.sites, "%s", orders[i]);
+        check_picks(path, &p, geom);
+        const lat_header head = {.geom = odd, .nc = 3, .real = LAT_F64};
+        if (strchr(orders[i], 'p'))
+            CHECK(!lat_payload_placed(&p, &head), "parities of odd slices are not equal");
+        else
+            check_picks(path, &p, odd);
+    }
+    for (size_t i = 0; i < sizeof digests / sizeof *digests; i++)
+        check_picks(path, &(lat_payload){.rows = 3, .digest = digests[i]}, geom);
+    check_picks(path, &(lat_payload){.rows = 3, .map = map_before, .map_ahead = true}, geom);
+    const lat_header head = {.geom = geom, .nc = 3, .real = LAT_F64};
+    const lat_payload across = {.rows = 3, .order = {.sites = "ztyx"}},
+                      summed = {.rows = 3, .order = {.sites = "ltzyx"}, .digest = lat_milc_digest};
+    CHECK(!lat_payload_placed(&across, &head) && !lat_payload_placed(&summed, &head), "places");
+}
+
 int main(void)
 {
     static unsigned char b[SITES * BYTES];
@@ -224,6 +293,8 @@ int main(void)
     check_chunks(path, 4, LAT_F32, true, 4);
     check_case("a list of sites puts each site where it says");
     check_order(path);
+    check_case("slices are read at their places");
+    check_places(path);
     unlink(path);
     return check_done();
 }
