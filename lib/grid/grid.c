@@ -37,10 +37,6 @@ static int check_gpus(const lat_grid *g)
         return lat_fail_usage("ranks with GPUs cut the last axis of a lattice alone: expected at "
                               "most %d ranks and no --grid, or --device cpu",
                               all->dims[all->nd - 1] / 2);
-    if (g->box.ranks[1] > 1)
-        return lat_fail_usage("spinors on GPUs: expected a --grid with one rank along y, or "
-                              "--device cpu, found %d",
-                              g->box.ranks[1]);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "site/random.h"
+#include "vector/faces.h"
 
 const int lat_column_numbers[LAT_VECTOR_COLUMNS] = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -43,7 +44,11 @@ bool lat_space_gpu_takes(const lat_geometry *lattice, const lat_comm *comm)
     lat_box box;
     if (comm->size == 1 || lat_box_of(comm, lattice, &box)) /* a grid will say what is wrong */
         return true;
-    return box.ranks[1] == 1 && dims[0] * dims[1] * (box.ranks[2] > 1 ? 1 : dims[2]) % 64 == 0;
+    uint32_t brick[2];
+    if (box.ranks[1] > 1)
+        return lat_gpu_brick((uint32_t)dims[0] / 2, (uint32_t)dims[1], brick)
+               && (uint32_t)box.count[1] % brick[1] == 0;
+    return dims[0] * dims[1] * (box.ranks[2] > 1 ? 1 : dims[2]) % 64 == 0;
 }
 
 int lat_spinor_colours(const lat_device *dev, int nc) { return dev->gpu ? 3 : nc; }

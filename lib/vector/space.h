@@ -152,8 +152,9 @@ lat_space *lat_space_open_in(lat_grid *grid, int nc, int columns,
                              const struct lat_temporal *temporal);
 void lat_space_close(lat_space *s); /* its batches are freed before; NULL is allowed */
 
-/* Do GPUs of these ranks take it? Several, where slices of t have a multiple of 64 sites, and where
- * ranks cut z, too, planes in z have. y is whole. */
+/* Do GPUs of these ranks take it? Several, where slices of t have a multiple of 64 sites, where
+ * ranks cut z, too, planes in z have, and where they cut y their parts have whole bricks (faces.h).
+ */
 bool lat_space_gpu_takes(const lat_geometry *lattice, const lat_comm *comm);
 
 /* Colours of a spinor in a device's memory: on a GPU 3, where the third one of SU(2) is zero. */

@@ -1458,10 +1458,11 @@ static void check_device(int cases)
 /* check_dirac bytes N DEVICE [GRID [TRANSPORT]]: on N ranks, what sums are and, of each plane in z,
  * checksums of spinors: a line for each step, so that the first one that differs says where to
  * look. On the CPU lanes are in boxes; in rows; in boxes on one rank and in rows on several. On a
- * GPU groups are bricks of 8 x 4, 8 x 4 and 2 x 16 sites. */
-static const char *const on_cpu[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"}, *const on_gpu[] = {
-                                                                            "8 8 8 10", "16 4 24 6",
-                                                                            "4 16 8 6"};
+ * GPU groups are bricks of 8 x 4, 8 x 4 and 2 x 16 sites. DEVICE "rows" is a GPU with lattices of
+ * which y may be cut: 6 rows of bricks of 8 x 4 sites, 2 of 2 x 16, 6 of 4 x 8. */
+static const char *const on_cpu[] = {"8 4 8 8", "6 2 4 10", "4 4 4 8"},
+                         *const on_gpu[] = {"8 8 8 10", "16 4 24 6", "4 16 8 6"},
+                         *const on_rows[] = {"16 24 4 10", "4 32 4 10", "8 48 4 8"};
 
 typedef struct bytes_case {
     const lat_comm *comm;
@@ -1576,7 +1577,9 @@ static void print_case(bytes_case *b)
 
 static int print_bytes(int argc, char **argv)
 {
-    const bool gpu = argc > 3 && !strcmp(argv[3], "gpu");
+    const bool rows = argc > 3 && !strcmp(argv[3], "rows"),
+               gpu = rows || (argc > 3 && !strcmp(argv[3], "gpu"));
+    const char *const *const lattices = rows ? on_rows : gpu ? on_gpu : on_cpu;
     lat_device_options options = {.choice = gpu ? LAT_DEVICE_GPU : LAT_DEVICE_CPU};
     int *const g = lat_comm_grid;
     if (argc > 4)
@@ -1589,7 +1592,7 @@ static int print_bytes(int argc, char **argv)
     /* Storages, boundaries, gauges; where it takes long each of them with some of the others. */
     for (int k = 0; k < (gpu ? 36 : 24); k += emulated(device) ? 7 : 1) {
         bytes_case b = {.comm = comm};
-        open_bytes(&b, device, (gpu ? on_gpu : on_cpu)[k % 3], (lat_storage)(k / 12), k % 3 != 1,
+        open_bytes(&b, device, lattices[k % 3], (lat_storage)(k / 12), k % 3 != 1,
                    k / 3 % 2 ? 1 : .3, k / 6 % 2);
         print_case(&b);
         close_bytes(&b);
@@ -1650,26 +1653,31 @@ static void set_nccl(const char *program)
     setenv("LAT_NCCL", file, 1);
 }
 
-/* GPUs cut t; z; both, in parts that are not equal. */
+/* GPUs cut t; z; y; two of them or all, in parts that are not equal. */
 static void check_gpu_ranks(const char *program)
 {
     static const struct {
         int ranks;
         const char *how;
-    } grids[] = {{2, "gpu 1,1,1,2"},        {2, "gpu 1,1,2,1"},     {4, "gpu 1,1,4,1"},
-                 {4, "gpu 1,1,2,2 staged"}, {6, "gpu 1,1,2,3"},     {2, "gpu 1,1,2,1 peer"},
-                 {3, "gpu 1,1,1,3 nccl"},   {6, "gpu 1,1,2,3 nccl"}};
-    char *one = bytes_of(program, 1, "gpu");
-    if (!CHECK(one != NULL, "one GPU"))
+    } grids[] = {{2, "gpu 1,1,1,2"},          {2, "gpu 1,1,2,1"},       {4, "gpu 1,1,4,1"},
+                 {4, "gpu 1,1,2,2 staged"},   {6, "gpu 1,1,2,3"},       {2, "gpu 1,1,2,1 peer"},
+                 {3, "gpu 1,1,1,3 nccl"},     {6, "gpu 1,1,2,3 nccl"},  {2, "rows 1,2,1,1 peer"},
+                 {4, "rows 1,2,1,2 staged"},  {4, "rows 1,2,2,1 peer"}, {8, "rows 1,2,2,2"},
+                 {6, "rows 1,2,1,3 peer"},    {8, "rows 1,2,2,2 nccl"}, {2, "rows 1,2,1,1 nccl"}};
+    char *const one[] = {bytes_of(program, 1, "gpu"), bytes_of(program, 1, "rows")};
+    if (!CHECK(one[0] && one[1], "one GPU"))
         return;
     for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
         if (strstr(grids[k].how, "nccl"))
             set_nccl(program);
-        if (!brief || grids[k].ranks == 6)
-            compare_bytes(one, program, grids[k].ranks, grids[k].how);
+        else
+            unsetenv("LAT_NCCL");
+        if (!brief || grids[k].ranks >= 6)
+            compare_bytes(one[grids[k].how[0] == 'r'], program, grids[k].ranks, grids[k].how);
     }
     unsetenv("LAT_NCCL");
-    free(one);
+    free(one[0]);
+    free(one[1]);
 }
 
 /* The last thread of a block first, where tests/emulator has the threads. */

@@ -236,15 +236,28 @@ static size_t gpu_site(const gpu_box *b, uint32_t i, int parity)
     return lat_site(b->lattice, x);
 }
 
+/* Number n of a face of a rank, among its sites. */
+static uint32_t gpu_face(const gpu_box *b, int side, uint32_t n)
+{
+    const uint32_t row = (uint32_t)b->box.count[0] / 2, rows = (uint32_t)b->box.count[1];
+    uint32_t zt;
+    if (side < LAT_Y_DOWN)
+        return lat_face_place(b->plane, b->slice, (uint32_t)b->box.count[3], side, n);
+    const uint32_t x = lat_face_place_y(row, n, &zt);
+    return x + (side == LAT_Y_UP ? rows - 1 : 0) * row + zt * b->plane;
+}
+
 /* Where a rank looks, at its site x, for the neighbour on a side: its number among the ghosts. */
 static uint32_t gpu_ghost(const gpu_box *b, size_t x, int side)
 {
     int c[LAT_MAX_DIMS];
     lat_coordinates(b->lattice, x, c);
     const uint32_t z = (uint32_t)(c[2] - b->box.first[2]), t = (uint32_t)(c[3] - b->box.first[3]),
-                   i = (uint32_t)(c[0] / 2 + c[1] * b->box.count[0] / 2) + z * b->plane
-                       + t * b->slice;
-    return side < LAT_Z_DOWN ? i - t * b->slice : lat_face_number_z(b->plane, b->slice, z, t, i);
+                   x = (uint32_t)c[0] / 2, row = (uint32_t)b->box.count[0] / 2,
+                   i = x + (uint32_t)(c[1] - b->box.first[1]) * row + z * b->plane + t * b->slice;
+    return side < LAT_Z_DOWN   ? i - t * b->slice
+           : side < LAT_Y_DOWN ? lat_face_number_z(b->plane, b->slice, z, t, i)
+                               : lat_face_number_y(row, x, z + (uint32_t)b->box.count[2] * t);
 }
 
 /* What a rank sends first, second, .. is what its neighbour looks for there. */
@@ -253,19 +266,17 @@ static void check_gpu_faces(const char *dims, const int ranks[LAT_MAX_DIMS])
     lat_geometry lattice;
     size_t wrong = 0, seen = 0;
     CHECK(lat_dims_parse(dims, &lattice) == 0, "%s", lat_error());
-    for (int r = 0; r < ranks[2] * ranks[3]; r++)
+    for (int r = 0; r < ranks[1] * ranks[2] * ranks[3]; r++)
         for (int k = 0; k < 2 * LAT_FACES; k++) {
-            const int side = k / 2, parity = k % 2, mu = side < LAT_Z_DOWN ? 3 : 2;
+            const int side = k / 2, parity = k % 2, mu = lat_face_axis(side);
             const gpu_box own = gpu_box_of(&lattice, ranks, r);
-            const uint32_t slices = (uint32_t)own.box.count[3],
-                           sites = mu == 3 ? own.slice : own.plane * slices;
+            const uint32_t sites = own.slice * (uint32_t)own.box.count[3]
+                                   / (uint32_t)own.box.count[mu];
             int step[LAT_MAX_DIMS] = {0};
             step[mu] = side % 2 ? 1 : -1;
             const gpu_box there = gpu_box_of(&lattice, ranks, lat_box_rank(&own.box, step));
             for (uint32_t n = 0; n < sites; n++) {
-                const size_t x = gpu_site(&own,
-                                          lat_face_place(own.plane, own.slice, slices, side, n),
-                                          parity),
+                const size_t x = gpu_site(&own, gpu_face(&own, side, n), parity),
                              next = lat_neighbour(&lattice, x, mu, step[mu]);
                 wrong += parity_of(&lattice, x) != parity || gpu_ghost(&there, next, side ^ 1) != n;
                 seen++;
@@ -455,6 +466,8 @@ int main(void)
     check_gpu_faces("8,4,8,6", (int[]){1, 1, 4, 1});
     check_gpu_faces("4,2,12,8", (int[]){1, 1, 3, 2});
     check_gpu_faces("2,6,4,7", (int[]){1, 1, 1, 3});
+    check_gpu_faces("6,4,4,6", (int[]){1, 2, 1, 1});
+    check_gpu_faces("4,12,4,7", (int[]){1, 3, 2, 2});
     check_case("blocks of multigrids: ghosts are the next rank's first face, lists have all sites");
     check_blocks("8,8,8,12", (int[]){4, 4, 4, 3}, (int[]){1, 1, 2, 2});
     check_blocks("8,4,8,12", (int[]){4, 2, 2, 3}, (int[]){1, 1, 4, 2});

@@ -12,10 +12,10 @@
  * ends, which it waits for before it reads spinors; links and clover matrices are older than any
  * hop.
  *
- * Several ranks: a slab of slices each, or a box where z is cut, too. The first blocks of a hop
- * send what a neighbour needs of each site of a face to its ghosts: in t two spins, in z all. Sites
- * of faces wait for them, chunk by chunk; those of the first and the last slice are in the middle
- * of the order. A chunk that has not come holds what no spinor has, and who has read it puts that
+ * Several ranks: a slab of slices each, or a box where z or y is cut, too. The first blocks of a hop
+ * send what a neighbour needs of each site of a face to its ghosts: in t two spins, in y and z all.
+ * Sites of faces wait for them, chunk by chunk; those of the first and the last slice are in the
+ * middle of the order. Where y is cut all planes have such sites; there one kernel does all hops. A chunk that has not come holds what no spinor has, and who has read it puts that
  * back (cuda_spinor.cuh). No flags, no fences.
  *
  * bench/history has what was measured. */
@@ -32,8 +32,7 @@ DEVICE uint64_t policy_of(const lat_hop_args &a)
 }
 
 /* From its spinors and links to what a column's `out` is at a site. */
-template <int P, class End, bool PHASES, int AHEAD, bool GHOSTS, bool ONCE, class Links,
-          class Begin>
+template <int P, class End, bool PHASES, int AHEAD, int GHOSTS, bool ONCE, class Links, class Begin>
 DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links, const Begin &begin)
 {
     typename lat_algebra<real_of<P>>::spinor r;
@@ -41,11 +40,13 @@ DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links,
     const in_memory<P, GHOSTS> from = {a, e.p, in + (size_t)a.active[e.n] * a.lattice.column, e.n,
                                        e.swap};
     if (GHOSTS)
-        edge_ghosts<P, false>(a, e.p, e.n, from.AWAITS);
+        edge_ghosts<P, GHOSTS, false>(a, e.p, e.n, from.AWAITS);
     wilson_site<P, PHASES, AHEAD>(&r, a, e.p, from, links, begin,
-                                  End::SCALED ? (real_of<P>)a.end.a : 1);
+                                  !End::SCALED              ? 1
+                                  : GHOSTS < LAT_GHOSTS_OF_Y ? (real_of<P>)a.end.a
+                                                             : (real_of<P>)end_any::scale(a));
     if (GHOSTS)
-        edge_ghosts<P, true>(a, e.p, e.n, from.AWAITS);
+        edge_ghosts<P, GHOSTS, true>(a, e.p, e.n, from.AWAITS);
     End::template apply<P, ONCE>(e, &r.v[0][0][0]);
 }
 
@@ -54,10 +55,10 @@ DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links,
 /* blockIdx.y: the column. SMALL: a multiprocessor has two blocks at most (16^4), so that a thread
  * may have 255 registers: links of all directions come before the wait, spinors run two directions
  * ahead. SW: a.swap, where it is known; -1: it is not. */
-template <int P, int R, class End, bool GHOSTS, bool SMALL, int SW, int BLOCKS>
+template <int P, int R, class End, int GHOSTS, bool SMALL, int SW, int BLOCKS>
 __global__ void __launch_bounds__(128, BLOCKS) hop_one(const __grid_constant__ lat_hop_args a)
 {
-    if (GHOSTS && sends<P>(a))
+    if (GHOSTS && sends<P, GHOSTS>(a))
         return;
     const hop_block b = block_of<GHOSTS>(a);
     const uint32_t half = a.lattice.sites.half,
@@ -136,7 +137,7 @@ DEVICE void wait_for_brought(uint64_t *barrier)
 /* Threads of a side of 128 are sites. The sides of a block take the columns in turn, as blocks of
  * the same sites do (blockIdx.y). Links, and clover matrices if a.held, of each warp's group are
  * copied to shared memory. */
-template <int P, int R, class End, bool GHOSTS, int SW, int SIDES, int BLOCKS>
+template <int P, int R, class End, int GHOSTS, int SW, int SIDES, int BLOCKS>
 __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     hop_many(const __grid_constant__ lat_hop_args a)
 {
@@ -148,7 +149,7 @@ __global__ void __launch_bounds__(128 * SIDES, BLOCKS)
     };
     extern __shared__ __align__(128) char shared[];
     __shared__ __align__(8) uint64_t barrier;
-    if (GHOSTS && sends<P>(a))
+    if (GHOSTS && sends<P, GHOSTS>(a))
         return;
     const uint32_t thread = threadIdx.x % 128, side = threadIdx.x / 128, sides = blockDim.x / 128,
                    half = a.lattice.sites.half;

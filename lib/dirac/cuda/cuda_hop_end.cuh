@@ -8,6 +8,7 @@
  *     end_clover     the same without recursions, where clover_h is all that the diagonal has, and
  *                    an image of the result
  *     end_diagonal   any diagonal, without recursions and images; and phases in any direction
+ *     end_any        the one of these that the kernel is told, where y is cut
  *
  * begin: what h begins with. SCALED: `a` is a factor of half spinors, where it costs nothing.
  * CLOVER: has it clover matrices? PHASES: has hop_one phases in any direction? */
@@ -64,16 +65,16 @@ template <int P> struct end_sums {
     double norm = 0, product[2] = {0, 0}, shadow[2] = {0, 0}, shadow_x[2] = {0, 0};
 
     /* Those that have x, in a unit. */
+    template <class End>
     METHOD void of_x(const end_site<P> &e, const real_of<P> h[24], const real_of<P> x[24],
                      real_of<P> unit)
     {
         if (e.a.end.sums & LAT_SUM_DOT && !e.a.end.with)
             dot(product, x, h, unit);
         if (e.a.end.sums & LAT_SUM_SHADOW_IN)
-            shadow_of(shadow_x, x, whole_number(e.a.lattice.whole, e.p.i), parity_of(e.a), e.swap,
-                      unit);
+            shadow_of(shadow_x, x, End::template number<P>(e), parity_of(e.a), e.swap, unit);
     }
-    METHOD void of_result(const end_site<P> &e, const real_of<P> h[24])
+    template <class End> METHOD void of_result(const end_site<P> &e, const real_of<P> h[24])
     {
         if (e.a.end.with) {
             real_of<P> y[24];
@@ -81,7 +82,7 @@ template <int P> struct end_sums {
             dot(product, y, h);
         }
         if (e.a.end.sums & LAT_SUM_SHADOW)
-            shadow_of(shadow, h, whole_number(e.a.lattice.whole, e.p.i), parity_of(e.a), e.flips());
+            shadow_of(shadow, h, End::template number<P>(e), parity_of(e.a), e.flips());
         if (e.a.end.sums & LAT_SUM_NORM)
             norm = norm_of(h);
     }
@@ -148,11 +149,16 @@ struct end_affine : end_store {
     template <int P> using begin = begin_affine<P>;
 };
 
-/* What ends with sums have in common. Any of factor(), of h; add_x(), which leaves x in a unit that
- * is returned; add_out(); and image() may be another one's. */
+/* What ends with sums have in common. Any of number(), of the site in the whole lattice; factor(),
+ * of h; add_x(), which leaves x in a unit that is returned; add_out(); and image() may be another
+ * one's. */
 template <class End> struct end_summed {
     template <int P> using begin = begin_zero<P>;
 
+    template <int P> DEVICE uint32_t number(const end_site<P> &e)
+    {
+        return whole_number(e.a.lattice.whole, e.p.i);
+    }
     template <int P> DEVICE void factor(real_of<P> *, const end_site<P> &) {}
     template <int P> DEVICE real_of<P> add_x(real_of<P> *h, real_of<P> *x, const end_site<P> &e)
     {
@@ -183,11 +189,11 @@ template <class End> struct end_summed {
             if (e.a.end.x) {
                 real_of<P> x[24];
                 const real_of<P> unit = End::template add_x<P>(h, x, e);
-                sums.of_x(e, h, x, unit);
+                sums.template of_x<End>(e, h, x, unit);
             }
             if (e.a.end.add)
                 End::template add_out<P>(h, e);
-            sums.of_result(e, h);
+            sums.template of_result<End>(e, h);
             store<P, ONCE>(h, e);
             End::template image<P, ONCE>(h, e);
         }
@@ -294,5 +300,34 @@ struct end_diagonal : end_summed<end_diagonal> {
             held_times<P>(c, e, 1);
         add_real(h, (real)end.b, c);
         return 1;
+    }
+};
+
+/* An end with sums, where y is cut. */
+template <class End> struct end_of_rows : End {
+    template <int P> DEVICE uint32_t number(const end_site<P> &e)
+    {
+        return whole_number(e.a.lattice.whole, e.a.rows.in_planes, e.p.i);
+    }
+    template <int P, bool ONCE> DEVICE void apply(const end_site<P> &e, real_of<P> h[24])
+    {
+        end_summed<end_of_rows<End>>::template apply<P, ONCE>(e, h);
+    }
+};
+
+struct end_any {
+    enum { SCALED = true, CLOVER = true, PHASES = true };
+    template <int P> using begin = begin_any<P>;
+
+    DEVICE double scale(const lat_hop_args &a) { return a.rows.end < LAT_END_CLOVER ? a.end.a : 1; }
+    template <int P, bool ONCE> DEVICE void apply(const end_site<P> &e, real_of<P> h[24])
+    {
+        switch (e.a.rows.end) {
+        case LAT_END_STORE:
+        case LAT_END_AFFINE: end_store::apply<P, ONCE>(e, h); break;
+        case LAT_END_GENERAL: end_of_rows<end_general>::apply<P, ONCE>(e, h); break;
+        case LAT_END_CLOVER: end_of_rows<end_clover>::apply<P, ONCE>(e, h); break;
+        case LAT_END_DIAGONAL: end_of_rows<end_diagonal>::apply<P, ONCE>(e, h); break;
+        }
     }
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cuda_hop_faces.cuh: where z or t is cut among ranks: the faces that a hop sends, the ghosts that
- * it waits for. */
+/* cuda_hop_faces.cuh: where y, z or t is cut among ranks: the faces that a hop sends, the ghosts
+ * that it waits for. */
 #pragma once
 
 #include "dirac/cuda/cuda_hop_sites.cuh"
@@ -32,14 +32,44 @@ static __device__ __noinline__ void send_face(const lat_hop_args &a, uint32_t bl
     }
 }
 
+/* The same of a face of y, side 0 or 1: all spins. A lane finds its site in the row. */
+template <int P>
+static __device__ __noinline__ void send_row(const lat_hop_args &a, uint32_t block, uint32_t blocks,
+                                             int side)
+{
+    typedef lat_form<P> form;
+    const lat_gpu_sites &s = a.lattice.sites;
+    const uint32_t y = hop_y(s, side ? s.extent[1] - 1 : 0);
+    for (uint32_t n = block * 128 + threadIdx.x % 128; n < a.rows.sites; n += 128 * blocks) {
+        uint32_t zt;
+        const uint32_t x = lat_face_place_y(s.extent[0], n, &zt),
+                       own = hop_x(s, x) + y + zt * s.plane;
+        for (uint32_t k = 0; k < (uint32_t)a.columns; k++) {
+            const char *const from = a.in + (size_t)a.active[k] * a.lattice.column
+                                     + (size_t)(own / 32) * form::GROUP;
+            char *const to = a.rows.to[side] + k * a.rows.column + (size_t)(n / 32) * form::GROUP;
+            move_to_ghost<P, true>(from, own % 32, to, n % 32, false);
+        }
+    }
+}
+
 /* Is this block one of those? It sends its part then. */
-template <int P> DEVICE bool sends(const lat_hop_args &a)
+template <int P, int GHOSTS> DEVICE bool sends(const lat_hop_args &a)
 {
     if (blockIdx.x >= a.faces.senders)
         return false;
     WAIT_FOR_GRID();
     uint32_t block = blockIdx.x;
     int side = a.faces.first;
+    if (GHOSTS == LAT_GHOSTS_OF_Y) {
+        const uint32_t of_side = a.rows.blocks;
+        if (block < 2 * of_side) {
+            if (blockIdx.y == 0)
+                send_row<P>(a, block % of_side, of_side, block >= of_side);
+            return true;
+        }
+        block -= 2 * of_side;
+    }
     for (; block >= a.faces.blocks; block -= a.faces.blocks)
         side++;
     if (blockIdx.y == 0)
@@ -62,13 +92,17 @@ DEVICE void ghost_of(char *ghost, uint32_t next, bool lower)
 
 /* Of site i; n: the place of the column in `active`; which: bits k of neighbours. It finds them
  * again, as to keep them costs registers, too. */
-template <int P, bool EMPTY>
+template <int P, int GHOSTS, bool EMPTY>
 static __device__ __noinline__ void ghosts_of(const lat_hop_args &a, uint32_t i, int n,
                                               uint32_t which)
 {
-    const lat_hop_site p = hop_site<true>(a.lattice.sites, i, a.parity);
+    const lat_hop_site p = hop_site<GHOSTS>(a.lattice.sites, i, a.parity);
     const size_t t = (size_t)n * a.faces.column[0], z = (size_t)n * a.faces.column[1];
     const uint32_t ghosts = p.crosses & which;
+    if (GHOSTS == LAT_GHOSTS_OF_Y && ghosts >> 1 & 1)
+        ghost_of<P, EMPTY, true>(a.rows.ghost[1] + n * a.rows.column, p.next[1], false);
+    if (GHOSTS == LAT_GHOSTS_OF_Y && ghosts >> 5 & 1)
+        ghost_of<P, EMPTY, true>(a.rows.ghost[0] + n * a.rows.column, p.next[5], false);
     if (ghosts >> 2 & 1)
         ghost_of<P, EMPTY, true>(a.faces.ghost[LAT_Z_UP] + z, p.next[2], false);
     if (ghosts >> 3 & 1)
@@ -79,16 +113,20 @@ static __device__ __noinline__ void ghosts_of(const lat_hop_args &a, uint32_t i,
         ghost_of<P, EMPTY, false>(a.faces.ghost[LAT_T_DOWN] + t, p.next[7], a.swap);
 }
 
-template <int P, bool EMPTY>
+template <int P, int GHOSTS, bool EMPTY>
 DEVICE void edge_ghosts(const lat_hop_args &a, const lat_hop_site &p, int n, uint32_t which)
 {
     const uint32_t ghosts = p.crosses >> 16 & which;
     if (ghosts)
-        ghosts_of<P, EMPTY>(a, p.i, n, ghosts);
+        ghosts_of<P, GHOSTS, EMPTY>(a, p.i, n, ghosts);
 }
 
-/* A kernel of its own, where some faces are carried. */
+/* Kernels of their own, where some faces are carried. */
 template <int P> __global__ void send_faces(const __grid_constant__ lat_hop_args a)
 {
     send_face<P>(a, blockIdx.x, gridDim.x, a.faces.first + (int)blockIdx.y);
+}
+template <int P> __global__ void send_rows(const __grid_constant__ lat_hop_args a)
+{
+    send_row<P>(a, blockIdx.x, gridDim.x, (int)blockIdx.y);
 }

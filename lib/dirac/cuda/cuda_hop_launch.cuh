@@ -11,6 +11,9 @@
  *     end_affine     not half(*)                 not half(*)  not half(+)
  *     (*) 12 reals; (+) 12 reals, no ghosts
  *
+ * and hop_one with end_any where y is cut: a kernel that takes every hop, so that others know nothing
+ * of y and few are compiled. It has their arithmetic, and their bits.
+ *
  * Half is bound by instructions, of which it takes some to exchange spins. Kernels that know
  * whether they do it are hop_one with 12 reals, as one column has, and hop_many with 18, as many
  * columns have, but for end_diagonal.
@@ -26,7 +29,8 @@ enum {
     DOUBLE = LAT_P == LAT_STORAGE_DOUBLE,
     SINGLE = LAT_P == LAT_STORAGE_SINGLE,
     HALF = LAT_P == LAT_STORAGE_HALF,
-    TILE_BLOCKS = DOUBLE ? 1 : 2
+    TILE_BLOCKS = DOUBLE ? 1 : 2,
+    ANY_BLOCKS = DOUBLE ? 2 : 3 /* of hop_one with end_any, in a multiprocessor */
 };
 
 typedef void kernel(const lat_hop_args);
@@ -83,7 +87,7 @@ template <bool USUAL, class End> static constexpr int swap_of(int swap)
 
 /* Several columns, if a block may take the shared memory; else false. A block that holds clover
  * matrices in double has a multiprocessor to itself. */
-template <int R, class End, bool GHOSTS>
+template <int R, class End, int GHOSTS>
 static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
 {
     enum {
@@ -112,7 +116,7 @@ static bool launched(const lat_hop_args *a, cudaStream_t stream, cudaError_t *e)
 }
 
 /* One column, or several one by one. */
-template <int R, class End, bool GHOSTS>
+template <int R, class End, int GHOSTS>
 static cudaError_t launch_single(const lat_hop_args *a, cudaStream_t stream)
 {
     enum { BLOCKS = DOUBLE ? End::CLOVER ? 2 : 3 : HALF && R == 12 && !End::CLOVER ? 5 : 4 };
@@ -122,7 +126,7 @@ static cudaError_t launch_single(const lat_hop_args *a, cudaStream_t stream)
                       a, stream);
 }
 
-template <int R, class End, bool GHOSTS>
+template <int R, class End, int GHOSTS>
 static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
 {
     constexpr bool AFFINE = std::is_same<End, end_affine>::value,
@@ -150,21 +154,45 @@ static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
 
 template <int R, class End> static cudaError_t by_ghosts(const lat_hop_args *a, cudaStream_t stream)
 {
-    return a->lattice.sites.ghosts ? run<R, End, true>(a, stream) : run<R, End, false>(a, stream);
+    return a->lattice.sites.ghosts ? run<R, End, LAT_GHOSTS>(a, stream)
+                                   : run<R, End, LAT_NO_GHOSTS>(a, stream);
+}
+
+template <int R> static lat_hop_end end_of(const lat_hop_args *a)
+{
+    const lat_epilogue &e = a->end;
+    if (a->lattice.phases || e.clover_x || e.g5_x != 0 || e.g5_h != 0)
+        return LAT_END_DIAGONAL;
+    if (e.clover_h)
+        return LAT_END_CLOVER;
+    if (!HALF && R == 12 && e.recursion && e.x && !e.add)
+        return LAT_END_AFFINE;
+    return !e.x && !e.add && !e.sums && !e.flip ? LAT_END_STORE : LAT_END_GENERAL;
+}
+
+/* Where y is cut. */
+template <int R> static cudaError_t run_any(const lat_hop_args *a, cudaStream_t stream)
+{
+    lat_hop_args b = *a;
+    b.rows.end = end_of<R>(a);
+    return launch_one(hop_one<LAT_P, R, end_any, LAT_GHOSTS_OF_Y, false, -1, ANY_BLOCKS>, &b,
+                      stream);
 }
 
 template <int R> static cudaError_t by_end(const lat_hop_args *a, cudaStream_t stream)
 {
-    const lat_epilogue &e = a->end;
-    if (a->lattice.phases || e.clover_x || e.g5_x != 0 || e.g5_h != 0)
-        return by_ghosts<R, end_diagonal>(a, stream);
-    if (e.clover_h)
-        return by_ghosts<R, end_clover>(a, stream);
-    if constexpr (!HALF && R == 12)
-        if (e.recursion && e.x && !e.add)
+    if (a->lattice.sites.ghosts & 2)
+        return run_any<R>(a, stream);
+    switch (end_of<R>(a)) {
+    case LAT_END_DIAGONAL: return by_ghosts<R, end_diagonal>(a, stream);
+    case LAT_END_CLOVER: return by_ghosts<R, end_clover>(a, stream);
+    case LAT_END_AFFINE:
+        if constexpr (!HALF && R == 12)
             return by_ghosts<R, end_affine>(a, stream);
-    if (!e.x && !e.add && !e.sums && !e.flip)
-        return by_ghosts<R, end_store>(a, stream);
+        break;
+    case LAT_END_STORE: return by_ghosts<R, end_store>(a, stream);
+    case LAT_END_GENERAL: break;
+    }
     return by_ghosts<R, end_general>(a, stream);
 }
 

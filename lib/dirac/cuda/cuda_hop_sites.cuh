@@ -8,15 +8,38 @@ extern "C" {
 #include "vector/apply.h"
 }
 
-/* Ghosts: faces of one parity (vector/faces.h), of all columns that are active, as groups of
- * spinors, of which in t two spins are there. All zero: neither z nor t is cut. */
+/* What a kernel knows of ranks: there are no ghosts; there are some of z and t; of y, too. */
+enum { LAT_NO_GHOSTS, LAT_GHOSTS, LAT_GHOSTS_OF_Y };
+
+/* Ghosts of z and t: faces of one parity (vector/faces.h), of all columns that are active, as groups
+ * of spinors, of which in t two spins are there. All zero: neither z nor t is cut. */
 typedef struct lat_hop_faces {
-    char *ghost[LAT_FACES], *to[LAT_FACES]; /* where the neighbours want our faces */
-    size_t column[2];                       /* by axis: bytes of a column of a face */
-    uint32_t groups[2];                     /* of a face */
-    int first, end;                         /* sides that there are */
-    uint32_t blocks, senders;               /* that send a face, and all; 0: they have been sent */
+    char *ghost[LAT_Y_DOWN], *to[LAT_Y_DOWN]; /* where the neighbours want our faces */
+    size_t column[2];                         /* by axis: bytes of a column of a face */
+    uint32_t groups[2];                       /* of a face */
+    int first, end;                           /* sides that there are */
+    uint32_t blocks, senders; /* that send a face, and all, of y, too; 0: they have been sent */
 } lat_hop_faces;
+
+/* Which end of cuda_hop_end.cuh a hop has. */
+typedef enum {
+    LAT_END_STORE,
+    LAT_END_AFFINE,
+    LAT_END_GENERAL,
+    LAT_END_CLOVER,
+    LAT_END_DIAGONAL
+} lat_hop_end;
+
+/* Where y is cut: the same of its faces, down and up, and what else kernels of such grids are told.
+ */
+typedef struct lat_hop_rows {
+    char *ghost[2], *to[2];
+    size_t column;
+    uint32_t sites;         /* of a face */
+    uint32_t blocks;        /* that send a face */
+    lat_gpu_rows in_planes; /* for the shadow's signs, with `whole` */
+    lat_hop_end end;
+} lat_hop_rows;
 
 enum { LAT_HOP_PHASES = 256 };
 
@@ -80,6 +103,7 @@ typedef struct lat_hop_args {
     lat_epilogue end;
     int columns;
     uint8_t active[LAT_VECTOR_COLUMNS];
+    lat_hop_rows rows;
 } lat_hop_args;
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -119,7 +143,7 @@ DEVICE uint32_t hop_number(const lat_gpu_sites &s, uint32_t block, uint32_t thre
     return plane * s.plane + group * 32 + thread % 32;
 }
 
-template <bool GHOSTS> DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint32_t i, int parity)
+template <int GHOSTS> DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint32_t i, int parity)
 {
     lat_hop_site p;
     uint32_t c[4];
@@ -132,6 +156,11 @@ template <bool GHOSTS> DEVICE lat_hop_site hop_site(const lat_gpu_sites &s, uint
     p.next[4] = late ? i : i - x0 + hop_x(s, x ? x - 1 : X - 1);
     p.next[1] = i - y0 + hop_y(s, y + 1 == Y ? 0 : y + 1);
     p.next[5] = i - y0 + hop_y(s, y ? y - 1 : Y - 1);
+    if (GHOSTS == LAT_GHOSTS_OF_Y) {
+        const uint32_t ghost = lat_face_number_y(X, x, z + Z * t);
+        p.next[1] = y + 1 == Y ? ghost : p.next[1];
+        p.next[5] = y ? p.next[5] : ghost;
+    }
     const bool cut = GHOSTS && s.ghosts & 4;
     const uint32_t round = cut ? lat_face_number_z(s.plane, s.slice, z, t, i) : i - z * s.plane;
     p.next[2] = z + 1 == Z ? round : i + s.plane;
@@ -159,14 +188,14 @@ typedef struct hop_block {
     uint32_t number, odd;
 } hop_block;
 
-template <bool GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
+template <int GHOSTS> DEVICE hop_block block_of(const lat_hop_args &a)
 {
     const uint32_t number = block_number(a.backwards, GHOSTS ? a.faces.senders : 0);
     const bool both = !GHOSTS && a.both;
     return hop_block{both ? number / 2 : number, both ? number & 1 : 0};
 }
 
-template <bool GHOSTS> DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
+template <int GHOSTS> DEVICE lat_hop_site site_of(const lat_hop_args &a, uint32_t i, hop_block b)
 {
     lat_hop_site p = hop_site<GHOSTS>(a.lattice.sites, i, a.parity ^ (int)b.odd);
     p.group = i / 32 + (b.odd ? (a.lattice.sites.half + 31) / 32 : 0);

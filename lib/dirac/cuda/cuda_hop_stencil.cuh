@@ -22,14 +22,16 @@ template <int P> struct hop_words { /* of a spinor, on their way */
     float norm;
 };
 
-template <int P, bool GHOSTS> struct in_memory {
+template <int P, int GHOSTS> struct in_memory {
     /* Ghosts are taken as they come where registers do for it: those of t, but in double, and in
-     * half those of z. For others, bits k of neighbours, a site waits before, and empties them
-     * afterwards (edge_ghosts). */
+     * half those of z; none where y is cut. For others, bits k of neighbours, a site waits before,
+     * and empties them afterwards (edge_ghosts). */
     enum {
-        TAKES_T = P != LAT_STORAGE_DOUBLE,
-        TAKES_Z = P == LAT_STORAGE_HALF,
-        AWAITS = (TAKES_T ? 0 : 0x88) | (TAKES_Z ? 0 : 0x44)
+        OF_Y = GHOSTS == LAT_GHOSTS_OF_Y,
+        FIRST = OF_Y ? 1 : 2, /* axis that may be cut */
+        TAKES_T = P != LAT_STORAGE_DOUBLE && !OF_Y,
+        TAKES_Z = P == LAT_STORAGE_HALF && !OF_Y,
+        AWAITS = (TAKES_T ? 0 : 0x88) | (TAKES_Z ? 0 : 0x44) | (OF_Y ? 0x22 : 0)
     };
     const lat_hop_args &a;
     const lat_hop_site &p;
@@ -37,13 +39,20 @@ template <int P, bool GHOSTS> struct in_memory {
     int place;          /* of the column in `active` */
     bool swap;
 
-    template <int N> METHOD void fetch(hop_words<P> &to) const
+    /* Of neighbour N: the first group of the ghosts of the column. */
+    template <int N> METHOD const char *ghost() const
     {
         enum { K = N / 2, BACK = N % 2, WHOLE = K < 3, SIDE = 2 * WHOLE + !BACK }; /* faces.h */
+        if (K == 1)
+            return a.rows.ghost[!BACK] + (size_t)place * a.rows.column;
+        return a.faces.ghost[SIDE] + (size_t)place * a.faces.column[WHOLE];
+    }
+    template <int N> METHOD void fetch(hop_words<P> &to) const
+    {
+        enum { K = N / 2, BACK = N % 2, WHOLE = K < 3 };
         const uint32_t n = p.next[K + 4 * BACK];
-        const bool cut = GHOSTS && K > 1 && p.crosses >> (16 + K + 4 * BACK) & 1;
-        const char *const group = (cut ? a.faces.ghost[SIDE] + (size_t)place * a.faces.column[WHOLE]
-                                       : column)
+        const bool cut = GHOSTS && K >= (int)FIRST && p.crosses >> (16 + K + 4 * BACK) & 1;
+        const char *const group = (cut ? ghost<N>() : column)
                                   + (size_t)(n / 32) * lat_form<P>::GROUP;
         const bool lower = !BACK != swap; /* of t */
         if (cut && (WHOLE ? TAKES_Z : TAKES_T))
@@ -127,6 +136,24 @@ template <int P> struct begin_affine {
             r[k] = fused(b, word_real<P>(words, k), fused(-im, y, rounded_product(re, x)));
             r[k + 1] = fused(b, word_real<P>(words, k + 1), fused(im, x, rounded_product(re, y)));
         }
+    }
+};
+
+/* Either, as a.rows.end says. */
+template <int P> struct begin_any {
+    begin_affine<P> affine;
+
+    METHOD void fetch(const lat_hop_args &a, const char *x, uint32_t lane)
+    {
+        if (P != LAT_STORAGE_HALF && a.rows.end == LAT_END_AFFINE)
+            affine.fetch(a, x, lane);
+    }
+    METHOD void set(real_of<P> r[24], const lat_hop_args &a) const
+    {
+        if (P != LAT_STORAGE_HALF && a.rows.end == LAT_END_AFFINE)
+            affine.set(r, a);
+        else
+            begin_zero<P>().set(r, a);
     }
 };
 

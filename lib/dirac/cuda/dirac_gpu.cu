@@ -144,8 +144,10 @@ static int launch_hop(lat_gpu_dirac *d, lat_hop_args *a)
 {
     const lat_gpu_sites *const s = &d->s->sites;
     const unsigned carried = d->s->carried;
-    const uint32_t z = carried >> LAT_Z_DOWN != 0, t = (carried & 3) != 0;
-    const bool inner = s->pairs[0] > 2 * z && s->pairs[1] > 2 * t; /* without tiles none */
+    const uint32_t y = carried >> LAT_Y_DOWN != 0, z = (carried >> LAT_Z_DOWN & 3) != 0,
+                   t = (carried & 3) != 0;
+    /* without tiles none, and where faces of y are carried, which all planes need */
+    const bool inner = !y && s->pairs[0] > 2 * z && s->pairs[1] > 2 * t;
     if (lat_gpu_faces(d->s, a, d->in_turn))
         return -1;
     if (carried && inner && !d->in_turn)

@@ -132,14 +132,15 @@ DEVICE uint32_t chance(uint64_t counter)
 /* A column of a batch: numbers from -1 to 1, by the vector's number, site of the lattice and
  * component; 0 of colours that there are not. */
 static __global__ void draw(uint64_t vector, int colours, const __grid_constant__ lat_gpu_whole w,
-                            uint32_t half, int parity, char *to)
+                            const __grid_constant__ lat_gpu_rows r, uint32_t half, int parity,
+                            char *to)
 {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     float v[24];
     if (i >= half)
         return;
     for (int k = 0; k < 24; k++) {
-        const uint64_t at = (2 * (uint64_t)whole_number(w, i) + (uint64_t)parity) * 24
+        const uint64_t at = (2 * (uint64_t)whole_number(w, r, i) + (uint64_t)parity) * 24
                             + (uint64_t)k;
         v[k] = k / 2 % 3 < colours ? (float)(chance(vector << 40 ^ at) * 0x1p-31 - 1) : 0;
     }
@@ -153,8 +154,8 @@ int lat_mg_gpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat
     for (int k = 0; k < columns; k++)
         for (int parity = 0; parity < 2; parity++)
             lat_mg_start(lat_gpu_stream(f->space), 0, draw, lat_cuda_blocks(s->sites.half, THREADS),
-                         THREADS, seed + (uint64_t)k, f->space->nc, s->whole, s->sites.half, parity,
-                         lat_gpu_at(s, x, parity) + (size_t)k * s->column);
+                         THREADS, seed + (uint64_t)k, f->space->nc, s->whole, s->in_planes,
+                         s->sites.half, parity, lat_gpu_at(s, x, parity) + (size_t)k * s->column);
     return lat_mg_launched();
 }
 

@@ -38,6 +38,7 @@ typedef struct lat_pass_args {
     lat_scalar b[LAT_PASS_COLUMNS];
     lat_scalar a[LAT_VECTOR_TERMS][LAT_PASS_COLUMNS];
     const lat_scalar *row[LAT_PASS_ROWS]; /* in place of a[0], a[1] .., if not NULL: by column */
+    lat_gpu_rows in_planes;               /* with `whole` */
 } lat_pass_args;
 
 /* Where a thread of a pass is: a site of a column. PY: storage of y. */
@@ -119,7 +120,7 @@ struct pass_shadow {
         double d[2] = {0, 0};
         if (s.there) {
             s.get_y(y);
-            shadow_of(d, y, whole_number(s.a.whole, s.site), s.parity, false);
+            shadow_of(d, y, whole_number(s.a.whole, s.a.in_planes, s.site), s.parity, false);
         }
         s.add_up(0, d[0]);
         s.add_up(1, d[1]);

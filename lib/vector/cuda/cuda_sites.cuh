@@ -22,8 +22,8 @@ typedef struct lat_gpu_sites {
         back; /* from a site of slice 0 to its neighbour back in t: the last slice, or a ghost */
     uint32_t back_z;             /* from one of plane 0 of a slice to its neighbour back in z */
     uint32_t pairs[2], begin[2]; /* of z and t in tile order: how many, and the first one */
-    uint32_t ghosts; /* bit k, of 2, 3, 6, 7: neighbours k (z+, t+, z-, t-) across the boundary of
-                      * this rank's box are ghosts */
+    uint32_t ghosts; /* bit k, of 1, 2, 3, 5, 6, 7: neighbours k (y+, z+, t+, y-, z-, t-) across the
+                      * boundary of this rank's box are ghosts */
     uint32_t lead;   /* 1: host fields with ghosts are boxes, ghosts before own sites and behind
                       * them; 0: slabs, ghosts behind them */
 } lat_gpu_sites;
@@ -38,6 +38,19 @@ typedef struct lat_gpu_whole {
 DEVICE uint32_t whole_number(const lat_gpu_whole &w, uint32_t i)
 {
     return i + w.before + (w.over ? lat_cuda_quotient(i, w.by_slice) * w.over : 0);
+}
+
+/* Where y is cut, planes have gaps, too: site i has number i + before + over (z + Z t) in whole
+ * planes of this rank's slices, and from there whole_number() goes on. */
+typedef struct lat_gpu_rows {
+    uint32_t before, over;
+    lat_cuda_divisor by_plane;
+} lat_gpu_rows;
+
+DEVICE uint32_t whole_number(const lat_gpu_whole &w, const lat_gpu_rows &r, uint32_t i)
+{
+    return whole_number(
+        w, i + r.before + (r.over ? lat_cuda_quotient(i, r.by_plane) * r.over : 0));
 }
 
 DEVICE uint32_t hop_x(const lat_gpu_sites &s, uint32_t x)

@@ -28,7 +28,8 @@ typedef struct lat_gpu_gather {
  * A space on a GPU: how sites are numbered, where sums are made, and what ranks send each other.
  *
  * Ranks add up branches of the trees of sums (grid/reduce.h): slices, or where z is cut as many
- * planes of a slice as are a branch on all ranks.
+ * planes of a slice as are a branch on all ranks, or where y is cut as many rows of bricks of a
+ * plane.
  *
  * The window of a rank holds packets of sums [2][number][branch of the lattice] and ghosts
  * [2][side][column][group of a face]: exchanges, and sums, take one half and the other in turn.
@@ -39,20 +40,21 @@ typedef struct lat_gpu_space {
     lat_gpu_sites sites;
     lat_cuda_window window;   /* nothing on one rank */
     size_t ghosts;            /* where they begin */
-    int first_side, end_side; /* of faces.h: those that there are */
-    size_t half;              /* bytes of one half of the ghosts, */
-    size_t side[LAT_FACES];   /* and where sides begin there, the same on all ranks */
-    size_t face[2];           /* by axis: bytes of a column's face */
+    size_t half;            /* bytes of one half of the ghosts, */
+    size_t side[LAT_FACES]; /* and where sides (faces.h) begin there, the same on all ranks */
+    size_t face[3];         /* by axis: bytes of a column's face; 0: it is not cut */
     unsigned carried;         /* bits of sides whose faces no kernel writes to the other rank, */
     char *send;               /* and these, packed; as one half of the ghosts */
     uint32_t exchanges, sums; /* so far */
     uint32_t launches;        /* of hops and passes, so far: every second one goes backwards */
     bool last_first;   /* the hop before began with the last column: the next one begins with the
                           first, which is still in the second cache */
-    uint32_t planes;   /* of a branch */
-    uint32_t branches; /* of a slice here, .. */
-    uint32_t all_branches, width; /* .. on all ranks, as places in packets: a power of two */
+    uint32_t planes, rows; /* of a branch; rows of bricks of a plane */
+    uint32_t branches;     /* of a slice here, .. */
+    uint32_t there, width; /* .. in z on all ranks; places of a slice in packets, a power of two */
+    uint32_t in_y, there_y, width_y; /* branches of a plane: here, on all ranks, places */
     lat_gpu_whole whole;
+    lat_gpu_rows in_planes;
     lat_gpu_gather gather;
     double *slices_host; /* sums of branches on the host, where ranks add them up through MPI */
     uint32_t groups;     /* of a parity */
@@ -155,7 +157,7 @@ void lat_gpu_faces_close(lat_gpu_space *s);
 static inline int lat_gpu_neighbour(const lat_gpu_space *s, int side)
 {
     int step[LAT_MAX_DIMS] = {};
-    step[side < LAT_Z_DOWN ? 3 : 2] = side % 2 ? 1 : -1;
+    step[lat_face_axis(side)] = side % 2 ? 1 : -1;
     return lat_box_rank(&s->space.grid->box, step);
 }
 
@@ -167,11 +169,18 @@ int lat_gpu_rotate_links(const lat_gpu_space *s, bool unit, size_t held, double 
  * row is made from the others, as lat_link_reals has it. */
 int lat_gpu_last_rows(const lat_cuda_device *dev, const double *links, size_t n, double *most);
 
+/* Numbers of a column that ranks add up, at most; those of boxes do so with products with modes
+ * through their hosts (project_gpu.cu). */
+static inline size_t lat_gpu_numbers_of_ranks(const lat_gpu_space *s)
+{
+    return s->space.grid->boxed ? 2 * LAT_VECTOR_TERMS + 1 : (size_t)LAT_GPU_NUMBERS;
+}
+
 /* Numbers of a packet of sums in a window. */
 static inline size_t lat_gpu_packet_numbers(const lat_gpu_space *s)
 {
-    return (size_t)s->space.columns * LAT_GPU_NUMBERS * (size_t)s->space.grid->spec.lattice.dims[3]
-           * s->width;
+    return (size_t)s->space.columns * lat_gpu_numbers_of_ranks(s)
+           * (size_t)s->space.grid->spec.lattice.dims[3] * s->width;
 }
 
 /* Reserves numbers of so many columns in s->partial, `arrays` groups each. */

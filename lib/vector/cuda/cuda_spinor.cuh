@@ -217,20 +217,27 @@ template <int P> __global__ void empty_ghosts(char *ghosts, size_t groups)
     empty_ghost<P, true>(ghosts + group * lat_form<P>::GROUP, threadIdx.x % 32, false);
 }
 
-/* What take_ghost reads of a lane, to the same place of another group. */
+/* What take_ghost reads of a lane `own`, to a lane of another group. */
 template <int P, bool WHOLE>
-DEVICE void copy_to_ghost(const char *from, char *to, uint32_t lane, bool lower)
+DEVICE void move_to_ghost(const char *from, uint32_t own, char *to, uint32_t lane, bool lower)
 {
     typedef lat_ghost_form<P, WHOLE> form;
     uint4 v[form::CHUNKS];
 #pragma unroll
     for (int c = 0; c < form::CHUNKS; c++)
-        v[c] = load16(form::chunk(from, lane, lower, c));
+        v[c] = load16(form::chunk(from, own, lower, c));
     if (P == LAT_STORAGE_HALF)
-        *norm_at(to, lane) = *norm_at(from, lane);
+        *norm_at(to, lane) = *norm_at(from, own);
 #pragma unroll
     for (int c = 0; c < form::CHUNKS; c++)
         store16(form::chunk(to, lane, lower, c), v[c]);
+}
+
+/* To the same place there. */
+template <int P, bool WHOLE>
+DEVICE void copy_to_ghost(const char *from, char *to, uint32_t lane, bool lower)
+{
+    move_to_ghost<P, WHOLE>(from, lane, to, lane, lower);
 }
 
 /* Spinor v of a site, upper and lower spins exchanged or not, in a unit that is returned. */

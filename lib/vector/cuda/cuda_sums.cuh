@@ -11,8 +11,9 @@ typedef struct adder {
     uint32_t groups, arrays, slices; /* groups of a parity, of a number; slices, or branches */
     uint32_t across, y, z;           /* groups side by side in x, in y; planes of a slice */
     /* Several ranks: sums of slices to all windows, from `first` on of `all`; or to the host. Where
-     * ranks have `branches` of a slice, all of them have `there`, in `width` places. */
-    uint32_t ranks, first, all, branches, there, width;
+     * ranks have `branches` of a slice, all of them have `there` in z, each of so many in y, in
+     * `width` places; in_y of y are here (lat_gpu_space). */
+    uint32_t ranks, first, all, branches, there, width, in_y, there_y, width_y;
     size_t packets; /* of this call, in windows */
     char *window[LAT_CUDA_WINDOW_RANKS], *mine;
     double *host;
@@ -89,15 +90,19 @@ static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
     return add_all_pairs(n, [&](uint32_t i) { return __ldcg(v + i * stride); });
 }
 
-/* Where slice k is among all: empty places fill up the tree of a slice. */
+/* Where slice k is among all: empty places fill up the trees of a plane and of a slice. */
 static __device__ uint32_t place_of(const adder &a, uint32_t k)
 {
     const uint32_t t = a.width == 1 ? k : k / a.branches;
-    return a.first + k + t * (a.width - a.branches);
+    if (a.width_y == 1)
+        return a.first + k + t * (a.width - a.branches);
+    const uint32_t in = k - t * a.branches, z = in / a.in_y;
+    return a.first + t * a.width + z * a.width_y + in - z * a.in_y;
 }
 static __device__ bool has_slice(const adder &a, uint32_t place)
 {
-    return (place & (a.width - 1)) < a.there;
+    const uint32_t in = place & (a.width - 1);
+    return in < a.there * a.width_y && (in & (a.width_y - 1)) < a.there_y;
 }
 
 /* By a warp: the slices of a number to all ranks, and the sum of all; for its first thread. */

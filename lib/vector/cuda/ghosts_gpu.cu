@@ -25,16 +25,16 @@ static void set_sides(lat_gpu_space *s)
     const lat_grid *grid = s->space.grid;
     const size_t slices = s->sites.extent[3], columns = (size_t)s->space.columns,
                  ranks = (size_t)grid->box.ranks[3],
-                 most = ((size_t)grid->spec.lattice.dims[3] + ranks - 1) / ranks;
-    s->first_side = grid->cut[3] ? LAT_T_DOWN : LAT_Z_DOWN;
-    s->end_side = grid->cut[2] ? LAT_FACES : LAT_Z_DOWN;
-    s->face[0] = s->sites.slice / 32 * s->group;
-    s->face[1] = s->sites.plane / 32 * slices * s->group;
+                 most = ((size_t)grid->spec.lattice.dims[3] + ranks - 1) / ranks,
+                 row = (size_t)s->sites.extent[0] * s->sites.extent[2], /* of a slice */
+        here[] = {s->sites.slice / 32, s->sites.plane / 32 * slices, (row * slices + 31) / 32},
+                 there[] = {here[0], s->sites.plane / 32 * most, (row * most + 31) / 32};
     s->half = 0;
-    for (int side = s->first_side; side < s->end_side; side++) {
+    for (int side = 0; side < LAT_FACES; side++) {
+        const bool cut = grid->cut[lat_face_axis(side)];
+        s->face[side / 2] = cut ? here[side / 2] * s->group : 0;
         s->side[side] = s->half;
-        s->half += columns
-                   * (side < LAT_Z_DOWN ? s->face[0] : s->sites.plane / 32 * most * s->group);
+        s->half += cut ? columns * there[side / 2] * s->group : 0;
     }
 }
 
@@ -44,7 +44,9 @@ static int choose_ways(lat_gpu_space *s)
     const lat_device *dev = s->space.grid->dev;
     char text[LAT_CUDA_WAYS];
     double any[2] = {0, 0}; /* peers, carried */
-    for (int side = s->first_side; side < s->end_side; side++) {
+    for (int side = 0; side < LAT_FACES; side++) {
+        if (!s->face[side / 2])
+            continue;
         const bool peer = s->window.of[lat_gpu_neighbour(s, side)] != NULL;
         s->carried |= (unsigned)!peer << side;
         any[peer ? 0 : 1] = 1;
@@ -62,11 +64,13 @@ static uint32_t branches_of(const lat_gpu_space *s, int r, lat_gpu_branch *branc
 {
     const lat_grid *grid = s->space.grid;
     const lat_box box = lat_box_at(&grid->box, &grid->spec.lattice, r);
-    const uint32_t some = (uint32_t)box.count[2] / s->planes,
-                   slices = (uint32_t)box.count[3] * some;
-    for (uint32_t k = 0; k < slices; k++)
-        branch[((uint32_t)box.first[3] + k / some) * s->width + (uint32_t)box.first[2] / s->planes
-               + k % some] = {(uint32_t)r, slices, k};
+    const uint32_t some = (uint32_t)box.count[2] / s->planes, y = (uint32_t)box.at[1] * s->in_y,
+                   slices = (uint32_t)box.count[3] * some * s->in_y;
+    for (uint32_t k = 0; k < slices; k++) {
+        const uint32_t zt = k / s->in_y, z = (uint32_t)box.first[2] / s->planes + zt % some;
+        branch[((uint32_t)box.first[3] + zt / some) * s->width + z * s->width_y + y + k % s->in_y] =
+            {(uint32_t)r, slices, k};
+    }
     return slices;
 }
 
@@ -95,7 +99,7 @@ static int open_gather(lat_gpu_space *s, size_t numbers)
 /* Sums over ranks, where not all of them write to all windows. */
 static int open_sums(lat_gpu_space *s)
 {
-    const size_t numbers = (size_t)s->space.columns * LAT_GPU_NUMBERS,
+    const size_t numbers = (size_t)s->space.columns * lat_gpu_numbers_of_ranks(s),
                  slices = s->sites.extent[3] * s->branches;
     if (s->window.direct)
         return 0;

@@ -77,8 +77,14 @@ static int begin(const lat_gpu_space *s, const lat_part *p, const lat_dfield *y,
     a->groups = s->groups;
     a->slices = lat_gpu_slices(s);
     a->per_slice = s->groups / a->slices;
-    a->run = run_of(a->per_slice * (uint32_t)s->space.grid->box.ranks[2]);
-    if (s->space.grid->boxed && a->per_slice % a->run)
+    const lat_grid *grid = s->space.grid;
+    const uint32_t plane = s->sites.plane / 32;
+    a->run = run_of(a->per_slice * (uint32_t)(grid->box.ranks[1] * grid->box.ranks[2]));
+    if (grid->cut[1] && plane % a->run)
+        return lat_fail("projections on GPUs that cut y: expected a multiple of %u sites in a "
+                        "rank's part of x and y, or a --grid that leaves y whole, found %u",
+                        64 * a->run, 64 * plane);
+    if (grid->boxed && a->per_slice % a->run)
         return lat_fail("projections on GPUs that cut z: expected a multiple of %u sites in a "
                         "rank's part of a slice of t, or a --grid that leaves z whole, found %u",
                         64 * a->run, 64 * a->per_slice);
@@ -114,15 +120,29 @@ static void add_slice(const double *v, size_t sides, size_t rows, size_t count, 
         }
 }
 
-/* Where z is cut ranks have rows of slices: slice by slice these go to all ranks, whose hosts add
- * them up. s->partial to s->sum. */
+/* This rank's rows of a slice and side to where they are in the whole slice. */
+static void place_rows(const lat_grid *grid, const lat_project_args *a, const double *from,
+                       double *slice)
+{
+    const lat_box *box = &grid->box;
+    const size_t pieces = grid->cut[1] ? (size_t)box->count[2] : 1, /* planes, if these are cut */
+        each = a->rows / pieces * (size_t)a->numbers;
+    for (size_t k = 0; k < pieces; k++) {
+        const size_t z = (size_t)box->at[2] * pieces + k;
+        memcpy(slice + (z * (size_t)box->ranks[1] + (size_t)box->at[1]) * each, from + k * each,
+               each * sizeof *slice);
+    }
+}
+
+/* Where y or z is cut ranks have rows of slices: slice by slice these go to all ranks, whose hosts
+ * add them up. s->partial to s->sum. */
 static int sums_of_boxes(lat_gpu_space *s, const lat_project_args *a)
 {
     const lat_grid *grid = s->space.grid;
     const lat_comm *comm = grid->dev->comm;
     const lat_box *box = &grid->box;
     const size_t slices = (size_t)grid->spec.lattice.dims[3], count = (size_t)a->numbers,
-                 ranks = (size_t)box->ranks[2], own = a->rows * count,
+                 ranks = (size_t)(box->ranks[1] * box->ranks[2]), own = a->rows * count,
                  here = a->sides * a->slices * own;
     double *const v = (double *)lat_alloc(here + a->sides * ranks * own + slices * count, sizeof *v,
                                           "sums of rows");
@@ -137,8 +157,7 @@ static int sums_of_boxes(lat_gpu_space *s, const lat_project_args *a)
         const size_t k = t - (size_t)box->first[3]; /* before the first one: beyond all */
         memset(slice, 0, a->sides * ranks * own * sizeof *slice);
         for (size_t side = 0; side < a->sides && k < a->slices; side++)
-            memcpy(slice + (side * ranks + (size_t)box->at[2]) * own,
-                   v + (side * a->slices + k) * own, own * sizeof *slice);
+            place_rows(grid, a, v + (side * a->slices + k) * own, slice + side * ranks * own);
         rc = comm->sum(comm, slice, (int)(a->sides * ranks * own));
         add_slice(slice, a->sides, ranks * a->rows, count, sum + t * count);
     }

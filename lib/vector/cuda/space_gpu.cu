@@ -19,30 +19,20 @@ extern "C" {
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
-/* Groups of 32 sites are bricks in (x/2, y) where one of these fits. */
-static void choose_brick(lat_gpu_sites *s)
-{
-    static const uint32_t bricks[][2] = {{16, 2}, {8, 4}, {4, 8}, {32, 1}, {2, 16}, {1, 32}};
-    s->brick[0] = s->extent[0];
-    s->brick[1] = s->extent[1];
-    for (const uint32_t *b : bricks)
-        if (s->extent[0] % b[0] == 0 && s->extent[1] % b[1] == 0) {
-            s->brick[0] = b[0];
-            s->brick[1] = b[1];
-            return;
-        }
-}
-
 static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
 {
     memset(s, 0, sizeof *s);
     for (int mu = 0; mu < 4; mu++)
         s->extent[mu] = (uint32_t)grid->here.dims[mu];
     s->extent[0] /= 2;
-    s->ghosts = (grid->cut[2] ? 0x44 : 0) | (grid->cut[3] ? 0x88 : 0);
+    for (int mu = 1; mu < 4; mu++)
+        s->ghosts |= grid->cut[mu] ? 0x11u << mu : 0;
     s->lead = grid->boxed;
-    s->odd = (uint32_t)(grid->box.first[2] + grid->box.first[3]) & 1;
-    choose_brick(s);
+    s->odd = (uint32_t)(grid->box.first[1] + grid->box.first[2] + grid->box.first[3]) & 1;
+    if (!lat_gpu_brick(s->extent[0], (uint32_t)grid->spec.lattice.dims[1], s->brick)) {
+        s->brick[0] = s->extent[0];
+        s->brick[1] = s->extent[1];
+    }
     s->across = s->extent[0] / s->brick[0];
     s->plane = s->extent[0] * s->extent[1];
     s->slice = s->plane * s->extent[2];
@@ -65,21 +55,44 @@ static void set_sites(lat_gpu_sites *s, const lat_grid *grid)
     }
 }
 
-/* What of a slice is a branch: planes as far as they begin, on all ranks, at a multiple of their
- * number, a power of two. And where sites are in the whole lattice. */
+static uint32_t power_of_two(uint32_t least)
+{
+    uint32_t n = 1;
+    while (n < least)
+        n *= 2;
+    return n;
+}
+
+/* What of a slice is a branch: planes, or where y is cut rows of bricks of one plane, as far as
+ * they begin, on all ranks, at a multiple of their number, a power of two. */
 static void set_branches(lat_gpu_space *s)
 {
     const lat_grid *grid = s->space.grid;
-    const uint32_t here = s->sites.extent[2], all = (uint32_t)grid->spec.lattice.dims[2];
-    s->planes = grid->cut[2] ? here & -here : here;
-    s->branches = here / s->planes;
-    s->all_branches = grid->cut[2] ? all / s->planes : 1;
-    for (s->width = 1; s->width < s->all_branches; s->width *= 2)
-        ;
-    s->whole.before = ((uint32_t)grid->box.first[3] * all + (uint32_t)grid->box.first[2])
-                      * s->sites.plane;
-    s->whole.over = (all - here) * s->sites.plane;
-    s->whole.by_slice = lat_cuda_divide_by(s->sites.slice);
+    const uint32_t z = s->sites.extent[2], y = s->sites.extent[1] / s->sites.brick[1];
+    const bool cut_z = grid->cut[2], cut_y = grid->cut[1];
+    s->planes = cut_y ? 1 : cut_z ? z & -z : z;
+    s->rows = cut_y ? y & -y : y;
+    s->in_y = y / s->rows;
+    s->there_y = s->in_y * (cut_y ? (uint32_t)grid->box.ranks[1] : 1);
+    s->branches = z / s->planes * s->in_y;
+    s->there = cut_y || cut_z ? (uint32_t)grid->spec.lattice.dims[2] / s->planes : 1;
+    s->width_y = power_of_two(s->there_y);
+    s->width = power_of_two(s->there) * s->width_y;
+}
+
+/* Where sites are in the whole lattice. */
+static void set_whole(lat_gpu_space *s)
+{
+    const lat_grid *grid = s->space.grid;
+    const uint32_t here = s->sites.extent[2], all = (uint32_t)grid->spec.lattice.dims[2],
+                   row = s->sites.extent[0],
+                   plane = row * (uint32_t)grid->spec.lattice.dims[1]; /* of the whole lattice */
+    s->whole.before = ((uint32_t)grid->box.first[3] * all + (uint32_t)grid->box.first[2]) * plane;
+    s->whole.over = (all - here) * plane;
+    s->whole.by_slice = lat_cuda_divide_by(here * plane);
+    s->in_planes.before = (uint32_t)grid->box.first[1] * row;
+    s->in_planes.over = plane - s->sites.plane;
+    s->in_planes.by_plane = s->sites.by_plane;
 }
 
 static lat_vector_layout layout_of(lat_storage storage)
@@ -131,10 +144,15 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
 {
     const int *const dims = grid->spec.lattice.dims;
     if (!lat_space_gpu_takes(&grid->spec.lattice, grid->dev->comm)) {
-        if (grid->boxed)
-            lat_fail("Dirac operators on GPUs that cut z: expected a multiple of 64 sites in x and "
-                     "y, found %d x %d",
-                     dims[0], dims[1]);
+        uint32_t brick[2];
+        if (grid->cut[1] && lat_gpu_brick((uint32_t)dims[0] / 2, (uint32_t)dims[1], brick))
+            lat_fail("Dirac operators on GPUs that cut y: expected a multiple of %u sites in a "
+                     "rank's part of y, or a --grid that leaves y whole, found %d",
+                     brick[1], grid->box.count[1]);
+        else if (grid->boxed)
+            lat_fail("Dirac operators on GPUs that cut %c: expected a multiple of 64 sites in x "
+                     "and y, found %d x %d",
+                     grid->cut[1] ? 'y' : 'z', dims[0], dims[1]);
         else
             lat_fail("Dirac operators on several GPUs: expected a multiple of 64 sites a slice of "
                      "t, found %d x %d x %d",
@@ -151,6 +169,7 @@ lat_space *lat_gpu_open(lat_grid *grid, int nc, int columns)
     s->space.ahead = true;
     set_sites(&s->sites, grid);
     set_branches(s);
+    set_whole(s);
     s->groups = (s->sites.half + 31) / 32;
     s->group = lat_gpu_group_bytes(grid->spec.storage);
     s->parity = s->groups * s->group;
@@ -247,18 +266,20 @@ int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field 
                             });
 }
 
-/* Own sites at .. at+n-1, slice by slice, as they are in the whole lattice. */
+/* Own sites at .. at+n-1, slice by slice, or where y is cut plane by plane, as they are in the whole
+ * lattice. */
 static void draw_sites(const lat_space *s, uint64_t seed, int column, size_t at, size_t n,
                        double *v)
 {
     const lat_gpu_space *g = lat_gpu_space_of(s);
-    const size_t slice = 2 * (size_t)g->sites.slice;
+    const size_t slice = 2 * (size_t)g->sites.slice, plane = 2 * (size_t)g->sites.plane,
+                 run = g->in_planes.over ? plane : slice;
     for (size_t count; n > 0; at += count, n -= count, v += count * LAT_STAGE_SPINOR) {
-        const size_t left = slice - at % slice;
+        const size_t left = run - at % run,
+                     before = g->whole.before + at / slice * (size_t)g->whole.over
+                              + g->in_planes.before + at / plane * (size_t)g->in_planes.over;
         count = n < left ? n : left;
-        lat_spinor_draw_sites(seed, column, s->nc,
-                              2 * (g->whole.before + at / slice * (size_t)g->whole.over) + at,
-                              count, v);
+        lat_spinor_draw_sites(seed, column, s->nc, 2 * before + at, count, v);
     }
 }
 

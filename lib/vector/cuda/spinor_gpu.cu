@@ -45,6 +45,7 @@ static lat_pass_args args_of(const job *j, const lat_gpu_space *s)
     a.parity_y = s->groups * lat_gpu_group_bytes(j->y->grid->spec.storage);
     a.column_y = 2 * a.parity_y;
     a.whole = s->whole;
+    a.in_planes = s->in_planes;
     a.numbers = j->numbers;
     a.arrays = (int)s->groups * lat_part_parities(j->part);
     a.scaled = j->b != NULL;

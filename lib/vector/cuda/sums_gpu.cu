@@ -78,10 +78,14 @@ static adder next_adder(lat_gpu_space *s)
     if (s->window.direct) {
         a.ranks = (uint32_t)grid->dev->comm->size;
         a.branches = s->branches;
-        a.there = s->all_branches;
+        a.there = s->there;
         a.width = s->width;
+        a.in_y = s->in_y;
+        a.there_y = s->there_y;
+        a.width_y = s->width_y;
         a.first = (uint32_t)grid->box.first[3] * s->width
-                  + (uint32_t)grid->box.first[2] / s->planes;
+                  + (uint32_t)grid->box.first[2] / s->planes * s->width_y
+                  + (uint32_t)grid->box.at[1] * s->in_y;
         a.packets = (++s->sums % 2) * lat_gpu_packet_numbers(s) * sizeof(double2);
         a.mine = s->window.mine;
         memcpy(a.window, s->window.of, a.ranks * sizeof *a.window);
@@ -100,7 +104,7 @@ static adder adder_of(lat_gpu_space *s, int arrays)
     a.arrays = (uint32_t)arrays;
     if (sites->brick[0] * sites->brick[1] == 32) { /* groups are bricks */
         a.across = sites->across;
-        a.y = sites->extent[1] / sites->brick[1];
+        a.y = s->rows;
         a.z = s->planes;
     } else { /* one after the other */
         a.across = s->groups / a.slices;
@@ -151,7 +155,7 @@ static int finish_sums(lat_gpu_space *s, int count)
 {
     if (await_sums(s, s->flag, count, s->call))
         return -1;
-    const lat_reduce_parts parts = {1, (int)s->all_branches, 1};
+    const lat_reduce_parts parts = {1, (int)s->there, (int)s->there_y};
     return s->slices_host
                ? lat_reduce_total(s->space.grid, count, &parts, 1, 0, s->slices_host, s->sum)
                : 0;
