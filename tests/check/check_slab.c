@@ -253,11 +253,12 @@ static uint32_t gpu_ghost(const gpu_box *b, size_t x, int side)
     int c[LAT_MAX_DIMS];
     lat_coordinates(b->lattice, x, c);
     const uint32_t z = (uint32_t)(c[2] - b->box.first[2]), t = (uint32_t)(c[3] - b->box.first[3]),
-                   x = (uint32_t)c[0] / 2, row = (uint32_t)b->box.count[0] / 2,
-                   i = x + (uint32_t)(c[1] - b->box.first[1]) * row + z * b->plane + t * b->slice;
+                   half = (uint32_t)c[0] / 2, row = (uint32_t)b->box.count[0] / 2,
+                   i = half + (uint32_t)(c[1] - b->box.first[1]) * row + z * b->plane
+                       + t * b->slice;
     return side < LAT_Z_DOWN   ? i - t * b->slice
            : side < LAT_Y_DOWN ? lat_face_number_z(b->plane, b->slice, z, t, i)
-                               : lat_face_number_y(row, x, z + (uint32_t)b->box.count[2] * t);
+                               : lat_face_number_y(row, half, z + (uint32_t)b->box.count[2] * t);
 }
 
 /* What a rank sends first, second, .. is what its neighbour looks for there. */

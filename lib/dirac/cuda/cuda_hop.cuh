@@ -12,11 +12,12 @@
  * ends, which it waits for before it reads spinors; links and clover matrices are older than any
  * hop.
  *
- * Several ranks: a slab of slices each, or a box where z or y is cut, too. The first blocks of a hop
- * send what a neighbour needs of each site of a face to its ghosts: in t two spins, in y and z all.
- * Sites of faces wait for them, chunk by chunk; those of the first and the last slice are in the
- * middle of the order. Where y is cut all planes have such sites; there one kernel does all hops. A chunk that has not come holds what no spinor has, and who has read it puts that
- * back (cuda_spinor.cuh). No flags, no fences.
+ * Several ranks: a slab of slices each, or a box where z or y is cut, too. The first blocks of a
+ * hop send what a neighbour needs of each site of a face to its ghosts: in t two spins, in y and z
+ * all. Sites of faces wait for them, chunk by chunk; those of the first and the last slice are in
+ * the middle of the order. Where y is cut all planes have such sites; there one kernel does all
+ * hops. A chunk that has not come holds what no spinor has, and who has read it puts that back
+ * (cuda_spinor.cuh). No flags, no fences.
  *
  * bench/history has what was measured. */
 #pragma once
@@ -42,7 +43,7 @@ DEVICE void hop_column(const end_site<P> &e, const char *in, const Links &links,
     if (GHOSTS)
         edge_ghosts<P, GHOSTS, false>(a, e.p, e.n, from.AWAITS);
     wilson_site<P, PHASES, AHEAD>(&r, a, e.p, from, links, begin,
-                                  !End::SCALED              ? 1
+                                  !End::SCALED               ? 1
                                   : GHOSTS < LAT_GHOSTS_OF_Y ? (real_of<P>)a.end.a
                                                              : (real_of<P>)end_any::scale(a));
     if (GHOSTS)

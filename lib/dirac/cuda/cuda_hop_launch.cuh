@@ -11,8 +11,8 @@
  *     end_affine     not half(*)                 not half(*)  not half(+)
  *     (*) 12 reals; (+) 12 reals, no ghosts
  *
- * and hop_one with end_any where y is cut: a kernel that takes every hop, so that others know nothing
- * of y and few are compiled. It has their arithmetic, and their bits.
+ * and hop_one with end_any where y is cut: a kernel that takes every hop, so that others know
+ * nothing of y and few are compiled. It has their arithmetic, and their bits.
  *
  * Half is bound by instructions, of which it takes some to exchange spins. Kernels that know
  * whether they do it are hop_one with 12 reals, as one column has, and hop_many with 18, as many

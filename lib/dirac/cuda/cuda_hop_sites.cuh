@@ -11,8 +11,8 @@ extern "C" {
 /* What a kernel knows of ranks: there are no ghosts; there are some of z and t; of y, too. */
 enum { LAT_NO_GHOSTS, LAT_GHOSTS, LAT_GHOSTS_OF_Y };
 
-/* Ghosts of z and t: faces of one parity (vector/faces.h), of all columns that are active, as groups
- * of spinors, of which in t two spins are there. All zero: neither z nor t is cut. */
+/* Ghosts of z and t: faces of one parity (vector/faces.h), of all columns that are active, as
+ * groups of spinors, of which in t two spins are there. All zero: neither z nor t is cut. */
 typedef struct lat_hop_faces {
     char *ghost[LAT_Y_DOWN], *to[LAT_Y_DOWN]; /* where the neighbours want our faces */
     size_t column[2];                         /* by axis: bytes of a column of a face */

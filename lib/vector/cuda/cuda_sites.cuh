@@ -49,8 +49,7 @@ typedef struct lat_gpu_rows {
 
 DEVICE uint32_t whole_number(const lat_gpu_whole &w, const lat_gpu_rows &r, uint32_t i)
 {
-    return whole_number(
-        w, i + r.before + (r.over ? lat_cuda_quotient(i, r.by_plane) * r.over : 0));
+    return whole_number(w, i + r.before + (r.over ? lat_cuda_quotient(i, r.by_plane) * r.over : 0));
 }
 
 DEVICE uint32_t hop_x(const lat_gpu_sites &s, uint32_t x)

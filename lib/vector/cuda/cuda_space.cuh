@@ -40,15 +40,15 @@ typedef struct lat_gpu_space {
     lat_gpu_sites sites;
     lat_cuda_window window;   /* nothing on one rank */
     size_t ghosts;            /* where they begin */
-    size_t half;            /* bytes of one half of the ghosts, */
-    size_t side[LAT_FACES]; /* and where sides (faces.h) begin there, the same on all ranks */
-    size_t face[3];         /* by axis: bytes of a column's face; 0: it is not cut */
+    size_t half;              /* bytes of one half of the ghosts, */
+    size_t side[LAT_FACES];   /* and where sides (faces.h) begin there, the same on all ranks */
+    size_t face[3];           /* by axis: bytes of a column's face; 0: it is not cut */
     unsigned carried;         /* bits of sides whose faces no kernel writes to the other rank, */
     char *send;               /* and these, packed; as one half of the ghosts */
     uint32_t exchanges, sums; /* so far */
     uint32_t launches;        /* of hops and passes, so far: every second one goes backwards */
-    bool last_first;   /* the hop before began with the last column: the next one begins with the
-                          first, which is still in the second cache */
+    bool last_first; /* the hop before began with the last column: the next one begins with the
+                        first, which is still in the second cache */
     uint32_t planes, rows; /* of a branch; rows of bricks of a plane */
     uint32_t branches;     /* of a slice here, .. */
     uint32_t there, width; /* .. in z on all ranks; places of a slice in packets, a power of two */

@@ -266,8 +266,8 @@ int lat_gpu_get(lat_space *s, const lat_part *p, const lat_dfield *x, lat_field 
                             });
 }
 
-/* Own sites at .. at+n-1, slice by slice, or where y is cut plane by plane, as they are in the whole
- * lattice. */
+/* Own sites at .. at+n-1, slice by slice, or where y is cut plane by plane, as they are in the
+ * whole lattice. */
 static void draw_sites(const lat_space *s, uint64_t seed, int column, size_t at, size_t n,
                        double *v)
 {
