@@ -495,7 +495,7 @@ fake_nccl() {
     need_mpi
     local how carrier precision gpus expected
     gpus=$(nvidia-smi -L | wc -l)
-    lat-heatbath -q --device cpu --dims 8,8,8,24 --beta 6 --thermalise 5 -o links.lat
+    lat-heatbath -q --device cpu --dims 16,8,8,24 --beta 6 --thermalise 5 -o links.lat
     for precision in half double; do
         local solve=(lat-solve --device gpu --no-provenance -p "$precision" --kappa .12 --csw 1 --columns "0,5" --source "point:1,2,3,4" links.lat)
         "${solve[@]}" -q -o one.lat
@@ -503,7 +503,7 @@ fake_nccl() {
             export LAT_NCCL=no
             [ $carrier = staged ] || fake_nccl
             ! aware || [ $carrier = nccl ] || carrier=cuda-aware
-            for how in "-n 2" "-n 3" "-n 4" "-n 4 --grid 1,1,2,2" "-n 4 --grid 1,1,4,1" "-n 2 --grid 1,1,2,1"; do
+            for how in "-n 2" "-n 3" "-n 4" "-n 4 --grid 1,1,2,2" "-n 4 --grid 1,1,4,1" "-n 4 --grid 1,2,1,2" "-n 2 --grid 1,1,2,1"; do
                 # shellcheck disable=SC2086
                 two_hosts "${solve[@]}" -v $how -o ranks.lat 2>said
                 cmp one.lat ranks.lat || { echo "$precision $how $carrier"; return 1; }
@@ -789,21 +789,22 @@ fake_nccl() {
     lat-subspace -q -n 2 --kappa .12 odd.lat -o x.lat
 }
 
+# solved LINKS OPTIONS GRID..: on each grid, with its transport, the bytes of one GPU.
+solved() {
+    local how
+    # shellcheck disable=SC2086
+    lat-solve -q --device gpu --no-provenance $2 --source point:1,2,3,4 "$1" -o one.lat
+    for how in "${@:3}"; do
+        # shellcheck disable=SC2086
+        lat-solve -q --grid $how --device gpu --no-provenance $2 --source point:1,2,3,4 "$1" -o ranks.lat
+        cmp one.lat ranks.lat || { echo "$2, --grid $how"; return 1; }
+    done
+}
+
 @test "ranks with GPUs that cut z, and t, solve as one does, to the last bit: any operator, precision, transport; deflated, too" {
     need_mpi
     lat-heatbath -q --device cpu --dims 8,8,8,10 --beta 6 --thermalise 20 -o links.lat
     lat-solve -q -n 2 --grid 1,1,2,1 --device gpu --kappa .12 --source wall:0 --columns 0 links.lat -o there.lat 2>said || skip "$(cat said)"
-    # solved LINKS OPTIONS GRID..: on each grid, with its transport, the bytes of one GPU.
-    solved() {
-        local how
-        # shellcheck disable=SC2086
-        lat-solve -q --device gpu --no-provenance $2 --source point:1,2,3,4 "$1" -o one.lat
-        for how in "${@:3}"; do
-            # shellcheck disable=SC2086
-            lat-solve -q --grid $how --device gpu --no-provenance $2 --source point:1,2,3,4 "$1" -o ranks.lat
-            cmp one.lat ranks.lat || { echo "$2, --grid $how"; return 1; }
-        done
-    }
     solved links.lat "-p double --kappa .13" 1,1,2,1 1,1,2,2 1,1,4,1 1,1,2,3 "1,1,2,1 --transport staged"
     solved links.lat "-p half --kappa .13 --columns 0" 1,1,2,1 1,1,2,2 "1,1,2,3 --transport staged"
     solved links.lat "-p half --kappa .12 --csw 1.2 --boundary p,.3,.1,.4 --solver cg" 1,1,2,2 1,1,4,1
@@ -827,10 +828,47 @@ fake_nccl() {
     refuses 1 "expected a multiple of 64 sites in x and y, found 6 x 4" lat-solve -q --grid 1,1,2,1 --device gpu --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-solve -q --grid 1,1,2,1 --kappa .12 --source wall:0 odd.lat -o x.lat
     lat-subspace -q --grid 1,1,2,1 --kappa .12 odd.lat -o x.lat
-    refuses 2 "expected a --grid with one rank along y" lat-solve -q --grid 1,2,1,1 --device gpu --kappa .12 --source wall:0 links.lat -o y.lat
     refuses 1 "an extent of 8 in z has 2 blocks, which 4 ranks cannot share" \
         lat-solve -q --grid 1,1,4,1 --device gpu --solver mg --kappa .12 --source wall:0 links.lat -o y.lat
     refuses 2 "ranks with GPUs cut the last axis of a lattice alone" lat-orelax -q --grid 1,1,2,1 --device gpu links.lat -o y.lat
+}
+
+@test "ranks with GPUs that cut y, and z and t, solve as one does, to the last bit: any operator, precision, transport; deflated, by multigrid" {
+    need_mpi
+    lat-heatbath -q --device cpu --dims 16,24,4,8 --beta 6 --thermalise 10 -o links.lat
+    lat-solve -q -n 2 --grid 1,2,1,1 --device gpu --kappa .12 --source wall:0 --columns 0 links.lat -o there.lat 2>said || skip "$(cat said)"
+    solved links.lat "-p double --kappa .13 --columns 0,5" 1,2,1,1 1,3,1,1 1,2,2,1 1,2,1,3 "1,2,1,1 --transport staged"
+    solved links.lat "-p half --kappa .13" 1,2,1,1 1,2,2,2 "1,2,1,3 --transport staged"
+    solved links.lat "-p half --kappa .12 --csw 1.2 --boundary p,.3,.1,.4 --solver cg --columns 0,5" 1,2,1,1 1,3,1,2
+    solved links.lat "-p half --kappa .12 --csw 1.2 --solver cg --columns 0" 1,2,1,1
+    solved links.lat "-p double --mass .1 --twist .2 --xi 1.3 --nu .95 --csw .8 --even-odd asym --columns 0,5" 1,2,1,1 1,2,2,1
+    solved links.lat "-p single --residual 1e-5 --kappa .12 --csw .9 --boundary p,.2,a,o --columns 0,5" 1,2,1,2 "1,2,2,1 --transport staged"
+    solved links.lat "-p single --residual 1e-5 --kappa .12 --columns 0,5" 1,2,1,1
+    solved links.lat "--masses .2,.3 --columns 0,5" 1,2,1,2
+    lat-heatbath -q --device cpu -N 2 --dims 4,32,4,6 --beta 2.4 --thermalise 10 -o two.lat
+    solved two.lat "--kappa .12 --csw 1 --boundary p,p,p,o --solver cg --columns 0" 1,2,1,1 "1,2,1,3 --transport staged"
+    lat-heatbath -q --device cpu --dims 16,32,4,8 --beta 6 --thermalise 10 -o wide.lat
+    local how
+    for how in "" "--grid 1,2,1,1" "--grid 1,2,2,2"; do
+        # shellcheck disable=SC2086
+        lat-modes -q --device gpu --no-provenance $how --kappa .13 --matrix g5S --modes 4 --residual 1e-6 wide.lat -o "modes$how.lat"
+        cmp modes.lat "modes$how.lat"
+    done
+    solved wide.lat "--kappa .13 --deflate modes.lat --columns 0,1" 1,2,1,1 1,2,1,2
+    solved wide.lat "--kappa .15 --solver mg" 1,2,1,1 1,2,1,2 "1,2,1,1 --transport staged"
+    for how in "" "--grid 1,2,1,1"; do
+        # shellcheck disable=SC2086
+        lat-subspace -q --device gpu --no-provenance $how --kappa .15 wide.lat -o "sub$how.lat"
+        cmp sub.lat "sub$how.lat"
+    done
+    refuses 1 "expected a multiple of 256 sites in a rank's part of x and y, or a --grid that leaves y whole, found 192" \
+        lat-modes -q --grid 1,2,1,1 --device gpu --kappa .13 --modes 1 --residual 1e-2 links.lat -o y.lat
+    # A rank has whole bricks of 32 sites of a parity; on the CPU, where it may be taken, it need not.
+    refuses 1 "expected a multiple of 4 sites in a rank's part of y, or a --grid that leaves y whole, found 6" \
+        lat-solve -q --grid 1,4,1,1 --device gpu --kappa .12 --source wall:0 links.lat -o y.lat
+    lat-start weak --dims 8,8,4,6 -o small.lat
+    lat-solve -q --grid 1,2,1,1 --kappa .12 --source wall:0 --columns 0 small.lat -o y.lat
+    refuses 2 "ranks with GPUs cut the last axis of a lattice alone" lat-orelax -q --grid 1,2,1,1 --device gpu links.lat -o y.lat
 }
 
 @test "lat-modes on a GPU finds the CPU's eigenvalues, of every matrix, and the same bytes on ranks that share it" {

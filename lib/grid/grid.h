@@ -2,7 +2,7 @@
 /* grid.h: the part of a lattice that a rank has, how its sites lie in memory, and fields on them.
  *
  * Ranks cut the lattice into boxes (lattice/box.h); those with GPUs into slabs, consecutive slices
- * of the last axis, or for spinors into boxes with whole y. Where a field is asked for at
+ * of the last axis, or for spinors into boxes, too. Where a field is asked for at
  * neighbouring sites there is a halo: ghosts around the box, along the axes that are cut, copies of
  * the neighbours' faces (halo.h). Sites have a parity, the parity of x + y + z + t.
  *
