@@ -84,6 +84,26 @@ template <class GET> static __device__ double add_all_pairs(uint32_t n, const GE
     return v;
 }
 
+/* By a block of 256 threads: the same, for thread 0. A warp has a branch. */
+template <class GET> static __device__ double add_all_in_block(uint32_t n, const GET &get)
+{
+    __shared__ double sum[8];
+    const uint32_t warp = threadIdx.x / 32;
+    uint32_t each = 1;
+    while (8 * each < n)
+        each *= 2;
+    const uint32_t from = warp * each, left = from < n ? n - from : 0;
+    const double v = add_all_pairs(left < each ? left : each,
+                                   [&](uint32_t i) { return get(from + i); });
+    if (threadIdx.x % 32 == 0)
+        sum[warp] = v;
+    __syncthreads();
+    for (uint32_t d = 1; threadIdx.x == 0 && d < 8; d *= 2)
+        for (uint32_t i = 0; i < 8; i += 2 * d)
+            sum[i] += sum[i + d];
+    return sum[0];
+}
+
 /* By the first warp of a block: the sum of n numbers of the second cache, in pairs, to thread 0. */
 static __device__ double add_pairs(const double *v, uint32_t n, size_t stride)
 {
@@ -146,14 +166,44 @@ static __device__ void finish_number(const adder &a, uint32_t number)
         finish_sum(a, number, v);
 }
 
-/* blockIdx.x: the number. A warp adds up the slices of all ranks, of `each` numbers a rank. */
+/* By all threads of a block: what finish_number does where y is cut, and slices are many. */
+static __device__ void finish_planes(const adder &a, uint32_t number)
+{
+    const double *const slice = a.slice_sum + (size_t)number * a.slices;
+    const size_t at = a.packets + (size_t)number * a.all * sizeof(double2);
+    double v = 0;
+    for (uint32_t t = threadIdx.x; a.host && t < a.slices; t += 256)
+        a.host[(size_t)number * a.slices + t] = __ldcg(slice + t);
+    if (a.host) {
+        __threadfence_system();
+        __syncthreads();
+    } else {
+        for (uint32_t k = threadIdx.x; k < a.slices * a.ranks; k += 256)
+            store_pair(a.window[k / a.slices] + at + place_of(a, k % a.slices) * sizeof(double2),
+                       __ldcg(slice + k % a.slices), a.call);
+        v = add_all_in_block(a.all, [&](uint32_t t) {
+            double2 sum = {0, a.call};
+            if (has_slice(a, t))
+                do
+                    sum = poll_pair(a.mine + at + t * sizeof(double2));
+                while (sum.y != a.call);
+            return sum.x;
+        });
+    }
+    if (threadIdx.x == 0)
+        finish_sum(a, number, v);
+}
+
+/* blockIdx.x: the number. A warp, or a block of 256 threads, adds up the slices of all ranks, of
+ * `each` numbers a rank. */
 static __global__ void add_gathered(const __grid_constant__ adder a, const double *gathered,
                                     size_t each)
 {
-    const double v = add_all_pairs(a.all, [&](uint32_t t) {
+    const auto get = [&](uint32_t t) {
         const lat_gpu_branch b = a.branch[t];
         return b.count ? gathered[b.rank * each + blockIdx.x * b.count + b.at] : 0;
-    });
+    };
+    const double v = blockDim.x == 32 ? add_all_pairs(a.all, get) : add_all_in_block(a.all, get);
     if (threadIdx.x == 0)
         finish_sum(a, blockIdx.x, v);
 }
@@ -168,26 +218,32 @@ static __device__ bool is_last(const adder &a)
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-        last = atomicInc(a.arrived + blockIdx.y, a.slices - 1) == a.slices - 1;
+        last = atomicInc(a.arrived + blockIdx.y, gridDim.x - 1) == gridDim.x - 1;
     __syncthreads();
     __threadfence();
     return last;
 }
 
-/* By a block: the groups of a slice, of all parities, in pairs over y, then over z (grid/reduce.h);
- * for thread 0. */
+/* By a warp: the groups of a plane, or of some rows of it, of all parities, in pairs over y; for
+ * its first thread. */
+static __device__ double add_plane(const adder &a, const double *p)
+{
+    return add_all_pairs(a.y, [&](uint32_t y) {
+        const double *row = p + y * a.across;
+        double w = 0;
+        for (uint32_t j = 0; j < a.across; j++)
+            for (uint32_t side = 0; side < a.arrays; side += a.groups)
+                w += row[side + j];
+        return w;
+    });
+}
+
+/* By a block: the same of a slice, then in pairs over z (grid/reduce.h); for thread 0. */
 static __device__ double add_slice(const adder &a, double *p)
 {
     const uint32_t warp = threadIdx.x / 32, plane = a.across * a.y;
     for (uint32_t z = warp; z < a.z; z += 8) {
-        const double v = add_all_pairs(a.y, [&](uint32_t y) {
-            const double *row = p + z * plane + y * a.across;
-            double w = 0;
-            for (uint32_t j = 0; j < a.across; j++)
-                for (uint32_t side = 0; side < a.arrays; side += a.groups)
-                    w += row[side + j];
-            return w;
-        });
+        const double v = add_plane(a, p + z * plane);
         __syncwarp(); /* all groups of the plane are read */
         if (threadIdx.x % 32 == 0)
             __stcg(p + z * plane, v);
@@ -206,6 +262,21 @@ static __global__ void __launch_bounds__(256) add_slices(const __grid_constant__
         __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + blockIdx.x, v);
     if (is_last(a) && threadIdx.x < 32)
         finish_number(a, blockIdx.y);
+}
+
+/* Where y is cut: blockIdx.x: eight branches of planes, a warp each; blockIdx.y: the number. */
+static __global__ void __launch_bounds__(256) add_planes(const __grid_constant__ adder a)
+{
+    WAIT_FOR_GRID();
+    const uint32_t k = blockIdx.x * 8 + threadIdx.x / 32;
+    if (k < a.slices) {
+        const double v = add_plane(a, a.partial + (size_t)blockIdx.y * a.arrays
+                                          + (size_t)k * a.y * a.across);
+        if (threadIdx.x % 32 == 0)
+            __stcg(a.slice_sum + (size_t)blockIdx.y * a.slices + k, v);
+    }
+    if (is_last(a))
+        finish_planes(a, blockIdx.y);
 }
 
 /* blockIdx.x: the slice; blockIdx.y: 32 of `count` numbers, a lane each, which lie side by side in

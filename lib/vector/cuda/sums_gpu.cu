@@ -127,15 +127,16 @@ static int start_sums(const lat_gpu_space *s, adder a, int count, const START &s
     return lat_rc(
         failed(start(a))
         || lat_cuda_carry_gather(lat_cuda_carrier_of(dev), stream, g->all, each * sizeof *g->all)
-        || failed(lat_cuda_start(false, add_gathered, (unsigned)count, 32, stream, a,
-                                 (const double *)g->all, each)));
+        || failed(lat_cuda_start(false, add_gathered, (unsigned)count, s->width_y == 1 ? 32 : 256,
+                                 stream, a, (const double *)g->all, each)));
 }
 
 static int start_sums_of_slices(const lat_gpu_space *s, const adder &all, int count)
 {
     return start_sums(s, all, count, [&](const adder &a) {
-        return lat_cuda_start(lat_gpu_early(s), add_slices, dim3(a.slices, (unsigned)count), 256,
-                              lat_gpu_stream(&s->space), a);
+        const dim3 blocks(s->width_y == 1 ? a.slices : (a.slices + 7) / 8, (unsigned)count);
+        return lat_cuda_start(lat_gpu_early(s), s->width_y == 1 ? add_slices : add_planes, blocks,
+                              256, lat_gpu_stream(&s->space), a);
     });
 }
 
