@@ -33,6 +33,7 @@ static const char *const actions[] = {"wilson", "symanzik", "iwasaki"};
 static const double c1_of[] = {0, LAT_FLOW_SYMANZIK, LAT_FLOW_IWASAKI};
 
 static const lat_option options[] = {
+    LAT_HEADING("Flow"),
     {LAT_OPT_CHOICE, "action", 0, "wilson|symanzik|iwasaki", &action, 0, 0,
      "action whose gradient the links follow"},
     {LAT_OPT_REAL, "until", 0, "T", &until, 0, 1e6,
@@ -44,6 +45,7 @@ static const lat_option options[] = {
      "error of a step, which sets its length: the largest distance of a link"},
     {LAT_OPT_REAL, "step", 0, "EPS", &fixed_step, 1e-6, 10,
      "use steps of this length (default: set by --tolerance)"},
+    LAT_HEADING("Output"),
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "links", 0, "FILE", &links, 0, 0,
      "write the links at the end to FILE"},
     {LAT_OPT_TEXT, "write", 0, "T,..", &times_text, 0, 0,
@@ -52,11 +54,14 @@ static const lat_option options[] = {
      "print t0 and w0 alone, a row for each configuration"},
     {LAT_OPT_FLAG | LAT_OPT_LOCAL, "by-slice", 0, NULL, &by_slice, 0, 0,
      "print a row for each slice, with W = t d/dt (t^2 E)"},
+    LAT_HEADING("Lattice"),
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "slices", 0, "A,B", &slices, 0, 0,
      "measure slices A to B alone (default: all)"},
     {LAT_OPT_REAL, "xi", 0, "X", &xi, 1e-2, 1e2,
      "flow links of an anisotropic lattice, X = a_s/a_t, with t in units of a_s^2"},
+    LAT_HEADING("Device"),
     LAT_DEVICE_OPTIONS(device),
+    LAT_HEADING("Rows"),
     LAT_PRINT_OPTIONS("time", "configuration"),
     {0}};
 

@@ -21,6 +21,7 @@ static bool polyakov;
 static lat_device_options device;
 
 static const lat_option options[] = {
+    LAT_HEADING("Loops"),
     {LAT_OPT_INT, "max-r", 0, "R", &distance, 1, 65535,
      "separations up to this length (default: half the smallest spatial extent)"},
     {LAT_OPT_INT, "max-t", 0, "T", &most_time, 1, 65535,
@@ -37,10 +38,12 @@ static const lat_option options[] = {
      "loops between slices A and B alone, which links with open time need"},
     {LAT_OPT_FLAG, "polyakov", 0, NULL, &polyakov, 0, 0,
      "measure Polyakov loops and their correlators instead of Wilson loops"},
+    LAT_HEADING("Device"),
     {LAT_OPT_CHOICE | LAT_OPT_LIMIT, "device", 0, LAT_DEVICES, &device.choice, 0, 0,
      "device that computes; auto: the fastest one"},
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "gpus", 'g', "N", &device.gpus, 0, 0,
      "number of the GPU that is used (default: the first one)"},
+    LAT_HEADING("Rows"),
     LAT_PRINT_OPTIONS("loop", "configuration"),
     {0}};
 
