@@ -127,12 +127,12 @@ logged() { [ -e "$1" ] && [ "$(wc -l <"$1")" -gt "${2:-1}" ]; }
 # stop SIGNAL CODE COMMAND...: sends it the signal once its log.tsv has another line. It ends with the code and the sentence, has written its
 # checkpoint ck though none was due, and left nothing else.
 stop() {
-    local signal=$1 code=$2 pid i got=0 lines=1
+    local signal=$1 code=$2 pid i got=0 had=1
     shift 2
-    [ ! -e log.tsv ] || lines=$(wc -l <log.tsv)
+    [ ! -e log.tsv ] || had=$(wc -l <log.tsv)
     env --default-signal="$signal" "$@" --log log.tsv --checkpoint ck 2>err 3>&- &
     pid=$!
-    for ((i = 0; i < 600; i++)); do ! logged log.tsv "$lines" || break; sleep 0.02; done
+    for ((i = 0; i < 600; i++)); do ! logged log.tsv "$had" || break; sleep 0.02; done
     kill -"$signal" $pid
     wait $pid || got=$?
     cat err

@@ -295,7 +295,7 @@ lat.write("d.lat", lat.propagator(f.spinors, operator=f.header.operator, residua
 }
 
 @test "docs/momentum.md has every column, and says what p and -p are" {
-    local prop=(lat-solve -q --kappa .12 --boundary p,p,p,p --source) column
+    local prop=(lat-solve -q --kappa .12 --boundary 'p,p,p,p' --source) column
     lat-start weak --dims 2,2,4,4 --epsilon .1 | lat-orelax --theta 1e-12 -o u.lat
     "${prop[@]}" momentum:0,0,1,1 u.lat -o 1.lat
     "${prop[@]}" momentum:0,1,0,1 u.lat -o 2.lat

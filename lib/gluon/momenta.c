@@ -59,7 +59,7 @@ static void choose_sign(const lat_gluon_momenta *m, int *n)
     int i = 0;
     while (i < m->nd && (n[i] == 0 || 2 * n[i] == m->extent[i]))
         i++;
-    for (const bool turn = i < m->nd && n[i] < 0; turn && i < m->nd; i++)
+    for (const bool flip = i < m->nd && n[i] < 0; flip && i < m->nd; i++)
         n[i] *= 2 * n[i] == m->extent[i] ? 1 : -1;
 }
 

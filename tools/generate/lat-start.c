@@ -62,8 +62,8 @@ static void check_radius(void)
     for (int mu = 1; mu < 4; mu++)
         least = geom.dims[mu] < least ? geom.dims[mu] : least;
     if (radius > .5 * least)
-        lat_usage("--radius: expected at most half the smallest extent, %g, found %.10g", .5 * least,
-                  radius);
+        lat_usage("--radius: expected at most half the smallest extent, %g, found %.10g",
+                  .5 * least, radius);
 }
 
 /* A phase of a plaquette is known up to 2 pi: from pi on the flux is another one. */
