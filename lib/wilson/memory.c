@@ -5,6 +5,7 @@
 #include <math.h>
 #include "base/error.h"
 #include "lattice/box.h"
+#include "vector/faces.h"
 
 /* What all sizes depend on. */
 typedef struct count {
@@ -14,6 +15,7 @@ typedef struct count {
     int nc;        /* colours in the device's memory */
     const lat_wilson_options *o;
     const lat_wilson_use *use;
+    double sums; /* bytes of a column that ranks give each other where GPUs cut y */
     bool clover, gpu, boxes;
     double share; /* of a vector's memory that one of S takes */
 } count;
@@ -47,7 +49,7 @@ static double operator_of(const count *k, lat_storage storage, bool dagger)
     const double real = real_bytes(storage), blocks = k->clover ? 16.0 * k->nc * k->nc : 0;
     return k->sites * real * (8 * reals + blocks) + vectors_of_s(k, storage, between)
            + vectors(k, storage, 1) * k->slices / k->sites
-           + k->sites * k->o->columns * (k->gpu ? 8 : 64);
+           + k->sites * k->o->columns * (k->gpu ? 8 : 64) + k->o->columns * k->sums;
 }
 
 /* Vectors of a method in the precision of its iterations, besides x and r: of CG s, q and p. */
@@ -145,6 +147,39 @@ static bool has_boxes(const lat_comm *comm, const lat_geometry *lattice)
     return comm->size > 1 && !lat_box_of(comm, lattice, &box) && !lat_box_slab(&box, lattice);
 }
 
+/* The faces of a rank with a GPU, in sites. */
+static double faces_of(const lat_comm *comm, const lat_geometry *lattice)
+{
+    double sites = 1, faces = 0;
+    lat_box box;
+    if (comm->size == 1 || lat_box_of(comm, lattice, &box))
+        return 0;
+    for (int mu = 0; mu < lattice->nd; mu++)
+        sites *= box.count[mu];
+    for (int mu = 1; mu < lattice->nd; mu++)
+        faces += box.ranks[mu] > 1 ? 2 * sites / box.count[mu] : 0;
+    return faces;
+}
+
+static double power_of_two(double least) { return exp2(ceil(log2(least))); }
+
+/* Where GPUs cut y: branches of planes as vector/cuda/cuda_space.cuh has them, of each number two
+ * pairs. */
+static double sums_of_planes(const lat_comm *comm, const lat_geometry *lattice)
+{
+    const int *const dims = lattice->dims;
+    uint32_t brick[2];
+    lat_box box;
+    if (comm->size == 1 || lat_box_of(comm, lattice, &box) || box.ranks[1] == 1
+        || !lat_gpu_brick((uint32_t)dims[0] / 2, (uint32_t)dims[1], brick)
+        || (uint32_t)box.count[1] % brick[1])
+        return 0;
+    const uint32_t rows = (uint32_t)box.count[1] / brick[1],
+                   branches = (uint32_t)box.ranks[1] * (rows / (rows & -rows));
+    return 2.0 * 16 * (2 * LAT_VECTOR_TERMS + 1) * dims[3] * power_of_two(dims[2])
+           * power_of_two(branches);
+}
+
 double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const lat_fermion *fermion,
                         const lat_wilson_options *o, const lat_wilson_use *use, bool spare)
 {
@@ -152,12 +187,15 @@ double lat_wilson_bytes(const lat_device *dev, const lat_header *links, const la
     const double slice = (double)lat_volume(&links->geom) / slices;
     const int ranks = dev->comm->size, mine = (slices + ranks - 1) / ranks;
     const count k = {.sites = slice * mine,
-                     .slices = ranks > 1 ? 2 * slice : 0,
+                     .slices = dev->gpu    ? faces_of(dev->comm, &links->geom)
+                               : ranks > 1 ? 2 * slice
+                                           : 0,
                      .all = slice * slices,
                      .nc = lat_spinor_colours(dev, links->nc),
                      .o = o,
                      .use = use,
                      .clover = lat_fermion_blocks(fermion),
+                     .sums = dev->gpu ? sums_of_planes(dev->comm, &links->geom) : 0,
                      .gpu = dev->gpu,
                      .boxes = !dev->gpu && has_boxes(dev->comm, &links->geom),
                      .share = dev->gpu && ranks == 1 && o->form != LAT_FULL ? .5 : 1};

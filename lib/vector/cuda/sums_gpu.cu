@@ -18,7 +18,9 @@ int lat_gpu_sums_open(lat_gpu_space *s, int columns)
 {
     const size_t most = (size_t)columns * LAT_GPU_NUMBERS,
                  slices = s->sites.extent[3] * s->branches;
-    if (lat_cuda_malloc((void **)&s->slice_sum, most * slices * sizeof(double), "sums of slices")
+    if (lat_cuda_malloc((void **)&s->slice_sum,
+                        (size_t)columns * lat_gpu_numbers_of_ranks(s) * slices * sizeof(double),
+                        "sums of slices")
         || lat_cuda_malloc((void **)&s->arrived, most * sizeof *s->arrived, "sums of slices")
         || lat_cuda_malloc((void **)&s->factors,
                            (size_t)columns * LAT_VECTOR_MODES * sizeof *s->factors, "factors")
