@@ -19,7 +19,7 @@
 #define LAT_FOR_LINKS UINT32_C(0x50000000)     /* sweeps of lat-heatbath */
 #define LAT_FOR_SOURCE UINT32_C(0x60000000)    /* noise sources of quarks */
 #define LAT_FOR_SPINORS UINT32_C(0x70000000)   /* random vectors of lib/dirac */
-#define LAT_FOR_MULTIGRID UINT32_C(0x80000000) /* those of coarse levels of lib/multigrid */
+#define LAT_FOR_MULTIGRID UINT32_C(0x80000000) /* those of lib/multigrid */
 #define LAT_FOR_BOOTSTRAP UINT32_C(0x90000000) /* bins of lat-stat --bootstrap */
 
 /* Four independent 32-bit words. site < 2^40, config < 2^24. */

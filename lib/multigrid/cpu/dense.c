@@ -71,6 +71,15 @@ static int invert_small(small *m)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* Rows as `eliminate` reads them: their columns are n doubles apart, so that a cache has no place
+ * for four of all rows. */
+static void pack_rows(int n, int side, const double *from, double *rows)
+{
+    for (int j = 0; j < n; j += 4)
+        for (int k = 0; k < 2 * side; k++, rows += 4)
+            memcpy(rows, from + (size_t)k * (size_t)n + j, 4 * sizeof *rows);
+}
+
 /* The rows of the block at `at` become its inverse times them; its own columns its inverse. They
  * are left in `rows`, too. */
 static int scale_rows(int n, double *a, int at, int side, double *rows)
@@ -80,24 +89,23 @@ static int scale_rows(int n, double *a, int at, int side, double *rows)
     double *const from = a + (size_t)at * 2 * (size_t)n;
     for (int i = 0; i < side; i++)
         for (int j = 0; j < side; j++) {
-            m.re[i][j] = from[(size_t)i * 2 * (size_t)n + (size_t)(at + j)];
-            m.im[i][j] = from[(size_t)i * 2 * (size_t)n + (size_t)(n + at + j)];
-            m.re[i][side + j] = i == j;
-            m.im[i][side + j] = 0;
+            double *const re = from + (size_t)i * 2 * (size_t)n + (size_t)(at + j);
+            m.re[i][j] = re[0];
+            m.im[i][j] = re[n];
+            m.re[i][side + j] = re[0] = i == j;
+            m.im[i][side + j] = re[n] = 0;
         }
     if (invert_small(&m))
         return 1;
-    memcpy(rows, from, (size_t)side * 2 * (size_t)n * sizeof *rows);
+    pack_rows(n, side, from, rows);
     memset(from, 0, (size_t)side * 2 * (size_t)n * sizeof *rows);
     for (int i = 0; i < side; i++)
         for (int j = 0; j < side; j++) {
-            rows[(size_t)i * 2 * (size_t)n + (size_t)(at + j)] = i == j;
-            rows[(size_t)i * 2 * (size_t)n + (size_t)(n + at + j)] = 0;
             c[i * 2 * side + j] = -m.re[i][side + j];
             c[i * 2 * side + side + j] = -m.im[i][side + j];
         }
     lat_mg_kernels_widest()->eliminate(side, n, side, n, c, rows, from);
-    memcpy(rows, from, (size_t)side * 2 * (size_t)n * sizeof *rows);
+    pack_rows(n, side, from, rows);
     return 0;
 }
 

@@ -6,13 +6,15 @@
 #include "base/memory.h"
 #include "lattice/iterate.h"
 #include "multigrid/cpu/multigrid_cpu.h"
+#include "site/random.h"
+#include "vector/cpu/space_cpu.h"
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
 typedef struct host_fine {
     int32_t *at;         /* [positions]: number in the blocks' list; -1: idle */
     int64_t group[2][2]; /* groups of even and odd sites: from, to */
-    lat_eight *column;   /* [odd sites][components] */
+    lat_eight *column;   /* [sites of a parity][components] */
 } host_fine;
 
 static inline host_fine *host_of(const lat_mg_fine *f) { return f->there; }
@@ -51,7 +53,8 @@ int lat_mg_cpu_fine_open(lat_mg_fine *f)
     host_fine *const h = lat_alloc_zero(1, sizeof *h, "blocks");
     if (!(f->there = h) || find_positions(f))
         return -1;
-    h->column = lat_alloc_zero((size_t)((b->sites - b->start[1][0]) * f->down.components),
+    const int64_t even = b->start[1][0], odd = b->sites - even;
+    h->column = lat_alloc_zero((size_t)((even > odd ? even : odd) * f->down.components),
                                sizeof *h->column, "columns of the multigrid");
     return h->column ? 0 : -1;
 }
@@ -114,11 +117,13 @@ static void get_site(const lat_mg_fine *f, const lat_eight *from, int k, float *
     }
 }
 
-/* Columns of the sites of a parity to `to`, whose first site is `first` of the list. */
+/* Columns of the sites of a parity, and back. */
 static void to_columns(const lat_mg_fine *f, int parity, int columns, const int *column,
-                       const lat_dfield *x, int64_t first, lat_eight *to)
+                       const lat_dfield *x)
 {
     const int side = f->space->layout.side, half = f->down.components;
+    lat_eight *const to = host_of(f)->column;
+    const int64_t first = f->down.blocks.start[parity][0];
 #pragma omp parallel for schedule(static)
     for (int64_t g = host_of(f)->group[parity][0]; g < host_of(f)->group[parity][1]; g++)
         for (int k = 0; k < LAT_EIGHT; k++) {
@@ -136,9 +141,11 @@ static void to_columns(const lat_mg_fine *f, int parity, int columns, const int 
 }
 
 static void from_columns(const lat_mg_fine *f, int parity, int columns, const int *column,
-                         lat_dfield *x, int64_t first, const lat_eight *from)
+                         lat_dfield *x)
 {
     const int side = f->space->layout.side, half = f->down.components;
+    const lat_eight *const from = host_of(f)->column;
+    const int64_t first = f->down.blocks.start[parity][0];
 #pragma omp parallel for schedule(static)
     for (int64_t g = host_of(f)->group[parity][0]; g < host_of(f)->group[parity][1]; g++)
         for (int k = 0; k < columns; k++) {
@@ -153,26 +160,14 @@ static void from_columns(const lat_mg_fine *f, int parity, int columns, const in
         }
 }
 
-/* Columns of the sites of parities from .. 1, to be freed where they are of all. */
-static lat_eight *columns_of(const lat_mg_fine *f, bool all)
-{
-    return all ? lat_alloc((size_t)(f->down.blocks.sites * f->down.components), sizeof(lat_eight),
-                           "columns of the multigrid")
-               : host_of(f)->column;
-}
-
 int lat_mg_cpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const int *column,
                              const lat_dfield *x, lat_eight *z)
 {
     const int from = all ? 0 : 1;
-    lat_eight *const c = columns_of(f, all);
-    if (!c)
-        return -1;
-    for (int p = from; p < 2; p++)
-        to_columns(f, p, columns, column, x, f->down.blocks.start[from][0], c);
-    lat_mg_cpu_restrict(&f->down, from, c, z);
-    if (all)
-        free(c);
+    for (int p = from; p < 2; p++) {
+        to_columns(f, p, columns, column, x);
+        lat_mg_cpu_restrict_parity(&f->down, p, p == from, host_of(f)->column, z);
+    }
     /* Where a rank's blocks are those that it computes, the level below gathers what it makes. */
     return f->down.to->sites.blocks ? lat_mg_cpu_gather(f->down.to, z) : 0;
 }
@@ -180,15 +175,10 @@ int lat_mg_cpu_fine_restrict(const lat_mg_fine *f, bool all, int columns, const 
 int lat_mg_cpu_fine_prolong(const lat_mg_fine *f, bool all, int columns, const int *column,
                             lat_dfield *x, const lat_eight *z)
 {
-    const int from = all ? 0 : 1;
-    lat_eight *const c = columns_of(f, all);
-    if (!c)
-        return -1;
-    lat_mg_cpu_prolong(&f->down, from, z, c);
-    for (int p = from; p < 2; p++)
-        from_columns(f, p, columns, column, x, f->down.blocks.start[from][0], c);
-    if (all)
-        free(c);
+    for (int p = all ? 0 : 1; p < 2; p++) {
+        lat_mg_cpu_prolong_parity(&f->down, p, z, host_of(f)->column);
+        from_columns(f, p, columns, column, x);
+    }
     return 0;
 }
 
@@ -251,21 +241,32 @@ void lat_mg_cpu_columns(const lat_mg_fine *f, int first, int chirality, lat_dfie
     give(f, f->down.p, first, chirality, x);
 }
 
+/* Numbers from -1 to 1: normal ones (lib/vector) would take a twentieth of a setup. */
 int lat_mg_cpu_fine_random(const lat_mg_fine *f, int columns, uint64_t seed, lat_dfield *x)
 {
-    const lat_part p = {LAT_BOTH, columns, lat_column_numbers};
-    return f->space->ops->random(f->space, &p, seed, x);
+    const int side = f->space->layout.side, reals = 2 * f->down.components;
+    const int64_t *const sites = lat_cpu_sites(lat_cpu(f->space->grid), 0);
+#pragma omp parallel for schedule(static)
+    for (int64_t g = 0; g < host_of(f)->group[1][1]; g++)
+        for (int k = 0; k < columns; k++) {
+            float *const to = group_of(f, x, g, k);
+            for (int l = 0; l < side; l++) {
+                const int64_t site = sites[g * side + l];
+                for (int e = 0; e < reals; e += 4) {
+                    uint32_t word[4];
+                    lat_random(seed, (uint64_t)site, 1 + (uint32_t)k, LAT_FOR_MULTIGRID,
+                               (uint32_t)e, word);
+                    for (int i = 0; i < 4; i++)
+                        to[(e + i) * side + l] = site < 0 ? 0 : (float)(word[i] * 0x1p-31 - 1);
+                }
+            }
+        }
+    return 0;
 }
 
 int lat_mg_cpu_fine_round(const lat_mg_fine *f, lat_dfield *x)
 {
     const lat_part p = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
-    lat_field stage;
-    int rc = lat_field_spinors(&stage, f->links, LAT_MODES, LAT_EIGHT);
-    if (rc == 0 && (rc = lat_spinors_get(f->space, &p, x, &stage, lat_column_numbers)) == 0) {
-        lat_mg_to_stage(&stage, 0, &stage);
-        rc = lat_spinors_put(f->space, &p, x, &stage, lat_column_numbers);
-    }
-    lat_field_free(&stage);
-    return rc;
+    lat_cpu_round(f->space, &p, x);
+    return 0;
 }

@@ -161,6 +161,41 @@ static int all_hops(const source *s, lat_level *l)
 
 /* ---- what is diagonal in sites --------------------------------------------------------------- */
 
+/* Is column j of P of a block and chirality 0 (transfer.h)? */
+static bool is_zero(const lat_transfer *t, int block, int chirality, int j)
+{
+    const int half = t->components / 2;
+    for (int p = 0; p < 2; p++)
+        for (int64_t i = t->blocks.start[p][block]; i < t->blocks.start[p][block + 1]; i++)
+            for (int c = 0; c < half; c++) {
+                const float *const w =
+                    t->p + 2 * ((i * t->components + chirality * half + c) * t->n + j);
+                if (w[0] != 0 || w[1] != 0)
+                    return false;
+            }
+    return true;
+}
+
+/* P^+ A P where A is the same number everywhere, but for the sign of the twist: as P^+ P = 1. */
+static void put_number(const lat_mg_fine *f, lat_level *l)
+{
+    const lat_fermion *m = &f->d->fermion;
+    const lat_transfer *t = &f->down;
+    const int rows = l->coarse.rows;
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < t->blocks.count; b++) {
+        float *const x = lat_coarse_matrix(&l->coarse, t->blocks.site[b], HOPS);
+        memset(x, 0, 2 * (size_t)rows * (size_t)rows * sizeof *x);
+        for (int j = 0; j < rows; j++) {
+            float *const to = x + lat_tile_at(rows, j, j);
+            if (is_zero(t, b, j / t->n, j % t->n))
+                continue;
+            to[0] = (float)(1 + 3 * m->nu / m->xi + m->mass);
+            to[1] = (float)(j < t->n ? m->twist : -m->twist);
+        }
+    }
+}
+
 /* Columns of P^+ A P of all blocks, from z = P^+ (A P columns). */
 static void put_diagonal(const lat_mg_fine *f, lat_level *l, int chirality, int first,
                          const lat_eight *z)
@@ -177,6 +212,10 @@ static void put_diagonal(const lat_mg_fine *f, lat_level *l, int chirality, int 
 static int all_diagonals(const lat_mg_fine *f, lat_level *l, lat_dfield *x)
 {
     const lat_part both = {LAT_BOTH, LAT_EIGHT, lat_column_numbers};
+    if (!f->d->clover) {
+        put_number(f, l);
+        return 0;
+    }
     for (int c = 0; c < 2; c++)
         for (int first = 0; first < f->down.n; first += LAT_EIGHT) {
             lat_mg_cpu_columns(f, first, c, x);

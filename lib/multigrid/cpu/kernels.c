@@ -84,11 +84,13 @@ INLINE void restrict_of(int components, int n, const float *p, const lat_eight *
         }
 }
 
+enum { SIX = 6 }; /* components of SU(3): fewer sums would wait for each other */
+
 /* `side` components that follow each other. */
 INLINE void prolong_some(int side, int n, const float *w, const lat_eight *z, lat_eight *e)
 {
     const lat_eight zero = {{0}, {0}};
-    lat_eight s[TILE] = {zero, zero, zero, zero};
+    lat_eight s[SIX] = {zero, zero, zero, zero, zero, zero};
     for (int k = 0; k < n; k++) {
         const lat_eight x = z[k];
         for (int i = 0; i < side; i++)
@@ -103,8 +105,8 @@ INLINE void prolong_of(int components, int n, const float *p, const lat_eight *z
     const int half = components / 2;
     for (int c = 0; c < 2; c++) {
         int j = c * half;
-        for (; half % 3 == 0 && j < (c + 1) * half; j += 3)
-            prolong_some(3, n, p + 2 * j * n, z + c * n, e + j);
+        for (; half % SIX == 0 && j < (c + 1) * half; j += SIX)
+            prolong_some(SIX, n, p + 2 * j * n, z + c * n, e + j);
         for (; j < (c + 1) * half; j += TILE)
             prolong_some(TILE, n, p + 2 * j * n, z + c * n, e + j);
     }
@@ -200,7 +202,7 @@ INLINE void triangular_of(int components, int n, const double *t, const float *v
 }
 
 /* Four numbers of some rows: so many sums are on their way at a time. */
-INLINE void eliminate_some(int side, int depth, int64_t pitch, const double *c, const double *r,
+INLINE void eliminate_some(int side, int depth, int64_t pitch, const double *c, const four *r,
                            double *a)
 {
     four x[4], y[4];
@@ -208,8 +210,8 @@ INLINE void eliminate_some(int side, int depth, int64_t pitch, const double *c, 
         x[i] = *(four *)(a + 2 * i * pitch);
         y[i] = *(four *)(a + (2 * i + 1) * pitch);
     }
-    for (int k = 0; k < depth; k++, r += 2 * pitch) {
-        const four p = *(const four *)r, q = *(const four *)(r + pitch);
+    for (int k = 0; k < depth; k++) {
+        const four p = r[2 * k], q = r[2 * k + 1];
         for (int i = 0; i < side; i++) {
             const double u = c[2 * i * depth + k], v = c[(2 * i + 1) * depth + k];
             x[i] -= u * p;
@@ -229,11 +231,12 @@ INLINE void eliminate_of(int rows, int columns, int depth, int64_t pitch, const 
 {
     enum { SIDE = 4 };
     for (int j = 0; j < columns; j += FOUR) {
+        const four *const from = (const four *)r + (int64_t)(j / FOUR) * 2 * depth;
         int i = 0;
         for (; i + SIDE <= rows; i += SIDE)
-            eliminate_some(SIDE, depth, pitch, c + 2 * i * depth, r + j, a + 2 * i * pitch + j);
+            eliminate_some(SIDE, depth, pitch, c + 2 * i * depth, from, a + 2 * i * pitch + j);
         for (; i < rows; i++)
-            eliminate_some(1, depth, pitch, c + 2 * i * depth, r + j, a + 2 * i * pitch + j);
+            eliminate_some(1, depth, pitch, c + 2 * i * depth, from, a + 2 * i * pitch + j);
     }
 }
 

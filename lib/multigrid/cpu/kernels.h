@@ -43,7 +43,8 @@ typedef struct lat_mg_kernels {
     void (*triangular)(int components, int n, const double *t, const float *v, float *to);
 
     /* a[i][j] -= sum_k c[i][k] r[k][j], k < depth, of `rows` rows and `columns` columns, a multiple
-     * of 8. A row is re [pitch], im [pitch]; of c re [depth], im [depth]. */
+     * of 8. A row of a is re [pitch], im [pitch]; of c re [depth], im [depth]. r is
+     * [columns / 4][depth][re, im][4]. */
     void (*eliminate)(int rows, int columns, int depth, int64_t pitch, const double *c,
                       const double *r, double *a);
 } lat_mg_kernels;

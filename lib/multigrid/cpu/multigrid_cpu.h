@@ -55,6 +55,13 @@ void lat_mg_cpu_transfer_close(lat_transfer *t);
 int lat_mg_cpu_make(lat_transfer *t);
 int lat_mg_cpu_restrict(const lat_transfer *t, int from, const lat_eight *r, lat_eight *z);
 int lat_mg_cpu_prolong(const lat_transfer *t, int from, const lat_eight *z, lat_eight *e);
+
+/* The same of the sites of a parity; z of the first one begins with 0, that of the next is added.
+ */
+void lat_mg_cpu_restrict_parity(const lat_transfer *t, int parity, bool first, const lat_eight *r,
+                                lat_eight *z);
+void lat_mg_cpu_prolong_parity(const lat_transfer *t, int parity, const lat_eight *z, lat_eight *e);
+
 int lat_mg_cpu_galerkin(lat_level *l);
 int lat_mg_cpu_take(const lat_level *l, int first, const lat_eight *x);
 int lat_mg_cpu_give(const lat_level *l, int first, lat_eight *x);

@@ -136,39 +136,49 @@ int lat_mg_cpu_make(lat_transfer *t)
 
 /* ---- restriction and prolongation ------------------------------------------------------------ */
 
-static int64_t place(const lat_transfer *t, int from, int64_t i)
+/* A site's numbers in vectors of the level; of the finest one, which has those of a parity. */
+static int64_t place(const lat_transfer *t, int parity, int64_t i)
 {
-    return t->at ? t->at[i] : i - t->blocks.start[from][0];
+    return (t->at ? t->at[i] : i - t->blocks.start[parity][0]) * t->components;
+}
+
+void lat_mg_cpu_restrict_parity(const lat_transfer *t, int parity, bool first, const lat_eight *r,
+                                lat_eight *z)
+{
+    const lat_mg_kernels *k = lat_mg_kernels_widest();
+    const int64_t numbers = (int64_t)t->components * t->n * 2, *start = t->blocks.start[parity];
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < t->blocks.count; b++) {
+        lat_eight *const to = z + (int64_t)t->blocks.site[b] * 2 * t->n;
+        if (first)
+            memset(to, 0, 2 * (size_t)t->n * sizeof *to);
+        for (int64_t i = start[b]; i < start[b + 1]; i++)
+            k->restrict_site(t->components, t->n, t->p + i * numbers, r + place(t, parity, i), to);
+    }
+}
+
+void lat_mg_cpu_prolong_parity(const lat_transfer *t, int parity, const lat_eight *z, lat_eight *e)
+{
+    const lat_mg_kernels *k = lat_mg_kernels_widest();
+    const int64_t numbers = (int64_t)t->components * t->n * 2, *start = t->blocks.start[parity];
+#pragma omp parallel for schedule(static)
+    for (int b = 0; b < t->blocks.count; b++)
+        for (int64_t i = start[b]; i < start[b + 1]; i++)
+            k->prolong_site(t->components, t->n, t->p + i * numbers,
+                            z + (int64_t)t->blocks.site[b] * 2 * t->n, e + place(t, parity, i));
 }
 
 int lat_mg_cpu_restrict(const lat_transfer *t, int from, const lat_eight *r, lat_eight *z)
 {
-    const lat_mg_kernels *k = lat_mg_kernels_widest();
-    const int64_t numbers = (int64_t)t->components * t->n * 2;
-#pragma omp parallel for schedule(static)
-    for (int b = 0; b < t->blocks.count; b++) {
-        lat_eight *to = z + (int64_t)t->blocks.site[b] * 2 * t->n;
-        memset(to, 0, 2 * (size_t)t->n * sizeof *to);
-        for (int p = from; p < 2; p++)
-            for (int64_t i = t->blocks.start[p][b]; i < t->blocks.start[p][b + 1]; i++)
-                k->restrict_site(t->components, t->n, t->p + i * numbers,
-                                 r + place(t, from, i) * t->components, to);
-    }
+    for (int p = from; p < 2; p++)
+        lat_mg_cpu_restrict_parity(t, p, p == from, r, z);
     return 0;
 }
 
 int lat_mg_cpu_prolong(const lat_transfer *t, int from, const lat_eight *z, lat_eight *e)
 {
-    const lat_mg_kernels *k = lat_mg_kernels_widest();
-    const int64_t numbers = (int64_t)t->components * t->n * 2;
-#pragma omp parallel for schedule(static)
-    for (int b = 0; b < t->blocks.count; b++) {
-        const lat_eight *source = z + (int64_t)t->blocks.site[b] * 2 * t->n;
-        for (int p = from; p < 2; p++)
-            for (int64_t i = t->blocks.start[p][b]; i < t->blocks.start[p][b + 1]; i++)
-                k->prolong_site(t->components, t->n, t->p + i * numbers, source,
-                                e + place(t, from, i) * t->components);
-    }
+    for (int p = from; p < 2; p++)
+        lat_mg_cpu_prolong_parity(t, p, z, e);
     return 0;
 }
 

@@ -140,6 +140,32 @@ LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, in
     }
 }
 
+LAT_INLINE void round_of(const lat_host_spinors *t, int n, const int64_t *site, int64_t block)
+{
+    const lat_part *p = t->part;
+    four g[MATRIX] = {{0}}, v[SPINOR];
+    for (int first = 0; first < t->lanes.lanes; first += SIDE) {
+        int64_t own[SIDE];
+        sites_of(t->lanes, site, first, own);
+        if (t->g)
+            load_gauge(t->g, n, own, g);
+        LAT_FOR_COLUMNS (k, p) {
+            for (int e = 0; e < 8 * n; e++)
+                v[e] = get_vector(t->lanes, block, first, k * 8 * n + e);
+            if (t->g)
+                rotate(n, g, true, v);
+            change_basis(n, v);
+            for (int e = 0; e < 8 * n; e++)
+                v[e] = __builtin_convertvector(__builtin_convertvector(v[e], four_floats), four);
+            change_basis(n, v);
+            if (t->g)
+                rotate(n, g, false, v);
+            for (int e = 0; e < 8 * n; e++)
+                put_vector(t->lanes, block, first, k * 8 * n + e, v[e]);
+        }
+    }
+}
+
 /* ---- vector lengths -------------------------------------------------------------------------- */
 
 /* N known to the compiler. */
@@ -152,7 +178,11 @@ LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, in
     { \
         t->nc == 3 ? get_of(t, 3, site, b) : get_of(t, 2, site, b); \
     } \
-    static const lat_host_lanes lanes_##isa = {put_##isa, get_##isa};
+    attribute static void round_##isa(const lat_host_spinors *t, const int64_t *site, int64_t b) \
+    { \
+        t->nc == 3 ? round_of(t, 3, site, b) : round_of(t, 2, site, b); \
+    } \
+    static const lat_host_lanes lanes_##isa = {put_##isa, get_##isa, round_##isa};
 
 LAT_ISA_EXPAND(VARIANT, LAT_FMA)
 

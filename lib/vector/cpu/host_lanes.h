@@ -24,6 +24,9 @@ typedef struct lat_host_spinors {
 typedef struct lat_host_lanes {
     void (*put)(const lat_host_spinors *t, const int64_t *site, int64_t block);
     void (*get)(const lat_host_spinors *t, const int64_t *site, int64_t block);
+
+    /* What `get` to a host field in single precision and `put` from it make of the batch. */
+    void (*round)(const lat_host_spinors *t, const int64_t *site, int64_t block);
 } lat_host_lanes;
 
 const lat_host_lanes *lat_host_lanes_widest(void); /* of this processor */

@@ -142,6 +142,12 @@ static int vector_cpu_random(lat_space *s, const lat_part *p, uint64_t seed, lat
     return 0;
 }
 
+void lat_cpu_round(lat_space *s, const lat_part *p, lat_dfield *x)
+{
+    const lat_host_spinors t = {.lanes = view(x), .nc = s->nc, .part = p, .g = gauge_of(s)};
+    each_block(&t, x, 0, lat_cpu(s->grid)->lay->nblocks, lat_host_lanes_widest()->round);
+}
+
 /* ---- whole spinors --------------------------------------------------------------------------- */
 
 static int64_t vector_cpu_position(const lat_space *s, size_t site)

@@ -54,3 +54,6 @@ int lat_cpu_combine(lat_space *s, const lat_part *p, int n, const lat_scalar *a,
 
 /* Where blocks of a parity begin and end. */
 void lat_cpu_blocks(const lat_grid *grid, lat_parity parity, int *begin, int *end);
+
+/* x <- what a host field in single precision has of it. */
+void lat_cpu_round(lat_space *s, const lat_part *p, lat_dfield *x);
