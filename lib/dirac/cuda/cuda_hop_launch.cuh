@@ -6,10 +6,11 @@
  *                    hop_one      SMALL          hop_many     hop_tile
  *     end_store      not double   not double(*)  not double   not half(+)
  *     end_general    all          not double(*)  all
- *     end_clover     all                         all
- *     end_diagonal   all                         all
+ *     end_clover     all                         all(#)
+ *     end_diagonal   all                         all(#)
  *     end_affine     not half(*)                 not half(*)  not half(+)
- *     (*) 12 reals; (+) 12 reals, no ghosts
+ *     (*) 12 reals; (+) 12 reals, no ghosts; (#) with ghosts for the reals that several columns
+ *     have: 18 in half, else 12
  *
  * and hop_one with end_any where y is cut: a kernel that takes every hop, so that others know
  * nothing of y and few are compiled. It has their arithmetic, and their bits.
@@ -130,8 +131,8 @@ template <int R, class End, int GHOSTS>
 static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
 {
     constexpr bool AFFINE = std::is_same<End, end_affine>::value,
-                   STORE = std::is_same<End, end_store>::value;
-    cudaError_t e = cudaSuccess;
+                   STORE = std::is_same<End, end_store>::value,
+                   MANY = !GHOSTS || !End::CLOVER || R == (HALF ? 18 : 12);
     if constexpr (!HALF && R == 12 && (STORE || AFFINE) && !GHOSTS) {
         constexpr bool HELD = SINGLE && STORE; /* others would spill registers */
         enum { BYTES = hop_tile_form<LAT_P, R, HELD>::BYTES };
@@ -146,8 +147,11 @@ static cudaError_t run(const lat_hop_args *a, cudaStream_t stream)
         if constexpr (!DOUBLE && R == 12 && End::SCALED && !AFFINE)
             if (a->columns == 1 && run_at_once(a, 2))
                 return launch_one(hop_one<LAT_P, R, End, GHOSTS, true, -1, 2>, a, stream);
-        if (a->columns > 1 && !a->lattice.phases && launched<R, End, GHOSTS>(a, stream, &e))
-            return e;
+        if constexpr (MANY) {
+            cudaError_t e;
+            if (a->columns > 1 && !a->lattice.phases && launched<R, End, GHOSTS>(a, stream, &e))
+                return e;
+        }
         return launch_single<R, End, GHOSTS>(a, stream);
     }
 }
