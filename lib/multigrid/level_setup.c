@@ -46,8 +46,7 @@ int lat_level_setup(lat_level *l, double shift, double twist, lat_eight *const *
     if (iterate(l, vectors, true, SEARCH) || l->coarse.ops->make(&l->down)
         || iterate(l, 0, true, SEARCH))
         return -1;
-    /* Above a dense level, whose solutions are exact, a round gained nothing. */
-    for (int round = 0; round <= (l->next->dense ? 0 : ROUNDS); round++) {
+    for (int round = 0; round <= ROUNDS; round++) {
         if (round > 0 && iterate(l, 0, false, REFINE))
             return -1;
         if ((rc = make(l, shift, twist)))

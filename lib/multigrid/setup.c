@@ -124,8 +124,6 @@ static int make(lat_multigrid *m)
 
 /* What |r| falls by in a cycle after the search alone, about: a round always follows. */
 #define SEARCHED .88
-/* And after the rounds of the best setups: there is nothing to be gained beyond. */
-#define BEST .24
 enum { MOST = 60 }; /* cycles of a solve for the rate */
 #define FALL 1e-3   /* of its residual */
 
@@ -184,12 +182,10 @@ static double cycles_of(double rate)
     return rate > 0 && rate < .995 ? log(1e-10) / log(rate) : 5000;
 }
 
-/* The next round saves half of what the last one has saved, but leaves the cycles of the best
- * setups, if that is worth its work. */
+/* The next round saves half of what the last one has saved, if that is worth its work. */
 static bool pays(const lat_multigrid *m, double before)
 {
-    const double now = cycles_of(m->report.rate),
-                 saved = fmin((cycles_of(before) - now) / 2, now - cycles_of(BEST)),
+    const double saved = (cycles_of(before) - cycles_of(m->report.rate)) / 2,
                  work = m->fine.down.n * (LAT_MULTIGRID_CYCLES * LAT_MULTIGRID_CYCLE + 2)
                         + LAT_MULTIGRID_MAKE;
     return m->options.columns * saved * LAT_MULTIGRID_CYCLE > work;
