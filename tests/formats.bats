@@ -806,7 +806,7 @@ END
         run -1 bash -o pipefail -c "cat two.lat | lat-convert --to $to"
         [[ $output == *"more than one configuration"* ]]
     done
-    lat-convert --list | grep -q '^lat .*any number of configurations, gauge transformations'
+    lat-convert --list | grep -q '^lat .*: configurations, gauge transformations'
     # An extension of two formats: the one of matrices has the word, not the one of quarks.
     for to in npy h5; do
         refuses 1 "g.lat: holds a gauge transformation, and ${to/h5/hdf5} files hold gauge fields" lat-convert g.lat -o g.$to

@@ -14,8 +14,7 @@ static bool probe(const unsigned char *bytes, size_t n, LAT_UNUSED int64_t size)
 
 const lat_format lat_format_lat = {
     .name = "lat",
-    .about = "the stream of the lat tools: any number of configurations, gauge transformations, "
-             "spinors, propagators",
+    .about = "the stream of lat: configurations, gauge transformations, quarks",
     .stream = true,
     .fewer_rows = 3,
     .probe = probe,
