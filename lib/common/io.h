@@ -130,10 +130,6 @@ bool lat_one_file(const char *a, const char *b);
 /* The name for messages: the path, or "<stdout>". */
 const char *lat_output_name(const lat_output *out);
 
-/* Of a live FILE, before the first flush: so many of its old bytes stay, and the new ones come
- * behind them. */
-void lat_output_keep(lat_output *out, uint64_t bytes);
-
 /* The ranks that have opened it. */
 const lat_comm *lat_output_comm(const lat_output *out);
 

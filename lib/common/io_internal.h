@@ -111,7 +111,6 @@ struct lat_output {
     lat_temporary *temp; /* NULL where FILE is written directly */
     unsigned char *buf;  /* BUFFER bytes, `used` of them not written yet */
     size_t used;
-    uint64_t kept;               /* bytes of a live FILE that stay when it is claimed */
     uint64_t position;           /* of the next byte that is written to the file */
     bool repositioned;           /* `position` is not the descriptor's */
     _Atomic uint64_t synced;     /* writing to the disk has begun up to here */

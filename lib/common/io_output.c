@@ -224,14 +224,7 @@ static int output_fail(lat_output *out)
     return lat_fail("%s: cannot be written: %s", out->name, strerror(out->failed));
 }
 
-void lat_output_keep(lat_output *out, uint64_t bytes)
-{
-    out->kept = out->position = bytes;
-    out->repositioned = true;
-}
-
-/* Before the first byte: empties a live FILE behind what is kept of it, and keeps it whatever
- * happens from now on. */
+/* Before the first byte: empties a live FILE, and keeps it whatever happens from now on. */
 static int output_claim(lat_output *out)
 {
     if (!out->untouched)
@@ -242,7 +235,7 @@ static int output_claim(lat_output *out)
         out->temp = NULL;
         return 0;
     }
-    return ftruncate(out->fd, (off_t)out->kept) < 0 ? output_fail(out) : 0;
+    return ftruncate(out->fd, 0) < 0 ? output_fail(out) : 0;
 }
 
 /* Begins to write what is before byte `end` to the disk. */

@@ -2,16 +2,13 @@
 /* progress.c: lines of progress on stderr, the time that is left, logs. */
 #include "progress.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "io.h"
 #include "options.h"
 
@@ -223,148 +220,18 @@ const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT
 /* Attached to the output. */
 typedef struct {
     lat_output *out;
-    bool begun;   /* a line was written after the names of the columns */
-    bool goes_on; /* behind the lines of the run that is resumed, until the first line is written */
-    char *notes;  /* lines "# ..." that came before this line */
-    bool lost;    /* a line could not be written, which has been said */
+    bool begun; /* a line was written after the names of the columns */
+    bool lost;  /* a line could not be written, which has been said */
 } journal;
-
-static bool among(const char *names, const char *name, size_t n)
-{
-    const char *at = memmem(names, strlen(names), name, n);
-    return n && at && at[-1] == ' ' && at[n] == ' ';
-}
-
-/* Are two lines of a log of one configuration, sweep, copy and so on: 1; with the same numbers, but
- * for those of time: 2. A mixed run comes to a sweep in single, then in double. */
-static int alike(const char *columns, const char *a, const char *b)
-{
-    static const char places[] = "  config configuration sweep step slice copy field mass twist "
-                                 "column mode ",
-                      times[] = "  seconds gflops gbytes ";
-    for (int found = 2;;) {
-        const size_t c = strcspn(columns, "\t\n"), i = strcspn(a, "\t\n"), k = strcspn(b, "\t\n");
-        if ((i != k || memcmp(a, b, i) != 0) && !among(times, columns, c)) {
-            if (among(places, columns, c))
-                return 0;
-            found = 1;
-        }
-        if (columns[c] != '\t')
-            return found;
-        if (a[i] != '\t' || b[k] != '\t')
-            return 0;
-        columns += c + 1;
-        a += i + 1;
-        b += k + 1;
-    }
-}
-
-/* Are two notes the same, but for the time? */
-static bool same_note(const char *a, const char *b)
-{
-    const char *s = strstr(a, " seconds="), *t = strstr(b, " seconds=");
-    return s && t && s - a == t - b && !memcmp(a, b, (size_t)(s - a))
-           && !strcmp(s + 1 + strcspn(s + 1, " "), t + 1 + strcspn(t + 1, " "));
-}
-
-/* Takes the note that the log has, and nothing behind it, from those that wait. */
-static void drop_note(char *notes, const char *line)
-{
-    for (char *note = notes, *next; note && *note; note = next) {
-        next = strchr(note, '\n') + 1;
-        char *one = strndup(note, (size_t)(next - note));
-        if (one && same_note(one, line)) {
-            memmove(note, next, strlen(next) + 1);
-            next = note;
-        }
-        free(one);
-    }
-}
-
-/* What the run that is resumed wrote behind its checkpoint comes again: of the log stay the lines
- * before the one that `first`, the first new line, repeats. Of the notes before `first` stay those
- * that the log does not have. */
-static int drop_again(const journal *j, const char *first)
-{
-    FILE *old = fopen(lat_output_name(j->out), "r");
-    char *columns = NULL, *line = NULL;
-    size_t sizes[2] = {0};
-    uint64_t place[3] = {0}, at = 0; /* of the last line that is alike */
-    ssize_t got = old ? getline(&columns, &sizes[0], old) : -1;
-    while (got > 0) {
-        at += (uint64_t)got;
-        if ((got = getline(&line, &sizes[1], old)) <= 0)
-            break;
-        if (*line == '#')
-            drop_note(j->notes, line);
-        else
-            place[alike(columns, line, first)] = at;
-    }
-    if (place[1] || place[2])
-        lat_output_keep(j->out, place[place[2] > 0 ? 2 : 1]);
-    const bool bad = !at || ferror(old);
-    if (old)
-        fclose(old);
-    LAT_FREE(columns, line);
-    return bad ? lat_fail("%s: the log of the resumed run cannot be read", lat_output_name(j->out))
-               : 0;
-}
-
-/* The notes that wait, behind the old lines that stay. */
-static int go_on(journal *j, const char *first)
-{
-    const int rc = lat_rc(drop_again(j, first)
-                          || (j->notes && lat_output_write(j->out, j->notes, strlen(j->notes))));
-    free(j->notes);
-    j->notes = NULL;
-    j->goes_on = false;
-    return rc;
-}
-
-/* Keeps the whole lines of the log of the run that is resumed: 1 if they are a log with these
- * columns, 0 if the names of the columns are to follow, -1. */
-static int keep_lines(lat_output *out, const char *columns)
-{
-    FILE *old = fopen(lat_output_name(out), "r");
-    char *line = NULL;
-    size_t size = 0;
-    uint64_t whole = 0;
-    bool same = false;
-    ssize_t n;
-    if (!old)
-        return lat_fail("%s: the log of the resumed run cannot be read: %s", lat_output_name(out),
-                        strerror(errno));
-    while ((n = getline(&line, &size, old)) > 0 && line[n - 1] == '\n') {
-        if (whole == 0)
-            same = (size_t)n == strlen(columns) + 1 && !memcmp(line, columns, (size_t)n - 1);
-        whole += (uint64_t)n;
-    }
-    lat_output_keep(out, whole);
-    fclose(old);
-    free(line);
-    return same;
-}
 
 /* A failure does not end the run: it is said at once, the sentence is cleared, and lat_log_close
  * fails. */
 static ssize_t write_lines(void *cookie, const char *lines, size_t n)
 {
     journal *j = cookie;
-    const bool fine = !*lat_error(), waits = j->goes_on && *lines == '#';
-    char *text = j->goes_on
-                     ? lat_text_new("%s%.*s", waits && j->notes ? j->notes : "", (int)n, lines)
-                     : NULL;
-    int bad = j->goes_on && !text ? -1 : 0;
+    const bool fine = !*lat_error();
     j->begun = true;
-    if (waits && !bad) {
-        free(j->notes);
-        j->notes = text;
-        return (ssize_t)n;
-    }
-    if (!bad && j->goes_on)
-        bad = go_on(j, text);
-    free(text);
-    if (!bad && lat_output_write(j->out, lines, n) == 0 && lat_output_flush(j->out) == 0)
+    if (lat_output_write(j->out, lines, n) == 0 && lat_output_flush(j->out) == 0)
         return (ssize_t)n;
     if (fine && !j->lost)
         lat_warn("%s", lat_error());
@@ -377,11 +244,10 @@ static ssize_t write_lines(void *cookie, const char *lines, size_t n)
 static int close_journal(void *cookie)
 {
     journal *j = cookie;
-    const int bad = j->notes ? go_on(j, "") : 0;
-    if (!bad && (j->begun || !*lat_error()))
+    if (j->begun || !*lat_error())
         return lat_output_commit(j->out);
     lat_output_abort(j->out);
-    return bad;
+    return 0;
 }
 
 FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm)
@@ -392,19 +258,15 @@ FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm)
         return lat_fail_usage("-: expected the name of a file for a log, found stdout, "
                               "which is for data"),
                NULL;
-    const bool resumed = lat_opt_given("resume");
-    const unsigned keeps = lat_opts.no_clobber && !resumed ? LAT_OUTPUT_NO_CLOBBER : 0;
+    const bool anew = lat_opt_given("resume"); /* the log of the run that is resumed */
+    const unsigned keeps = lat_opts.no_clobber && !anew ? LAT_OUTPUT_NO_CLOBBER : 0;
     lat_output *out = lat_output_open(path, LAT_OUTPUT_TEXT | LAT_OUTPUT_LIVE | keeps, comm);
     journal *j = out ? lat_output_attach(out, sizeof *j) : NULL;
-    const int old = j && resumed && comm->rank == 0 && lat_output_is_file(out)
-                        ? keep_lines(out, columns)
-                        : 0;
-    if (j && old == 0
-        && (lat_output_write(out, columns, strlen(columns)) || lat_output_write(out, "\n", 1)
-            || (!lat_output_is_file(out) && lat_output_flush(out))))
-        j = NULL;
-    if (j && old >= 0 && (log = fopencookie(j, "w", how))) {
-        *j = (journal){.out = out, .goes_on = old > 0};
+    if (j && lat_output_write(out, columns, strlen(columns)) == 0
+        && lat_output_write(out, "\n", 1) == 0
+        && (lat_output_is_file(out) || lat_output_flush(out) == 0)
+        && (log = fopencookie(j, "w", how))) {
+        j->out = out;
         setvbuf(log, NULL, _IOLBF, 0);
         return log;
     }

@@ -75,10 +75,6 @@ const char *lat_rate_text(double per_second, const char *what, char buf[LAT_LEFT
  * It is an output (io.h, LAT_OUTPUT_LIVE): the file is there at once; a run that fails before its
  * first line leaves an old file as it was, and no new one; and the log can be neither an input or
  * another output, nor stdout; nor, with --no-clobber, a file that is there, except the log of a
- * run that is resumed. NULL with lat_error set.
- *
- * With --resume a log that is there goes on: its whole lines stay, up to the first that comes
- * again, because the run wrote it behind its checkpoint. Behind the lines of another file come the
- * names of the columns first. */
+ * run that is resumed. NULL with lat_error set. */
 FILE *lat_log_open(const char *path, const char *columns, const lat_comm *comm);
 int lat_log_close(FILE *log, const char *path); /* 0, or -1 if anything was lost */
