@@ -115,3 +115,11 @@ int lat_agree_on_first(const lat_comm *comm, int rc)
     lat_error_clear();
     return lat_fail("%s", sentence);
 }
+
+int lat_agree_all(const lat_comm *comm, bool mine, bool *all)
+{
+    double none = !mine;
+    const int rc = comm->max(comm, &none, 1);
+    *all = none == 0;
+    return rc;
+}

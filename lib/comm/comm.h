@@ -120,3 +120,6 @@ int lat_agree(const lat_comm *comm, int rc);
 /* The same; all ranks have the sentence of the first one that has failed, which one rank alone
  * would have found. */
 int lat_agree_on_first(const lat_comm *comm, int rc);
+
+/* *all: is `mine` true on all ranks? 0 or -1. */
+int lat_agree_all(const lat_comm *comm, bool mine, bool *all);

@@ -72,10 +72,10 @@ int lat_shared_alloc(const lat_comm *comm, size_t bytes, lat_shared *s)
         s->file = open_of_rank0(&a);
     void *p = s->file < 0 ? MAP_FAILED
                           : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
-    double none = p == MAP_FAILED;
+    bool all;
     s->at = p == MAP_FAILED ? NULL : p;
-    const int rc = comm->max(comm, &none, 1); /* after it all ranks have opened the file */
-    if (rc || none > 0)
+    const int rc = lat_agree_all(comm, s->at != NULL, &all); /* all ranks have opened the file */
+    if (rc || !all)
         lat_shared_free(s);
     return rc;
 }

@@ -17,15 +17,6 @@ typedef struct opened {
     char path[PATH_MAX];
 } opened;
 
-/* *all: have all ranks what they need? */
-static int agree(const lat_comm *comm, bool mine, bool *all)
-{
-    double none = !mine;
-    const int rc = comm->max(comm, &none, 1);
-    *all = none == 0;
-    return rc;
-}
-
 /* On another rank. */
 static bool open_input(lat_input *in, const opened *of)
 {
@@ -47,7 +38,7 @@ int lat_input_everywhere(lat_input *in, bool *all)
     if (comm->broadcast(comm, &of, sizeof of, 0))
         return -1;
     if (of.wanted && !in->asked
-        && agree(comm, comm->rank == 0 || open_input(in, &of), &in->everywhere))
+        && lat_agree_all(comm, comm->rank == 0 || open_input(in, &of), &in->everywhere))
         return -1;
     in->asked = in->asked || of.wanted;
     *all = of.wanted && in->everywhere;
@@ -74,8 +65,8 @@ int lat_output_everywhere(lat_output *out, bool *all)
         snprintf(of.path, sizeof of.path, "%s", out->temp->path);
     }
     return out->comm->broadcast(out->comm, &of, sizeof of, 0)
-                   || agree(out->comm, of.wanted && (out->comm->rank == 0 || open_output(out, &of)),
-                            all)
+                   || lat_agree_all(
+                       out->comm, of.wanted && (out->comm->rank == 0 || open_output(out, &of)), all)
                ? -1
                : 0;
 }

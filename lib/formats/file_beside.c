@@ -37,12 +37,8 @@ int lat_file_everywhere(lat_file_reader *s, lat_input *in, const lat_format *for
     if (!*all)
         return 0;
     const bool opened = comm->rank == 0 || lat_file_reader_open(s, in, format, &r, false) > 0;
-    if (same_head(comm, s, opened, &same))
+    if (same_head(comm, s, opened, &same) || lat_agree_all(comm, same, all))
         return -1;
-    double other = !same;
-    if (comm->max(comm, &other, 1))
-        return -1;
-    *all = other == 0;
     if (*all)
         lat_verbose("%s: each rank reads its slices", lat_input_name(in));
     else if (comm->rank > 0)
