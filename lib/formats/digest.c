@@ -150,6 +150,7 @@ void lat_sum_add(lat_digest *digest, lat_sum *sum, const lat_sum *other)
         sum->nersc.little += other->nersc.little;
         return;
     }
-    for (size_t i = 0; i < sizeof sum->words / sizeof *sum->words; i++)
-        sum->words[i] ^= other->words[i];
+    unsigned char *const to = (unsigned char *)sum;
+    for (size_t i = 0; i < sizeof *sum; i++)
+        to[i] ^= ((const unsigned char *)other)[i];
 }

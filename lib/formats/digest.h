@@ -46,7 +46,6 @@ typedef union lat_sum {
     lat_nersc_sum nersc;
     lat_milc_sum milc;
     lat_scidac_sum scidac;
-    uint32_t words[29 + 31];
 } lat_sum;
 
 /* Adds to *sum another sum of the same digest, over other sites. */
