@@ -108,6 +108,17 @@ LAT_INLINE void put_of(const lat_host_spinors *t, int n, const int64_t *site, in
     }
 }
 
+/* The spinors of column k, in the basis and the gauge of host fields. */
+LAT_INLINE void take(const lat_host_spinors *t, int n, const four *g, int64_t block, int first,
+                     int k, four *v)
+{
+    for (int e = 0; e < 8 * n; e++)
+        v[e] = get_vector(t->lanes, block, first, k * 8 * n + e);
+    if (t->g)
+        rotate(n, g, true, v);
+    change_basis(n, v);
+}
+
 LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, int64_t block)
 {
     const lat_part *p = t->part;
@@ -127,11 +138,7 @@ LAT_INLINE void get_of(const lat_host_spinors *t, int n, const int64_t *site, in
                     row[l] = (double *)t->to->data
                              + host_index(t->to, own[l], object) * (size_t)(8 * n);
             }
-            for (int e = 0; e < 8 * n; e++)
-                v[e] = get_vector(t->lanes, block, first, k * 8 * n + e);
-            if (t->g)
-                rotate(n, g, true, v);
-            change_basis(n, v);
+            take(t, n, g, block, first, k, v);
             vectors_to_rows(v, 8 * n, row);
             for (int l = 0; l < SIDE && t->to->head.real != LAT_F64; l++)
                 if (own[l] >= 0)
@@ -150,11 +157,7 @@ LAT_INLINE void round_of(const lat_host_spinors *t, int n, const int64_t *site, 
         if (t->g)
             load_gauge(t->g, n, own, g);
         LAT_FOR_COLUMNS (k, p) {
-            for (int e = 0; e < 8 * n; e++)
-                v[e] = get_vector(t->lanes, block, first, k * 8 * n + e);
-            if (t->g)
-                rotate(n, g, true, v);
-            change_basis(n, v);
+            take(t, n, g, block, first, k, v);
             for (int e = 0; e < 8 * n; e++)
                 v[e] = __builtin_convertvector(__builtin_convertvector(v[e], four_floats), four);
             change_basis(n, v);
