@@ -57,3 +57,4 @@ scripts := setup/* .ci/run tests/run tests/fuzz/run tests/*.bash tests/*.bats te
 lint:
 	shellcheck -x $(filter-out %.mk,$(wildcard $(scripts)))
 	tests/gates
+	tests/sentences
