@@ -226,19 +226,13 @@ LAT_ISA_CLONES(gram, LAT_FMA,
                 double *scratch, vec *sums),
                LAT_WITH_COLOURS(w->n, gram(w, from, to, n, l, scratch, sums)))
 
-#define LANES(isa) \
-    { \
-        transform_##isa, multiply_##isa, paths_##isa, gram_##isa \
-    }
+#define LANES(isa, target) \
+    static const lat_loops_lanes lanes_##isa = {transform_##isa, multiply_##isa, paths_##isa, \
+                                                gram_##isa};
+LAT_ISA_EXPAND(LANES, )
 
 const lat_loops_lanes *lat_loops_lanes_here(void)
 {
-#if defined(__x86_64__)
-    static const lat_loops_lanes lanes[] = {[LAT_ISA_BASE] = LANES(base),
-                                            [LAT_ISA_AVX2] = LANES(avx2),
-                                            [LAT_ISA_AVX512] = LANES(avx512)};
-#else
-    static const lat_loops_lanes lanes[] = {LANES(base)};
-#endif
-    return &lanes[lat_isa_widest()];
+    static const lat_loops_lanes *const lanes[] = LAT_ISA_EACH(&lanes_, );
+    return lanes[lat_isa_widest()];
 }
