@@ -27,7 +27,7 @@ check-long: deps
 
 # The tests of several ranks alone, on the CPU.
 check-mpi: $(tools) $(B)/tests/check/check_slab
-	@LAT_TESTS='ranks check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
+	@LAT_TESTS='ranks* check_slab' tests/run $(BIN) $(B)/tests/check/check_slab
 
 gpu_check_names := check_grid check_fix_devices check_generate_devices check_flow check_loops check_ghost check_newton \
   check_vector check_dirac check_overlap check_multigrid
