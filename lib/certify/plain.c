@@ -435,40 +435,25 @@ int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, 
     return 0;
 }
 
-/* Chunks of a slice have sums of their own; they are added in order, then the slices. */
+static void norms_of(const void *with, LAT_UNUSED size_t block, size_t from, size_t to,
+                     double *norms)
+{
+    runs[lat_isa_widest()](with, from, to, norms);
+}
+
 int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual)
 {
     const task t = {.m = m, .x = x, .b = b, .columns = columns, .column = column};
-    const size_t sites = lat_slice_sites(&x->head), chunks = (sites + LAT_CHUNK - 1) / LAT_CHUNK;
-    const size_t own = (size_t)lat_field_slab(x).count, slices = (size_t)lat_slices(&x->head);
-    const size_t numbers = 2 * (size_t)columns;
-    const __typeof__(&run_base) run = runs[lat_isa_widest()];
+    lat_sums s = {x, lat_slice_sites(&x->head), 1, .numbers = 2 * (size_t)columns};
     if (check(m, x) || check(m, b) || make_clover(m))
         return -1;
-    double *part = lat_alloc_zero(own * chunks, numbers * sizeof(double), "a residual");
-    double *slice = lat_alloc_zero(own + slices, numbers * sizeof(double), "a residual");
-    int rc = part && slice ? 0 : -1;
-    if (rc == 0) {
-#pragma omp parallel for schedule(static)
-        for (size_t c = 0; c < own * chunks; c++) {
-            const size_t start = c / chunks * sites, at = c % chunks * LAT_CHUNK;
-            const size_t to = at + LAT_CHUNK < sites ? at + LAT_CHUNK : sites;
-            run(&t, start + at, start + to, part + c * numbers);
-        }
-        for (size_t c = 0; c < own * chunks; c++)
-            for (size_t k = 0; k < numbers; k++)
-                slice[c / chunks * numbers + k] += part[c * numbers + k];
-        rc = lat_field_gather(x, slice, numbers * sizeof(double), slice + own * numbers);
-    }
-    for (size_t k = 0; k < (size_t)columns && rc == 0; k++) {
-        double sum[2] = {0, 0};
-        for (size_t s = 0; s < slices; s++)
-            for (size_t r = 0; r < 2; r++)
-                sum[r] += slice[(own + s) * numbers + 2 * k + r];
+    const int rc = lat_sums_take(&s, norms_of, &t);
+    for (int k = 0; k < columns && rc == 0; k++) {
+        const double *sum = s.total + 2 * k;
         residual[k] = sum[0] == 0 ? 0 : sqrt(sum[0] / sum[1]);
     }
-    LAT_FREE(part, slice);
+    free(s.memory);
     return rc;
 }
 

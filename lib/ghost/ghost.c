@@ -244,7 +244,7 @@ void lat_ghost_free(lat_ghost *m)
         return;
     lat_ghost_vector_free(m, m->plain.links);
     lat_ghost_vector_free(m, (double *)m->plain.product);
-    LAT_FREE(m->links, m->lanes, m->sums);
+    LAT_FREE(m->links, m->lanes, m->sums.memory);
     lat_laplace_free(m->laplace);
     lat_single_laplace_free(m->laplace_single);
     lat_ghost_gpu_free(m->gpu);
@@ -268,22 +268,21 @@ int lat_ghost_exchange(const lat_ghost *m, double *v)
 /* The interior while faces travel, then the first and the last slice. */
 int lat_ghost_hop(lat_ghost *m, double *out, double *in, const bool *idle, double *total)
 {
-    lat_ghost_pass *hop = lat_ghost_kernel(m, LAT_GHOST_HOP);
     const lat_ghost_call c = {.in = in, .out = out, .idle = idle};
-    const size_t numbers = (size_t)m->columns + (m->single ? 0 : lat_ghost_reals(m)),
-                 own = (size_t)lat_field_slab(&m->lattice).count * m->blocks, face = m->blocks;
-    if (!m->halo || m->gpu)
-        return lat_ghost_run(m, LAT_GHOST_HOP, &c, (int)numbers, total);
+    const int numbers = m->columns + (m->single ? 0 : (int)lat_ghost_reals(m));
+    const size_t own = (size_t)lat_field_slab(&m->lattice).count * m->blocks, face = m->blocks;
+    if (!m->halo)
+        return lat_ghost_run(m, LAT_GHOST_HOP, &c, numbers, total);
     if (lat_ghost_prepare(m, numbers) || exchange_begin(m, in))
         return -1;
     if (own > 2 * face)
-        lat_ghost_chunks(m, hop, &c, numbers, face, own - face);
+        lat_ghost_over(m, LAT_GHOST_HOP, &c, face, own - face);
     if (m->lattice.comm->finish(m->lattice.comm))
         return -1;
-    lat_ghost_chunks(m, hop, &c, numbers, 0, face);
+    lat_ghost_over(m, LAT_GHOST_HOP, &c, 0, face);
     if (own > face)
-        lat_ghost_chunks(m, hop, &c, numbers, own - face, own);
-    return lat_ghost_add_up(m, numbers, total);
+        lat_ghost_over(m, LAT_GHOST_HOP, &c, own - face, own);
+    return lat_ghost_add_up(m, total);
 }
 
 void lat_ghost_means(const lat_ghost *m, const double *sums, int stride, int offset, double *means)

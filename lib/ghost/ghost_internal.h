@@ -30,8 +30,7 @@ struct lat_ghost {
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
     bool plain_there;   /* what plain.c has made: */
     lat_ghost_plain plain;
-    double *sums; /* work space of lat_ghost_run */
-    size_t sums_size;
+    lat_sums sums; /* of lat_ghost_run */
 };
 
 /* Reals of a vector at a site, and of a link. */
@@ -75,12 +74,12 @@ static inline lat_ghost_pass *lat_ghost_kernel(const lat_ghost *m, lat_ghost_pas
 int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
                   double *total);
 
-/* Its parts, on the CPU: memory for so many numbers a unit; the pass over the blocks first ..
- * last-1 of this rank, in chunks; the sums of all. */
-int lat_ghost_prepare(lat_ghost *m, size_t numbers);
-void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, size_t numbers,
-                      size_t first, size_t last);
-int lat_ghost_add_up(lat_ghost *m, size_t numbers, double *total);
+/* Its parts: memory for so many numbers a unit; on the CPU the pass over the blocks first .. last-1
+ * of this rank; the sums of all. */
+int lat_ghost_prepare(lat_ghost *m, int numbers);
+void lat_ghost_over(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, size_t first,
+                    size_t last);
+int lat_ghost_add_up(lat_ghost *m, double *total);
 
 /* Memory on the device of m, like a vector's, which lat_ghost_vector_free frees. A copy may also be
  * from or to the host. */

@@ -76,101 +76,61 @@ int lat_ghost_invert(lat_ghost *m, double *v, const bool *idle)
 
 /* ---- passes and sums ------------------------------------------------------------------------- */
 
-static int more_sums(lat_ghost *m, size_t n)
+/* A pass of an operator. */
+typedef struct passing {
+    const lat_ghost *m;
+    lat_ghost_pass *pass;
+    const lat_ghost_call *c;
+} passing;
+
+static void chunk(const void *with, size_t block, size_t from, size_t to, double *sums)
 {
-    if (n <= m->sums_size)
+    const passing *p = with;
+    const int unit = lat_ghost_unit(p->m, block);
+    if (!p->c->idle || !p->c->idle[unit])
+        p->pass(p->m, p->c, unit, from, to, sums);
+}
+
+void lat_ghost_over(lat_ghost *m, lat_ghost_pass_name name, const lat_ghost_call *c, size_t first,
+                    size_t last)
+{
+    const passing p = {m, lat_ghost_kernel(m, name), c};
+    lat_sums_over(&m->sums, first, last, chunk, &p);
+}
+
+/* A GPU adds up chunks itself. */
+int lat_ghost_prepare(lat_ghost *m, int numbers)
+{
+    m->sums.f = &m->lattice;
+    m->sums.items = m->gpu ? 0 : m->block;
+    m->sums.blocks = m->blocks;
+    m->sums.numbers = (size_t)numbers;
+    return lat_agree(m->lattice.comm, lat_sums_reserve(&m->sums));
+}
+
+int lat_ghost_add_up(lat_ghost *m, double *total)
+{
+    const lat_sums *s = &m->sums;
+    if (s->numbers == 0)
         return 0;
-    free(m->sums);
-    m->sums = lat_alloc(n, sizeof *m->sums, "sums over the lattice");
-    m->sums_size = m->sums ? n : 0;
-    return m->sums ? 0 : -1;
-}
-
-static void add_to(double *to, const double *from, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        to[k] += from[k];
-}
-
-/* The chunks of the blocks first .. last-1 of this rank. */
-void lat_ghost_chunks(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, size_t numbers,
-                      size_t first, size_t last)
-{
-    const size_t chunks = (m->block + LAT_CHUNK - 1) / LAT_CHUNK;
-#pragma omp parallel for schedule(static)
-    for (size_t i = first * chunks; i < last * chunks; i++) {
-        const size_t b = i / chunks, from = b * m->block + i % chunks * LAT_CHUNK,
-                     to = from + LAT_CHUNK, end = (b + 1) * m->block;
-        const int unit = lat_ghost_unit(m, b);
-        double *sums = numbers ? m->sums + i * numbers : NULL;
-        if (numbers)
-            memset(sums, 0, numbers * sizeof *sums);
-        if (!c->idle || !c->idle[unit])
-            pass(m, c, unit, from, to < end ? to : end, sums);
-    }
-}
-
-/* The sums of own blocks, mine[block][numbers], with memory for the sums of all blocks behind them,
- * to those of units: slice by slice, the same bits on any number of ranks. */
-static int add_blocks(const lat_ghost *m, size_t numbers, double *mine, double *total)
-{
-    const size_t slices = (size_t)lat_slices(&m->lattice.head), record = m->blocks * numbers;
-    double *all = mine + (size_t)lat_field_slab(&m->lattice).count * record;
-    if (lat_field_gather(&m->lattice, mine, record * sizeof *mine, all))
+    if (lat_sums_gather(&m->sums))
         return -1;
-    memset(total, 0, (size_t)m->units * numbers * sizeof *total);
-    for (size_t b = 0; b < slices * m->blocks; b++)
-        add_to(total + (size_t)lat_ghost_unit_of(m, b) * numbers, all + b * numbers, numbers);
+    memset(total, 0, (size_t)m->units * s->numbers * sizeof *total);
+    for (size_t b = 0; b < (size_t)lat_slices(&m->lattice.head) * m->blocks; b++)
+        lat_sums_add(s, total + (size_t)lat_ghost_unit_of(m, b) * s->numbers,
+                     s->all + b * s->numbers, 1);
     return 0;
-}
-
-/* The sums of chunks to those of units. */
-int lat_ghost_add_up(lat_ghost *m, size_t numbers, double *total)
-{
-    const size_t own = (size_t)lat_field_slab(&m->lattice).count * m->blocks,
-                 chunks = (m->block + LAT_CHUNK - 1) / LAT_CHUNK;
-    double *mine = m->sums + own * chunks * numbers;
-    memset(mine, 0, own * numbers * sizeof *mine);
-    for (size_t i = 0; i < own * chunks; i++)
-        add_to(mine + i / chunks * numbers, m->sums + i * numbers, numbers);
-    return add_blocks(m, numbers, mine, total);
-}
-
-/* Memory for sums of chunks, which a GPU keeps, of own blocks and of all. */
-int lat_ghost_prepare(lat_ghost *m, size_t numbers)
-{
-    const size_t slices = (size_t)lat_slices(&m->lattice.head),
-                 own = (size_t)lat_field_slab(&m->lattice).count,
-                 chunks = m->gpu ? 0 : (m->block + LAT_CHUNK - 1) / LAT_CHUNK;
-    return lat_agree(m->lattice.comm,
-                     more_sums(m, (own * chunks + own + slices) * m->blocks * numbers));
-}
-
-static int cpu_over(lat_ghost *m, lat_ghost_pass *pass, const lat_ghost_call *c, int numbers,
-                    double *total)
-{
-    const size_t n = (size_t)numbers, own = (size_t)lat_field_slab(&m->lattice).count;
-    if (lat_ghost_prepare(m, n))
-        return -1;
-    lat_ghost_chunks(m, pass, c, n, 0, own * m->blocks);
-    return n ? lat_ghost_add_up(m, n, total) : 0;
-}
-
-static int gpu_over(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
-                    double *total)
-{
-    if (numbers && lat_ghost_prepare(m, (size_t)numbers))
-        return -1;
-    if (lat_ghost_gpu_over(m->gpu, pass, c, numbers, m->sums))
-        return -1;
-    return numbers ? add_blocks(m, (size_t)numbers, m->sums, total) : 0;
 }
 
 int lat_ghost_run(lat_ghost *m, lat_ghost_pass_name pass, const lat_ghost_call *c, int numbers,
                   double *total)
 {
-    return m->gpu ? gpu_over(m, pass, c, numbers, total)
-                  : cpu_over(m, lat_ghost_kernel(m, pass), c, numbers, total);
+    if (lat_ghost_prepare(m, numbers)
+        || (m->gpu && lat_ghost_gpu_over(m->gpu, pass, c, numbers, m->sums.own)))
+        return -1;
+    if (!m->gpu)
+        lat_ghost_over(m, pass, c, 0, (size_t)lat_field_slab(&m->lattice).count * m->blocks);
+    return lat_ghost_add_up(m, total);
 }
 
 int lat_ghost_dot(lat_ghost *m, const double *a, const double *b, double *to)

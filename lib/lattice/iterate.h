@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* iterate.h: loops over the sites of a field in natural order, and sums in a fixed order.
  *
- * A slice across the last axis is cut into chunks of LAT_CHUNK items. Each chunk has its own sum;
- * sums are added in the order of the chunks, then of the slices. So results do not depend on the
- * number of threads and ranks. One text serves every N; instantiated with the constants 2 and 3 it
- * lets the compiler unroll the matrix products. */
+ * A slice across the last axis is a block of items (sites, links, lines), or several; blocks are
+ * cut into chunks of LAT_CHUNK items. Each chunk has its own sum; sums are added in the order of
+ * the chunks, then of the slices. So results do not depend on the number of threads and ranks. One
+ * text serves every N; instantiated with the constants 2 and 3 it lets the compiler unroll the
+ * matrix products. */
 #pragma once
 
 #include <string.h>
@@ -15,6 +16,32 @@ enum { LAT_CHUNK = 256, LAT_SUMS = 4 };
 
 #define LAT_INLINE static inline __attribute__((always_inline))
 
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* Adds items from .. to-1 of this rank, all of its block number `block`, to sums, zero at first. */
+typedef void lat_sum_fn(const void *with, size_t block, size_t from, size_t to, double *sums);
+
+/* Numbers of a sum, of which the last `most` are not added up: the largest is taken. */
+typedef struct lat_sums {
+    const lat_field *f;
+    size_t items, blocks; /* of a block; of a slice */
+    size_t numbers, most;
+    double *memory, *own, *all; /* of chunks, of own blocks, of those of all ranks; free(memory) */
+    double *total;              /* of all blocks, by lat_sums_take */
+    size_t size;
+} lat_sums;
+
+/* 0, or -1 with lat_error set. lat_sums_take: the sums over what fn adds, the same bits on all
+ * ranks, which all call it. Or step by step: memory, if there is not enough; the own blocks first
+ * .. last-1; s->all from s->own. */
+int lat_sums_take(lat_sums *s, lat_sum_fn *fn, const void *with);
+int lat_sums_reserve(lat_sums *s);
+void lat_sums_over(lat_sums *s, size_t first, size_t last, lat_sum_fn *fn, const void *with);
+int lat_sums_gather(lat_sums *s);
+
+/* n sums, one after the other, are added to `to`. */
+void lat_sums_add(const lat_sums *s, double *to, const double *from, size_t n);
+
 /* Sums and maxima of a chunk; what they are is up to the caller. */
 typedef struct lat_partial {
     double sum[LAT_SUMS], max[2];
@@ -24,11 +51,11 @@ typedef struct lat_partial {
 typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void *arg,
                           lat_partial *p);
 
-/* Calls fn for all chunks, of `items` items (sites, links, lines) a slice; this rank's are numbered
- * from 0. *total: the sums and maxima over all ranks, the same bits on each. All ranks call it.
- * 0, or -1 with lat_error set. */
+/* The same with fn for all chunks, of `items` items a slice. */
 int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg,
                     lat_partial *total);
+
+/* ---- sites ----------------------------------------------------------------------------------- */
 
 /* Matrix number i as doubles: lat_field_get (field.h) inline, n = head.nc. */
 LAT_INLINE void lat_load(const lat_field *f, size_t i, int n, double *m)

@@ -13,44 +13,6 @@
 #include "lattice/slices.h"
 #include "lattice/iterate.h"
 
-static lat_partial add_up(const lat_partial *part, size_t n)
-{
-    lat_partial total = {{0}, {0}};
-    for (size_t c = 0; c < n; c++) {
-        for (int i = 0; i < LAT_SUMS; i++)
-            total.sum[i] += part[c].sum[i];
-        for (int i = 0; i < 2; i++)
-            total.max[i] = lat_worse(total.max[i], part[c].max[i]);
-    }
-    return total;
-}
-
-int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg,
-                    lat_partial *total)
-{
-    const size_t own = (size_t)lat_field_slab(f).count, slices = (size_t)lat_slices(&f->head);
-    const size_t chunks = (items + LAT_CHUNK - 1) / LAT_CHUNK;
-    lat_partial *part = lat_alloc_zero(own * chunks, sizeof *part, "a measurement");
-    lat_partial *slice = lat_alloc(own + slices, sizeof *slice, "a measurement"),
-                *all = slice + own;
-    int rc = part && slice ? 0 : -1;
-    if (rc == 0) {
-#pragma omp parallel for schedule(static)
-        for (size_t c = 0; c < own * chunks; c++) {
-            const size_t from = c / chunks * items, at = c % chunks * LAT_CHUNK,
-                         to = at + LAT_CHUNK;
-            fn(f, from + at, from + (to < items ? to : items), arg, &part[c]);
-        }
-        for (size_t s = 0; s < own; s++)
-            slice[s] = add_up(part + s * chunks, chunks);
-        rc = lat_field_gather(f, slice, sizeof *slice, all);
-    }
-    if (rc == 0)
-        *total = add_up(all, slices);
-    LAT_FREE(part, slice);
-    return rc;
-}
-
 /* ---- plaquette and link trace ---------------------------------------------------------------- */
 
 static int need_links(const lat_field *f, const char *what)
@@ -329,9 +291,8 @@ typedef struct gauge_sums {
     const lat_field *f;
     const lat_condition *c;
     lat_problem problem;
-    size_t sites, chunks; /* of a slice across the last axis */
-    size_t slices, record;
-    bool across; /* the slices of the condition are those of the last axis */
+    size_t slices, record; /* term, theta, these of each slice, the largest theta */
+    bool across;           /* the slices of the condition are those of the last axis */
 } gauge_sums;
 
 LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double *p, int n)
@@ -346,25 +307,17 @@ LAT_INLINE void gauge_chunk(const gauge_sums *g, size_t from, size_t to, double 
             linear_site(g->f, g->c, &w, n, &term, &theta);
         p[0] += term;
         p[1] += theta;
-        p[2] = lat_worse(p[2], theta);
-        double *slice = p + 3 + 2 * (time < 0 ? 0 : w.x[time]);
+        p[g->record - 1] = lat_worse(p[g->record - 1], theta);
+        double *slice = p + 2 + 2 * (time < 0 ? 0 : w.x[time]);
         slice[0] += theta;
         slice[1] += term;
     }
 }
 
-static void gauge_any(const gauge_sums *g, size_t from, size_t to, double *p)
+static void gauge_any(const void *with, LAT_UNUSED size_t block, size_t from, size_t to, double *p)
 {
+    const gauge_sums *g = with;
     LAT_WITH_COLOURS(g->f->head.nc, gauge_chunk(g, from, to, p, n));
-}
-
-/* to = the sum of n records. */
-static void add_records(const gauge_sums *g, double *to, const double *from, size_t n)
-{
-    memset(to, 0, g->record * sizeof *to);
-    for (size_t i = 0; i < n; i++, from += g->record)
-        for (size_t k = 0; k < g->record; k++)
-            to[k] = k == 2 ? lat_worse(to[k], from[k]) : to[k] + from[k];
 }
 
 /* *s, thetas[] and functionals[] from the sums over all sites, and those of the slices, `step`
@@ -385,22 +338,7 @@ static void gauge_total(const gauge_sums *g, const double *sum, const double *of
     }
     s->functional = sum[0] / (sites * weights);
     s->theta = sum[1] / sites;
-    s->theta_max = sum[2] / g->f->head.nc;
-}
-
-/* The slices of this rank, in chunks. */
-static void gauge_slices(const gauge_sums *g, double *chunk, double *slice)
-{
-    const size_t count = (size_t)lat_field_slab(g->f).count;
-    memset(chunk, 0, count * g->chunks * g->record * sizeof *chunk);
-#pragma omp parallel for schedule(static)
-    for (size_t c = 0; c < count * g->chunks; c++) {
-        const size_t from = c / g->chunks * g->sites, at = c % g->chunks * LAT_CHUNK,
-                     to = at + LAT_CHUNK;
-        gauge_any(g, from + at, from + (to < g->sites ? to : g->sites), chunk + c * g->record);
-    }
-    for (size_t s = 0; s < count; s++)
-        add_records(g, slice + s * g->record, chunk + s * g->chunks * g->record, g->chunks);
+    s->theta_max = sum[g->record - 1] / g->f->head.nc;
 }
 
 int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_state *s,
@@ -409,27 +347,17 @@ int lat_measure_gauge(const lat_field *f, const lat_condition *c, lat_gauge_stat
     gauge_sums g = {.f = f,
                     .c = c,
                     .problem = lat_gauge_table[c->gauge].problem,
-                    .sites = lat_slice_sites(&f->head),
                     .slices = (size_t)lat_condition_slices(c, &f->head.geom)};
     if (need_links(f, "the gauge condition"))
         return -1;
-    g.chunks = (g.sites + LAT_CHUNK - 1) / LAT_CHUNK;
     g.across = c->time == f->head.geom.nd - 1;
     g.record = 3 + 2 * (g.across ? 1 : g.slices);
-    const size_t own = (size_t)lat_field_slab(f).count, all = (size_t)lat_slices(&f->head),
-                 bytes = g.record * sizeof(double);
-    double *chunk = lat_alloc(own * g.chunks, bytes, "a measurement"),
-           *records = lat_alloc(own + all + 1, bytes, "a measurement");
-    double *slice = records, *every = records + own * g.record, *total = every + all * g.record;
-    int rc = chunk && records ? 0 : -1;
+    lat_sums sums = {f, lat_slice_sites(&f->head), 1, .numbers = g.record, .most = 1};
+    const int rc = lat_sums_take(&sums, gauge_any, &g);
     if (rc == 0)
-        gauge_slices(&g, chunk, slice);
-    if (rc == 0 && (rc = lat_field_gather(f, slice, bytes, every)) == 0) {
-        add_records(&g, total, every, all);
-        gauge_total(&g, total, g.across ? every + 3 : total + 3, g.across ? g.record : 2, s, thetas,
-                    functionals);
-    }
-    LAT_FREE(chunk, records);
+        gauge_total(&g, sums.total, (g.across ? sums.all : sums.total) + 2, g.across ? g.record : 2,
+                    s, thetas, functionals);
+    free(sums.memory);
     return rc;
 }
 
