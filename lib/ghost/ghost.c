@@ -35,8 +35,11 @@ static void order_axes(lat_ghost *m, const lat_field *u, const lat_condition *c)
     m->axis[n] = last;
     m->time = c->time < 0 ? -1 : inner ? n - 1 : n;
     *ours = *geom;
+    m->nd = geom->nd;
+    for (int i = 0; i < LAT_MAX_DIMS; i++)
+        m->dims[i] = 1;
     for (int i = 0; i < geom->nd; i++) {
-        ours->dims[i] = geom->dims[m->axis[i]];
+        m->dims[i] = ours->dims[i] = geom->dims[m->axis[i]];
         m->natural[i] = 1;
         for (int mu = 0; mu < m->axis[i]; mu++)
             m->natural[i] *= (size_t)geom->dims[mu];
@@ -156,32 +159,6 @@ int lat_ghost_check(const lat_device *dev, const lat_field *u)
     return lat_laplace_gpu_check(&u->head.geom, false);
 }
 
-/* On a GPU: links and the preconditioner there. */
-static int to_gpu(lat_ghost *m, lat_device *dev)
-{
-    const lat_geometry *geom = &m->lattice.head.geom;
-    lat_ghost_sites s = {.nd = geom->nd,
-                         .directions = m->directions,
-                         .nc = m->nc,
-                         .packs = m->packs,
-                         .units = m->units,
-                         .time = m->time,
-                         .single = m->single,
-                         .sites = m->sites,
-                         .block = m->block,
-                         .blocks = m->blocks,
-                         .groups = m->groups,
-                         .group_reals = m->group_reals};
-    for (int i = 0; i < LAT_MAX_DIMS; i++) {
-        s.dims[i] = i < geom->nd ? geom->dims[i] : 1;
-        s.weight[i] = i < geom->nd ? m->weight[i] : 0;
-    }
-    memcpy(s.direction, m->direction, sizeof s.direction);
-    memcpy(s.axis, m->axis, sizeof s.axis);
-    memcpy(s.natural, m->natural, sizeof s.natural);
-    return (m->gpu = lat_ghost_gpu_new(dev, &s, m->links)) ? 0 : -1;
-}
-
 static int to_cpu(lat_ghost *m)
 {
     const lat_geometry *geom = &m->lattice.head.geom;
@@ -226,7 +203,7 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
     m->columns = packs ? packs * LAT_GHOST_PACK : 1;
     order_axes(m, u, c);
     if (lat_agree(m->lattice.comm, m->single ? 0 : load(m, u))
-        || (gpu ? to_gpu(m, dev) : to_cpu(m))) {
+        || (gpu ? !(m->gpu = lat_ghost_gpu_new(dev, &m->s, m->links)) : to_cpu(m))) {
         lat_ghost_free(m);
         return NULL;
     }

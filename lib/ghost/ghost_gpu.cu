@@ -8,7 +8,6 @@
 #include "grid/cuda_tuning.h"
 #include "site/sun.h"
 extern "C" {
-#include "base/threads.h"
 #include "fourier/laplace_gpu.h"
 #include "ghost_gpu.h"
 #include "grid/staging.h"
@@ -128,17 +127,7 @@ int lat_ghost_gpu_zero(lat_ghost_gpu *g, void *v, size_t bytes)
 
 int lat_ghost_gpu_fetch(lat_ghost_gpu *g, void *host, const void *from, size_t bytes)
 {
-    const lat_cuda_device *dev = g->dev;
-    return lat_cuda_staged(
-        dev, false, bytes, LAT_CUDA_STAGE, "the result",
-        [&](size_t at, size_t n, int b) {
-            lat_memcpy((char *)host + at, dev->pinned[b], n);
-            return true;
-        },
-        [&](size_t at, size_t n, int b) {
-            return cudaMemcpyAsync(dev->pinned[b], (const char *)from + at, n,
-                                   cudaMemcpyDeviceToHost, dev->stream);
-        });
+    return lat_cuda_transfer(g->dev, false, (void *)from, host, bytes, "the result");
 }
 
 int lat_ghost_gpu_take(const lat_dfield *sweeps, int copy, double *g)
@@ -205,10 +194,8 @@ static int gpu_gram(lat_ghost_gpu *g, const lat_ghost_call *c, double *sums)
                    packs = (unsigned)s->packs, square = (unsigned)(g->columns * g->columns);
     if (reserve_modes(g))
         return -1;
-    call k;
-    memset(&k, 0, sizeof k);
-    k.in = c->in;
-    k.other = c->other;
+    call k = {};
+    (lat_ghost_call &)k = *c;
     k.partial = g->gram;
     gram<<<dim3(chunks, g->blocks, packs * packs), 64, 0, g->stream>>>(*s, k, s->nc * s->nc - 1,
                                                                        chunk);
@@ -221,9 +208,8 @@ static int gpu_combine(lat_ghost_gpu *g, const lat_ghost_call *c)
     const lat_ghost_sites *s = &g->s;
     const int colours = s->nc * s->nc - 1, each = THREADS / g->columns;
     const size_t bytes = 3 * (size_t)s->units * (size_t)(g->columns * g->columns) * sizeof(double);
-    call k;
-    memset(&k, 0, sizeof k);
-    memcpy(k.array, c->array, sizeof k.array);
+    call k = {};
+    (lat_ghost_call &)k = *c;
     if (reserve_modes(g)
         || failed(cudaMemcpyAsync(g->coefficients, c->a, bytes, cudaMemcpyHostToDevice, g->stream)))
         return -1;
@@ -270,14 +256,9 @@ int lat_ghost_gpu_over(lat_ghost_gpu *g, lat_ghost_pass_name pass, const lat_gho
     if (pass == LAT_GHOST_COMBINE)
         return gpu_combine(g, c);
     int rc = 0;
-    call k;
-    memset(&k, 0, sizeof k);
+    call k = {};
+    (lat_ghost_call &)k = *c;
     k.links = g->links;
-    k.in = c->in;
-    k.other = c->other;
-    k.out = c->out;
-    k.also = c->also;
-    k.third = c->third;
     k.partial = g->partial;
     set_factor(g, c->a ? c->a : c->b, &k, &rc);
     k.mean = send(g, c->mean, g->reals, g->scalars + g->s.units * g->columns, &rc);

@@ -91,15 +91,21 @@ typedef enum {
     LAT_GHOST_PASSES
 } lat_ghost_pass_name;
 
-/* The sites of a vector, as in ghost_internal.h. */
+/* The sites of a vector. The operator on the CPU has the same members. */
+#define LAT_GHOST_SITES \
+    int nd, dims[LAT_MAX_DIMS];   /* in our order; beyond nd 1 */ \
+    int axis[LAT_MAX_DIMS];       /* of u, for each of ours */ \
+    size_t natural[LAT_MAX_DIMS]; /* sites of u from one to the next along each of ours */ \
+    int time;                     /* our axis across which units are cut, or -1 */ \
+    double weight[LAT_MAX_DIMS];  /* of our axes, 0 along time */ \
+    int directions, direction[LAT_MAX_DIMS]; /* our axes with a weight, in rising order */ \
+    int nc, packs, units; \
+    bool single;                /* one column in single precision: ghost_internal.h */ \
+    size_t sites;               /* own ones */ \
+    size_t block, blocks;       /* of one unit in a slice across the last axis; of them there */ \
+    size_t groups, group_reals; /* of 8 sites in a block; numbers of one in `lanes` */
 typedef struct lat_ghost_sites {
-    int nd, dims[LAT_MAX_DIMS], directions, direction[LAT_MAX_DIMS];
-    int axis[LAT_MAX_DIMS];
-    size_t natural[LAT_MAX_DIMS];
-    double weight[LAT_MAX_DIMS];
-    int nc, packs, units, time;
-    bool single;
-    size_t sites, block, blocks, groups, group_reals;
+    LAT_GHOST_SITES
 } lat_ghost_sites;
 
 typedef struct lat_ghost_gpu lat_ghost_gpu;

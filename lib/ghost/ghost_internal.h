@@ -8,24 +8,21 @@
 #include "lattice/iterate.h"
 
 struct lat_ghost {
-    lat_field lattice;            /* geometry in our order, and ranks, never NULL; no data */
-    int axis[LAT_MAX_DIMS];       /* of u, for each of ours */
-    size_t natural[LAT_MAX_DIMS]; /* sites of u from one to the next along each of ours */
-    int time;                     /* our axis across which units are cut, or -1 */
-    double weight[LAT_MAX_DIMS];  /* of our axes, 0 along time */
-    int nc, colours, packs, columns;
-    int directions, direction[LAT_MAX_DIMS]; /* our axes with a weight, in rising order */
-    int units;
-    size_t block, blocks; /* sites of one unit in a slice across the last axis; of them there */
-    size_t sites, held;   /* own; with ghosts */
-    bool halo;            /* neighbours are on other ranks */
+    lat_field lattice; /* geometry in our order, and ranks, never NULL; no data */
+    union {
+        lat_ghost_sites s;
+        struct {
+            LAT_GHOST_SITES
+        };
+    };
+    int colours, columns;
+    size_t held; /* sites with ghosts */
+    bool halo;   /* neighbours are on other ranks */
     /* [held][directions + 1][2 N N]: w_mu U_mu(x) / 2; last the diagonal, the Hermitian part of the
      * sum of w_mu (U_mu(x) + U_mu(x-mu)) / 2 */
     double *links;
     lat_laplace *laplace;
-    bool single; /* one column in single precision, for Newton's method: see below */
-    float *lanes;
-    size_t groups, group_reals; /* of 8 sites in a block; numbers of one in `lanes` */
+    float *lanes; /* links of one column in single precision, for Newton's method: see below */
     lat_single_laplace *laplace_single;
     lat_ghost_gpu *gpu; /* NULL: on the CPU; otherwise vectors are there, and links, too */
     bool plain_there;   /* what plain.c has made: */

@@ -2,20 +2,16 @@
 /* ghost_kernels.cuh: the kernels of ghost_gpu.cu, and what they are made of. */
 enum { CHUNK = 32, ADDERS = 128, FEW = 16, THREADS = 128 };
 
-/* lat_ghost_call, all of it on the device. */
-typedef struct call {
-    const double *links, *in, *other;
-    double *out, *also, *third;
-    const double *factor, *mean; /* factor: a, or b; NULL: `few` has them, if `given` */
+/* A call, all of it on the device; here plain and newton are what those of lat_ghost_call point to.
+ */
+struct call : lat_ghost_call {
+    const double *links, *factor; /* factor: a, or b; NULL: `few` has them, if `given` */
     double few[FEW];
     bool given;
     double *partial;
-    const bool *idle; /* units; NULL: none is */
     lat_ghost_plain plain;
-    double *array[6];
     lat_newton_fields newton;
-    const bool *now;
-} call;
+};
 
 /* ---- kernels: what all need ------------------------------------------------------------------ */
 

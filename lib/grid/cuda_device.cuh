@@ -86,6 +86,10 @@ static inline int lat_cuda_staged(const lat_cuda_device *dev, bool put, size_t c
     return 0;
 }
 
+/* So bytes to the device (`put`), or back. */
+int lat_cuda_transfer(const lat_cuda_device *dev, bool put, void *there, void *host, size_t bytes,
+                      const char *what);
+
 /* Matrices of a host field in double on the device, [held][18] in natural order, ghosts behind own
  * ones (staging.h, cuda_staging.cu). 0, or -1 with lat_error set. */
 int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double **all);

@@ -4,7 +4,25 @@
 #include "cuda_tuning.h"
 
 extern "C" {
+#include "base/threads.h"
 #include "staging.h"
+}
+
+int lat_cuda_transfer(const lat_cuda_device *dev, bool put, void *there, void *host, size_t bytes,
+                      const char *what)
+{
+    return lat_cuda_staged(
+        dev, put, bytes, LAT_CUDA_STAGE, what,
+        [&](size_t at, size_t n, int b) {
+            char *const here = (char *)host + at;
+            lat_memcpy(put ? dev->pinned[b] : here, put ? here : dev->pinned[b], n);
+            return true;
+        },
+        [&](size_t at, size_t n, int b) {
+            char *const device = (char *)there + at;
+            return cudaMemcpyAsync(put ? device : dev->pinned[b], put ? dev->pinned[b] : device, n,
+                                   cudaMemcpyDefault, dev->stream);
+        });
 }
 
 int lat_cuda_upload_links(const lat_cuda_device *dev, const lat_field *u, double **all)

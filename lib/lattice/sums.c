@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sums.c: sums over a field in a fixed order. */
 #include <stdlib.h>
+#include "base/error.h"
 #include "base/memory.h"
 #include "iterate.h"
 #include "slices.h"

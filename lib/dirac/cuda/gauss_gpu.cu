@@ -5,14 +5,15 @@
 #include "grid/cuda_tuning.h"
 #include <stdlib.h>
 extern "C" {
-#include "base/threads.h"
 #include "dirac/gauss_gpu.h"
 #include "grid/staging.h"
 }
 
 #define THREADS 192
 
-static int failed(cudaError_t e) { return lat_cuda_failed(e, "Gaussian smearing"); }
+static const char smearing[] = "Gaussian smearing";
+
+static int failed(cudaError_t e) { return lat_cuda_failed(e, smearing); }
 
 struct lat_gauss_gpu {
     const lat_cuda_device *dev;
@@ -89,35 +90,18 @@ static int step(const step_args *a, int nc, cudaStream_t stream)
 
 /* ---- host and device ------------------------------------------------------------------------- */
 
-/* Bytes to the device, or back. */
-static int transfer(const lat_cuda_device *dev, bool put, void *device, void *host, size_t bytes)
-{
-    return lat_cuda_staged(
-        dev, put, bytes, LAT_CUDA_STAGE, "Gaussian smearing",
-        [&](size_t at, size_t n, int b) {
-            char *const here = (char *)host + at;
-            lat_memcpy(put ? dev->pinned[b] : here, put ? here : dev->pinned[b], n);
-            return true;
-        },
-        [&](size_t at, size_t n, int b) {
-            char *const there = (char *)device + at;
-            return cudaMemcpyAsync(put ? there : dev->pinned[b], put ? dev->pinned[b] : there, n,
-                                   cudaMemcpyDefault, dev->stream);
-        });
-}
-
 static int put_links(lat_gauss_gpu *g, const lat_field *u, int t)
 {
     const size_t sites = lat_slice_sites(&u->head);
     lat_stage_space_links(u, sites * (size_t)t, sites, g->host);
-    return transfer(g->dev, true, g->links, g->host, g->link_bytes);
+    return lat_cuda_transfer(g->dev, true, g->links, g->host, g->link_bytes, smearing);
 }
 
 /* ---- what others call ------------------------------------------------------------------------ */
 
 lat_gauss_gpu *lat_gauss_gpu_open(lat_device *dev)
 {
-    lat_gauss_gpu *g = (lat_gauss_gpu *)lat_alloc_zero(1, sizeof *g, "Gaussian smearing");
+    lat_gauss_gpu *g = (lat_gauss_gpu *)lat_alloc_zero(1, sizeof *g, smearing);
     if (g)
         g->dev = lat_cuda_device_of(dev);
     return g;
@@ -168,7 +152,7 @@ int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double widt
                  bytes = sites * (size_t)columns * 8 * (size_t)n * sizeof(double);
     const double a = width * width / (4 * steps);
     if (reserve(g, bytes, 3 * sites * link) || put_links(g, u, t)
-        || transfer(g->dev, true, g->psi[0], psi, bytes))
+        || lat_cuda_transfer(g->dev, true, g->psi[0], psi, bytes, smearing))
         return -1;
     for (int i = 0; i < steps; i++) {
         const step_args args = {{(uint32_t)d[0], (uint32_t)d[1], (uint32_t)d[2]},
@@ -181,5 +165,5 @@ int lat_gauss_gpu_slice(lat_gauss_gpu *g, const lat_field *u, int t, double widt
         if (step(&args, n, g->dev->stream))
             return -1;
     }
-    return transfer(g->dev, false, g->psi[steps % 2], psi, bytes);
+    return lat_cuda_transfer(g->dev, false, g->psi[steps % 2], psi, bytes, smearing);
 }
