@@ -137,12 +137,17 @@ distance() { lat-diff "$1" "$2" | awk '/^largest/ && $2 > d { d = $2 } END { pri
     [ $found -eq 1 ]
 }
 
-# subspace NAME [OPTION...]: of light links u.lat at kappa .156.
+# subspace NAME [OPTION...]: of light links u.lat at kappa .156. kept_subspace NAME: that, made once for all tests of this file.
 subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
+kept_subspace() {
+    local kept=$BATS_FILE_TMPDIR/sub.lat
+    [ -e "$kept" ] || subspace "$kept"
+    cp "$kept" "$1"
+}
 
 @test "lat-subspace: a multigrid from a file has the bytes of one in memory, and serves other masses and twists" {
     light u.lat
-    subspace sub.lat --log sub.tsv
+    kept_subspace sub.lat
     solve=(lat-solve --no-provenance --columns "0,7" "${point[@]}" u.lat)
     lat-solve --no-provenance --kappa .156 --solver mg "${point[@]}" u.lat -o memory.lat
     lat-solve --no-provenance --kappa .156 --subspace sub.lat "${point[@]}" u.lat -o file.lat
@@ -166,7 +171,7 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
 
 @test "lat-subspace: the same bytes on threads and ranks, and after a stop in each round" {
     light u.lat
-    subspace whole.lat -@ 1
+    kept_subspace whole.lat
     subspace threads.lat -@ 3
     cmp whole.lat threads.lat
     in_slices .3 .3 "" lat-subspace --kappa .156 -@ 1 u.lat
@@ -183,7 +188,7 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
 @test "lat-subspace whose output cannot be written says how to go on, and goes on" {
     [ -c /dev/full ] || skip "no /dev/full"
     light u.lat
-    subspace whole.lat
+    kept_subspace whole.lat
     run -1 lat-subspace --kappa .156 --checkpoint ck u.lat -o /dev/full
     [ "$output" = "lat-subspace: /dev/full: cannot be written: No space left on device; the same command with --resume ck goes on" ]
     subspace cut.lat --checkpoint ck --resume ck
@@ -225,7 +230,7 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
 
 @test "lat-subspace --from: one round from the links before, and as good" {
     light u.lat
-    subspace sub.lat
+    kept_subspace sub.lat
     lat-smear stout:0.002,1 u.lat -o v.lat # links nearby
     lat-subspace --kappa .156 --from sub.lat v.lat -o next.lat --log next.tsv
     lat-subspace --kappa .156 v.lat -o own.lat --log own.tsv
@@ -240,7 +245,7 @@ subspace() { lat-subspace --kappa .156 u.lat -o "$1" "${@:2}"; }
 
 @test "a subspace of other links or another operator is refused, and modes are no subspace" {
     light u.lat
-    subspace sub.lat
+    kept_subspace sub.lat
     solve=(lat-solve --subspace sub.lat --columns 0 "${point[@]}")
     lat-start hot --dims 8,8,8,8 --seed 5 -o v.lat
     refuses 1 'lat-solve: sub.lat: expected a subspace of the links of CRC' "${solve[@]}" --kappa .156 v.lat
@@ -269,7 +274,7 @@ same_modes() {
 
 @test "lat-modes --subspace: the modes of Lanczos, of gamma5 M and gamma5 S, also with a subspace of another mass" {
     light u.lat
-    subspace sub.lat
+    kept_subspace sub.lat
     for words in '.156 --matrix g5M' '.15 --matrix g5S'; do
         # shellcheck disable=SC2206
         modes=(lat-modes --kappa $words --modes 6 --residual 1e-9 --tsv u.lat)
@@ -301,7 +306,7 @@ same_modes() {
 
 @test "lat-modes --subspace: the same bytes on threads and ranks, and after stops" {
     light u.lat
-    subspace sub.lat
+    kept_subspace sub.lat
     modes=(lat-modes --kappa .156 --matrix g5S --modes 5 --residual 1e-9 --subspace sub.lat u.lat)
     "${modes[@]}" -@ 1 -o whole.lat
     "${modes[@]}" -@ 3 -o threads.lat
@@ -315,7 +320,7 @@ same_modes() {
 
 @test "lat-modes --resume is refused with another subspace than the checkpoint was begun with" {
     light u.lat
-    subspace sub.lat
+    kept_subspace sub.lat
     subspace other.lat --vectors 8
     modes=(lat-modes --kappa .156 --modes 2 --residual 1e-4)
     run -1 "${modes[@]}" --subspace sub.lat --checkpoint ck u.lat -o /dev/full
@@ -329,7 +334,7 @@ same_modes() {
 
 @test "lat-modes --subspace is refused for other links, operators and searches" {
     light u.lat
-    subspace sub.lat
+    kept_subspace sub.lat
     modes=(lat-modes --subspace sub.lat --modes 2 --residual 1e-6 -o none.lat)
     lat-start hot --dims 8,8,8,8 --seed 5 -o v.lat
     refuses 1 'lat-modes: sub.lat: expected a subspace of the links of CRC' "${modes[@]}" --kappa .156 v.lat

@@ -15,6 +15,9 @@ many() {
     exec env "${IGNORE---default-signal=INT,HUP}" lat-anneal -n 3 -@ 1 --steps 100000000 b.lat "$@"
 }
 
+# Rounds of what is random; tests/long/ranks.bats has more.
+rounds=${LAT_ROUNDS-2}
+
 # ours: processes of this test that are still there: ranks, and who launched them.
 ours() {
     pgrep -f "b.lat -o $BATS_TEST_TMPDIR" || true
@@ -64,7 +67,7 @@ gone() {
 @test "a rank that is killed at a random moment ends all of them: one sentence, no output" {
     rough b.lat --dims 4,4,4,8
     local pid victim rank
-    for _ in 1 2 3 4; do
+    for _ in $(seq "$rounds"); do
         many -o "$PWD/out.lat" 2>err 3>&- &
         pid=$!
         await all_there
@@ -88,7 +91,7 @@ gone() {
     rough b.lat --dims 8,8,8,12
     local pid signal
     export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0 # it would have a page to say
-    for signal in TERM TERM TERM TERM SEGV; do
+    for signal in $(yes TERM | head -n "$rounds") SEGV; do
         lat-heatbath -n 3 -@ 1 --beta 6 --thermalise 0 --seed 1 --every 100000 b.lat -o "$PWD/out.lat" 2>err 3>&- &
         pid=$!
         await heating
@@ -107,11 +110,11 @@ gone() {
 @test "SIGUSR1 ends no run, however early it comes" {
     rough b.lat --dims 4,4,4,8
     local pid i
-    for i in 0 2 4 6 8 10 12; do
+    for ((i = 0; i < 2 * rounds; i++)); do
         lat-anneal -n 3 -@ 1 --steps 10 b.lat -o out.lat 3>&- &
         pid=$!
         await "pgrep -P $pid" # mpirun
-        sleep "$(awk -v i="$i" 'BEGIN { print 0.02 * i }')"
+        sleep "$(awk -v i="$i" -v n="$rounds" 'BEGIN { print 0.12 * i / n }')"
         kill -USR1 $pid || true
         wait $pid
     done
@@ -160,7 +163,7 @@ mpirun_of() { pgrep -P "$1" -x mpirun; }
 sweeping() { [ -e log.tsv ] && [ "$(wc -l <log.tsv)" -ge 2 ]; }
 
 @test "ranks that are asked to stop write a checkpoint, under -n and under mpirun of somebody else" {
-    rough b.lat --dims 8,8,8,16 --epsilon 1.1
+    rough b.lat --dims 4,4,8,16 --epsilon 1.1
     local run=(lat-orelax --omega 1 --theta 1e-26 --no-provenance -@ 1) n=4 pid how code
     "${run[@]}" b.lat -o straight.lat
     for how in TERM:143 INT:130 USR2:140; do
