@@ -52,6 +52,9 @@ static inline int lat_ghost_unit(const lat_ghost *m, size_t block)
     return lat_ghost_unit_of(m, (size_t)lat_field_slab(&m->lattice).first * m->blocks + block);
 }
 
+/* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
+LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k + 1))); }
+
 /* Works on the sites from .. to-1 of one unit, adds to sums. */
 typedef void lat_ghost_pass(const lat_ghost *m, const lat_ghost_call *c, int unit, size_t from,
                             size_t to, double *sums);

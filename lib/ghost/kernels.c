@@ -9,9 +9,6 @@ typedef double v2 __attribute__((vector_size(16)));
 typedef double v4 __attribute__((vector_size(32)));
 typedef double v8 __attribute__((vector_size(64)));
 
-/* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
-LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k + 1))); }
-
 #if defined(__clang__)
 #define UNROLL_FEW
 #else

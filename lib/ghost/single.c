@@ -8,9 +8,6 @@
 typedef float v4f __attribute__((vector_size(16)));
 typedef float v8f __attribute__((vector_size(32)));
 
-/* Element of 2 T^a for the diagonal one number k: the first k are this, the next is -k times it. */
-LAT_INLINE double diagonal_factor(int k) { return __builtin_sqrt(2.0 / (k * (k + 1))); }
-
 #if defined(__clang__)
 #define UNROLL_FEW
 #else
