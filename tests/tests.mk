@@ -21,7 +21,7 @@ check-now: $(tools) $(BIN)/lat $(checks) $(check_fuzz) $(check_faults) $(check_e
 	@$(if $(sanitizers),LAT_LANES=$(san_lane) )tests/run $(BIN) $(checks) $(check_fuzz) $(check_faults) $(check_emulated)
 
 check-long: deps
-	@$(MAKE) --no-print-directory all $(benches) $(check_faults) $(check_fuzz) $(B)/tests/check/check_dirac $(B)/tests/check/check_wilson
+	@$(MAKE) --no-print-directory all $(benches) $(check_faults) $(check_fuzz) $(check_emulated) $(B)/tests/check/check_dirac $(B)/tests/check/check_wilson
 	@LAT_SUITE=long LAT_BENCH="$$PWD/$(B)/bench" LAT_FAULTS="$$PWD/$(check_faults)" LAT_CHECKS="$$PWD/$(B)/tests/check" \
 	  tests/run $(BIN)
 

@@ -1635,7 +1635,7 @@ static int print_bytes(int argc, char **argv)
     if (!device)
         return lat_report(LAT_FAILED);
     /* Storages, boundaries, gauges; where it takes long each of them with some of the others. */
-    for (int k = 0; k < (gpu ? 36 : 24); k += emulated(device) ? 7 : 1) {
+    for (int k = 0; k < (gpu ? 36 : 24); k += emulated(device) ? rows ? 11 : 7 : 1) {
         bytes_case b = {.comm = comm, .rows = rows};
         open_bytes(&b, device, lattices[k % 3], (lat_storage)(k / 12), k % 3 != 1,
                    k / 3 % 2 ? 1 : .3, k / 6 % 2);
@@ -1698,8 +1698,9 @@ static void set_nccl(const char *program)
     setenv("LAT_NCCL", file, 1);
 }
 
-/* GPUs cut t; z; y; two of them or all, in parts that are not equal. An emulated GPU takes each way
- * and each transport once, under sanitizers two of them; all of them in tests/long. */
+/* GPUs cut t; z; y; two of them or all, in parts that are not equal. An emulated GPU has each
+ * direction and each transport, all directions once, since ranks that wait take most of the time;
+ * tests/long has all grids. */
 typedef enum gpu_runs { ON_GPUS, EMULATED, SANITIZED } gpu_runs;
 
 static void check_gpu_ranks(const char *program, gpu_runs runs)
@@ -1708,12 +1709,12 @@ static void check_gpu_ranks(const char *program, gpu_runs runs)
         gpu_runs most;
         int ranks;
         const char *how;
-    } grids[] = {{EMULATED, 2, "gpu 1,1,1,2"},       {ON_GPUS, 2, "gpu 1,1,2,1"},
-                 {ON_GPUS, 4, "gpu 1,1,4,1"},        {EMULATED, 4, "gpu 1,1,2,2 staged"},
-                 {ON_GPUS, 6, "gpu 1,1,2,3"},        {EMULATED, 2, "gpu 1,1,2,1 peer"},
-                 {ON_GPUS, 3, "gpu 1,1,1,3 nccl"},   {SANITIZED, 6, "gpu 1,1,2,3 nccl"},
-                 {EMULATED, 2, "rows 1,2,1,1 peer"}, {EMULATED, 4, "rows 1,2,1,2 staged"},
-                 {ON_GPUS, 4, "rows 1,2,2,1 peer"},  {SANITIZED, 6, "rows 1,2,1,3 peer"},
+    } grids[] = {{ON_GPUS, 2, "gpu 1,1,1,2"},         {ON_GPUS, 2, "gpu 1,1,2,1"},
+                 {ON_GPUS, 4, "gpu 1,1,4,1"},         {SANITIZED, 4, "gpu 1,1,2,2 staged"},
+                 {ON_GPUS, 6, "gpu 1,1,2,3"},         {EMULATED, 2, "gpu 1,1,2,1 peer"},
+                 {SANITIZED, 3, "gpu 1,1,1,3 nccl"},  {ON_GPUS, 6, "gpu 1,1,2,3 nccl"},
+                 {SANITIZED, 2, "rows 1,2,1,1 peer"}, {ON_GPUS, 4, "rows 1,2,1,2 staged"},
+                 {ON_GPUS, 4, "rows 1,2,2,1 peer"},   {ON_GPUS, 6, "rows 1,2,1,3 peer"},
                  {EMULATED, 8, "rows 1,2,2,2 nccl"}};
     char *const one[] = {bytes_of(program, 1, "gpu"), bytes_of(program, 1, "rows")};
     if (!CHECK(one[0] && one[1], "one GPU"))

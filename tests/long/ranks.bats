@@ -6,3 +6,9 @@ load ../helper
     need_mpi
     LAT_RANKS="2 3 4" LAT_ROUNDS=20 bats "$ROOT"/tests/ranks.bats "$ROOT"/tests/ranks_bytes.bats
 }
+
+@test "emulated GPUs that share a lattice have the bytes of one, on all grids and by all transports" {
+    need_mpi
+    [ -n "${LAT_CHECKS-}" ] || skip "LAT_CHECKS, the folder of check programs, is not set"
+    "$LAT_CHECKS/../emulator/check_emulated_dirac" grids
+}
