@@ -277,7 +277,7 @@ cut_off() {
 }
 
 @test "heavy quarks: the search for the other sign is stopped and goes on, with the same bytes" {
-    rough a.lat 4,4,8,8
+    rough a.lat 4,4,4,8
     local search=(lat-modes -@ 1 --kappa .05 --modes 8 --residual 1e-10 a.lat)
     "${search[@]}" -o whole.lat
     in_slices .15 .03 "" "${search[@]}"
