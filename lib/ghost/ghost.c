@@ -203,7 +203,8 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
     m->columns = packs ? packs * LAT_GHOST_PACK : 1;
     order_axes(m, u, c);
     if (lat_agree(m->lattice.comm, m->single ? 0 : load(m, u))
-        || (gpu ? !(m->gpu = lat_ghost_gpu_new(dev, &m->s, m->links)) : to_cpu(m))) {
+        || (gpu ? !(m->gpu = lat_ghost_gpu_new(dev, (const lat_ghost_sites *)m, m->links))
+                : to_cpu(m))) {
         lat_ghost_free(m);
         return NULL;
     }

@@ -91,7 +91,7 @@ typedef enum {
     LAT_GHOST_PASSES
 } lat_ghost_pass_name;
 
-/* The sites of a vector. The operator on the CPU has the same members. */
+/* The sites of a vector. The operator (ghost_internal.h) begins with the same members. */
 #define LAT_GHOST_SITES \
     int nd, dims[LAT_MAX_DIMS];   /* in our order; beyond nd 1 */ \
     int axis[LAT_MAX_DIMS];       /* of u, for each of ours */ \

@@ -8,13 +8,8 @@
 #include "lattice/iterate.h"
 
 struct lat_ghost {
+    LAT_GHOST_SITES
     lat_field lattice; /* geometry in our order, and ranks, never NULL; no data */
-    union {
-        lat_ghost_sites s;
-        struct {
-            LAT_GHOST_SITES
-        };
-    };
     int colours, columns;
     size_t held; /* sites with ghosts */
     bool halo;   /* neighbours are on other ranks */
