@@ -96,7 +96,7 @@ gone() {
         pid=$!
         await heating
         sleep 0.5
-        kill -$signal "$(pgrep -f "^[^ ]*/lat-heatbath .*$PWD/out.lat" | if [ $signal = SEGV ]; then head -n 1; else tail -n 1; fi)"
+        kill -"$signal" "$(pgrep -f "^[^ ]*/lat-heatbath .*$PWD/out.lat" | if [ "$signal" = SEGV ]; then head -n 1; else tail -n 1; fi)"
         status=0
         wait $pid || status=$?
         [ "$status" -eq 1 ]
