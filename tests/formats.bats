@@ -838,8 +838,9 @@ END
 }
 
 @test "a file goes slice by slice, in memory of a few slices; the same bytes come out as through a pipe" {
-    local to most
-    lat-start cold -d 16,16,16,96 -p single -0 -o a.lat # 113 MB, a slice 1.2
+    local to most slices=96
+    ! sanitized || slices=24
+    lat-start cold -d 16,16,16,$slices -p single -0 -o a.lat # 113 MB, a slice 1.2
     # More than what it takes for two threads: 8 MiB of slices, two slices, 16 blocks of 1 MiB.
     lat-convert --version | grep -q sanitizers || most=49152
     for to in ildg nersc vogt; do

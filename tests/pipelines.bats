@@ -196,7 +196,7 @@ cut_off() {
 }
 
 @test "a pipeline killed at random moments and run again writes the same bytes" {
-    rough a.lat --dims 8,8,8,8 --epsilon 1.1
+    rough a.lat --dims 6,6,6,6 --epsilon 1.1
     export STEPS=150
     "$P/landau.sh" a.lat straight.lat
     cut_off "$P/landau.sh" a.lat cut.lat
@@ -662,7 +662,7 @@ END
 
 @test "an array job that gets SIGTERM before its time limit writes checkpoints, and the next one goes on from them" {
     mkdir raw
-    for i in 1 2; do lat-start weak --epsilon 0.9 --dims 8,8,8,8 --seed $i -o raw/cfg.$i; done
+    for i in 1 2; do lat-start weak --epsilon 0.9 --dims 6,6,6,8 --seed $i -o raw/cfg.$i; done
     export STEPS=600 SLURM_ARRAY_TASK_ID=1 PIPELINES=$P
     ensemble OUT=straight
     sed 's/^PARTS=[0-9]*/PARTS=1/' "$P/slurm/array.sh" >array.sh

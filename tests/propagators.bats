@@ -552,6 +552,7 @@ hdf5() { "$PYTHON" "$ROOT/tests/make_hdf5.py" "$@"; }
 @test "HDF5 of QDP++, Qlua and PyQUDA, in pieces and chunks, deflated, shuffled and summed, is the same propagator" {
     for kind in qdp qlua pyquda plain chunked deflated shuffled summed all latest indexed single fixed paged tree implicit growing; do
         for stream in s s4; do
+            [ $stream = s ] || ! sanitized || continue
             hdf5 $kind $stream.lat $kind.h5 </dev/null
             lat-convert $kind.h5 -o back.lat 2>said
             lat-diff --tolerance 0 $stream.lat back.lat >difference || { echo "$kind differs"; return 1; }

@@ -49,6 +49,7 @@ load helper
     local text most
     lat-start weak --epsilon .1 --seed 3 --dims 4,4,4,4 -o u.lat
     while read -r text most; do
+        ! sanitized || continue # a hundred steps, five times
         lat-smear "${text/@/$(awk -v m="$most" 'BEGIN { print m * .97 }')}" u.lat 2>said -o v.lat
         [ ! -s said ]
         column v.lat plaquette >below

@@ -58,14 +58,17 @@ __attribute__((format(printf, 5, 6))) static bool check_that(bool good, const ch
 
 /* FEW(n): n, and under the address sanitizer, where everything is ten times as slow, an eighth of
  * it: draws and sweeps of which statistics need many. They run the same lines over and over; the
- * first of them show all faults that the sanitizer looks for. */
+ * first of them show all faults that the sanitizer looks for. SANITIZED: for cases whose lines
+ * others run. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
 #if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
 #define FEW(n) ((n) / 8)
+#define SANITIZED true
 #else
 #define FEW(n) (n)
+#define SANITIZED false
 #endif
 
 #define CHECK(condition, ...) check_that((condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
