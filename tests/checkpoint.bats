@@ -136,7 +136,7 @@ stop() {
 }
 
 @test "a run that is asked to stop writes a checkpoint at once, says how to go on, and dies of the signal" {
-    lat-start hot --dims 8,8,8,8 --seed 4 -o a.lat
+    lat-start hot --dims 8,8,8,4 --seed 4 -o a.lat
     local run resume n theta=1e-26
     ! sanitized || theta=1e-8 # a third of the sweeps, which take as long
     for run in "lat-orelax --omega 1 --theta $theta" "lat-anneal --steps $(few 2000) --copies 2"; do
