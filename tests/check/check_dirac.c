@@ -1701,7 +1701,7 @@ static void set_nccl(const char *program)
 /* GPUs cut t; z; y; two of them or all, in parts that are not equal. An emulated GPU has each
  * direction and each transport, all directions once, since ranks that wait take most of the time;
  * tests/long has all grids. */
-typedef enum gpu_runs { ON_GPUS, EMULATED, SANITIZED } gpu_runs;
+typedef enum gpu_runs { ON_GPUS, EMULATED, SANITIZERS } gpu_runs;
 
 static void check_gpu_ranks(const char *program, gpu_runs runs)
 {
@@ -1709,12 +1709,12 @@ static void check_gpu_ranks(const char *program, gpu_runs runs)
         gpu_runs most;
         int ranks;
         const char *how;
-    } grids[] = {{ON_GPUS, 2, "gpu 1,1,1,2"},         {ON_GPUS, 2, "gpu 1,1,2,1"},
-                 {ON_GPUS, 4, "gpu 1,1,4,1"},         {SANITIZED, 4, "gpu 1,1,2,2 staged"},
-                 {ON_GPUS, 6, "gpu 1,1,2,3"},         {EMULATED, 2, "gpu 1,1,2,1 peer"},
-                 {SANITIZED, 3, "gpu 1,1,1,3 nccl"},  {ON_GPUS, 6, "gpu 1,1,2,3 nccl"},
-                 {SANITIZED, 2, "rows 1,2,1,1 peer"}, {ON_GPUS, 4, "rows 1,2,1,2 staged"},
-                 {ON_GPUS, 4, "rows 1,2,2,1 peer"},   {ON_GPUS, 6, "rows 1,2,1,3 peer"},
+    } grids[] = {{ON_GPUS, 2, "gpu 1,1,1,2"},          {ON_GPUS, 2, "gpu 1,1,2,1"},
+                 {ON_GPUS, 4, "gpu 1,1,4,1"},          {SANITIZERS, 4, "gpu 1,1,2,2 staged"},
+                 {ON_GPUS, 6, "gpu 1,1,2,3"},          {EMULATED, 2, "gpu 1,1,2,1 peer"},
+                 {SANITIZERS, 3, "gpu 1,1,1,3 nccl"},  {ON_GPUS, 6, "gpu 1,1,2,3 nccl"},
+                 {SANITIZERS, 2, "rows 1,2,1,1 peer"}, {ON_GPUS, 4, "rows 1,2,1,2 staged"},
+                 {ON_GPUS, 4, "rows 1,2,2,1 peer"},    {ON_GPUS, 6, "rows 1,2,1,3 peer"},
                  {EMULATED, 8, "rows 1,2,2,2 nccl"}};
     char *const one[] = {bytes_of(program, 1, "gpu"), bytes_of(program, 1, "rows")};
     if (!CHECK(one[0] && one[1], "one GPU"))
@@ -1802,7 +1802,7 @@ int main(int argc, char **argv)
         }
         if (dev) {
             device_case(dev, "several ranks have the bytes of one");
-            check_gpu_ranks(argv[0], brief ? SANITIZED : emulator ? EMULATED : ON_GPUS);
+            check_gpu_ranks(argv[0], brief ? SANITIZERS : emulator ? EMULATED : ON_GPUS);
         }
     }
     return check_done();
