@@ -347,6 +347,7 @@ typedef struct task {
     lat_field *out;
     int columns;
     const int *column;
+    lat_isa isa;
 } task;
 
 LAT_INLINE void compare(const task *t, int n, size_t site, some c, quad mx, double *norms)
@@ -438,13 +439,15 @@ int lat_plain_apply(lat_plain *m, bool dagger, const lat_field *x, int columns, 
 static void norms_of(const void *with, LAT_UNUSED size_t block, size_t from, size_t to,
                      double *norms)
 {
-    runs[lat_isa_widest()](with, from, to, norms);
+    const task *t = with;
+    runs[t->isa](t, from, to, norms);
 }
 
 int lat_plain_residual(lat_plain *m, const lat_field *x, const lat_field *b, int columns,
                        const int *column, double *residual)
 {
-    const task t = {.m = m, .x = x, .b = b, .columns = columns, .column = column};
+    const task t = {
+        .m = m, .x = x, .b = b, .columns = columns, .column = column, .isa = lat_isa_widest()};
     lat_sums s = {x, lat_slice_sites(&x->head), 1, .numbers = 2 * (size_t)columns};
     if (check(m, x) || check(m, b) || make_clover(m))
         return -1;
