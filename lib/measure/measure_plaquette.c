@@ -238,9 +238,13 @@ static __typeof__(&chunk_base) const chunks[] = LAT_ISA_EACH(chunk_, );
 
 static lat_slice_sums add_up(const lat_slice_sums *part, size_t n)
 {
-    static const lat_sums s = {.numbers = sizeof *part / sizeof(double), .most = 1};
     lat_slice_sums all = {0};
-    lat_sums_add(&s, &all.plaquette, &part->plaquette, n);
+    for (size_t i = 0; i < n; i++) {
+        all.plaquette += part[i].plaquette;
+        all.temporal += part[i].temporal;
+        all.trace += part[i].trace;
+        all.distance = lat_worse(all.distance, part[i].distance);
+    }
     return all;
 }
 
