@@ -159,6 +159,14 @@ int lat_ghost_check(const lat_device *dev, const lat_field *u)
     return lat_laplace_gpu_check(&u->head.geom, false);
 }
 
+/* On a GPU: links and the preconditioner there. */
+static int to_gpu(lat_ghost *m, lat_device *dev)
+{
+    lat_ghost_sites s;
+    memcpy(&s, m, sizeof s); /* the first members of m */
+    return (m->gpu = lat_ghost_gpu_new(dev, &s, m->links)) ? 0 : -1;
+}
+
 static int to_cpu(lat_ghost *m)
 {
     const lat_geometry *geom = &m->lattice.head.geom;
@@ -203,8 +211,7 @@ lat_ghost *lat_ghost_new_on(lat_device *dev, const lat_field *u, const lat_condi
     m->columns = packs ? packs * LAT_GHOST_PACK : 1;
     order_axes(m, u, c);
     if (lat_agree(m->lattice.comm, m->single ? 0 : load(m, u))
-        || (gpu ? !(m->gpu = lat_ghost_gpu_new(dev, (const lat_ghost_sites *)m, m->links))
-                : to_cpu(m))) {
+        || (gpu ? to_gpu(m, dev) : to_cpu(m))) {
         lat_ghost_free(m);
         return NULL;
     }
