@@ -51,7 +51,8 @@ typedef struct lat_partial {
 typedef void lat_chunk_fn(const lat_field *f, size_t from, size_t to, const void *arg,
                           lat_partial *p);
 
-/* The same with fn for all chunks, of `items` items a slice. */
+/* Calls fn for all chunks, of `items` items (sites, links, lines) a slice. *total: the sums and
+ * maxima over all ranks, the same bits on each. All ranks call it. 0, or -1 with lat_error set. */
 int lat_over_chunks(const lat_field *f, size_t items, lat_chunk_fn *fn, const void *arg,
                     lat_partial *total);
 
