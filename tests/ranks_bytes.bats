@@ -17,11 +17,11 @@ same() {
     cmp one.lat "$n.lat"
 }
 
-# The same arithmetic at every site and a measurement whose order does not depend on ranks: with a fixed omega not even the
-# rounding differs.
 # Numbers of ranks for each gauge; tests/long/ranks.bats has more of them for all.
 some=${LAT_RANKS-3}
 
+# The same arithmetic at every site and a measurement whose order does not depend on ranks: with a fixed omega not even the
+# rounding differs.
 @test "overrelaxation of each gauge goes the same way on one rank and on several" {
     rough a.lat --dims 4,6,4,8 --epsilon 0.8
     local n gauge how

@@ -1776,7 +1776,7 @@ int main(int argc, char **argv)
         return check_done();
     }
     const bool emulator = emulated(gpu_device());
-    brief = emulator && strstr(lat_built_with, "sanitizers");
+    brief = emulator && SANITIZED;
     if (emulator)
         lat_threads_set(1); /* many short kernels between */
     else {
