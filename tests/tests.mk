@@ -16,10 +16,14 @@ check: deps
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory check-now
 
-# LAT_TESTS="cli stream" for a few of the files.
+# LAT_TESTS="cli stream check_io_*" for a few of the files: other check programs are not built.
 # (The emulated GPU takes longest: first, so that no core is idle at the end.)
-check-now: $(tools) $(BIN)/lat $(checks) $(check_fuzz) $(check_faults) $(check_emulated)
-	@$(if $(sanitizers),LAT_LANES=$(san_lane) )tests/run $(BIN) $(check_emulated) $(checks) $(check_fuzz) $(check_faults)
+programs := $(check_emulated) $(checks) $(check_fuzz) $(check_faults)
+named = $(shell set -f; for p in $(programs); do n=$$(basename $$p); for t in $(LAT_TESTS); do \
+  case $$n in ($$t) echo $$p; break;; esac; done; done)
+asked := $(if $(LAT_TESTS),$(named),$(programs))
+check-now: $(tools) $(BIN)/lat $(asked)
+	@$(if $(sanitizers),LAT_LANES=$(san_lane) )tests/run $(BIN) $(asked)
 
 check-long: deps
 	@$(MAKE) --no-print-directory all $(benches) $(check_faults) $(check_fuzz) $(check_emulated) $(B)/tests/check/check_dirac $(B)/tests/check/check_wilson
