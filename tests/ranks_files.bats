@@ -185,7 +185,7 @@ make_foreign() {
     done
 }
 
-# Rank 0 has the threads of all then, where they are shared.
+# Ranks of one host copy what is not compressed into a map, side by side; else rank 0 has the threads of all, where they are shared.
 @test "links of 80 MB that ranks bring into a file in memory are the same bytes as on a disk and through a pipe" {
     local folder=/dev/shm/lat-ranks.$$ fix=(lat-orelax -q --device cpu --theta 1e9 --no-provenance in.lat)
     [ -w /dev/shm ] || folder=$PWD/memory
@@ -195,8 +195,13 @@ make_foreign() {
         lat-start weak --dims 20,20,20,24 --rows $rows --seed 3 -o in.lat
         "${fix[@]}" "$how" -n 2 | cat >pipe.lat
         for shared in yes no; do
-            LAT_SHARED=$shared "${fix[@]}" "$how" -n 3 -o "$folder/memory.lat"
+            LAT_SHARED=$shared "${fix[@]}" "$how" -v -n 3 -o "$folder/memory.lat" 2>said
             cmp pipe.lat "$folder/memory.lat"
+            grep -q "in.lat: each rank reads its slices" said
+            case $shared$how-$(stat -f -c %T "$folder") in
+            yes-0-tmpfs | no*) grep -q "memory.lat: each rank writes its slices" said ;;
+            *) run -1 grep "each rank writes" said ;;
+            esac
         done
         OMP_NUM_THREADS=4 "${fix[@]}" "$how" -n 2 -o "$folder/memory.lat"
         cmp pipe.lat "$folder/memory.lat"
@@ -204,4 +209,16 @@ make_foreign() {
         cmp pipe.lat disk.lat
     done
     rm -r "$folder"
+}
+
+@test "an output of ranks that will not fit is warned of, and leaves nothing" {
+    mkdir small
+    unshare -rm mount -t tmpfs tmpfs small 2>/dev/null || skip "nobody here may mount a small file system"
+    lat-start weak --dims 20,20,20,20 --seed 3 -0 -o in.lat
+    run -1 --separate-stderr unshare -rm bash -c 'mount -t tmpfs -o size=40m tmpfs small
+        lat-orelax -q -n 3 --device cpu --max-sweeps 1 --keep -0 in.lat -o small/out
+        status=$?; ls -A small; exit $status'
+    [ -z "$output" ]
+    [[ ${stderr_lines[0]} == "lat-orelax: small/out: 0.09 GB may not fit: No space left on device" ]]
+    [[ ${stderr_lines[-1]} == "lat-orelax: small/out: cannot be written: No space left on device" ]]
 }

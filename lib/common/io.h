@@ -173,13 +173,17 @@ bool lat_output_reserve(lat_output *out, uint64_t n, uint64_t *at);
  * of the rate of all. */
 bool lat_output_reserve_mapped(lat_output *out, uint64_t n, uint64_t *at);
 
+/* Are the next bytes in a map of such a file, where ranks of one host copy side by side? On rank 0.
+ */
+bool lat_output_mapped(lat_output *out);
+
 /* Writes n of the reserved bytes, from byte `at` on: any part, by any thread, in any order. After a
  * failure the next lat_output_flush fails and has the sentence. */
 void lat_output_write_at(lat_output *out, uint64_t at, const void *buf, size_t n);
 
-/* Opens the hidden output of rank 0 on the other ranks, too, for lat_output_write_at, of bytes that
- * rank 0 has reserved; lat_output_settle must follow there. As lat_input_everywhere, but not in
- * NFS, where two hosts that write to one page may lose bytes. */
+/* Opens the hidden output of rank 0 on the other ranks, too, and maps it where rank 0 has: for
+ * lat_output_write_at, of bytes that rank 0 has reserved; lat_output_settle must follow there. As
+ * lat_input_everywhere, but not in NFS, where two hosts that write to one page may lose bytes. */
 int lat_output_everywhere(lat_output *out, bool *all);
 
 /* What this rank, which is not rank 0, has written reaches the file: 0, or -1 with lat_error set.

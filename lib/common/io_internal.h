@@ -139,6 +139,10 @@ void lat_output_unmap(lat_output *out);
 /* The same, and gives back the space behind `position`: 0, or -1 with errno. */
 int lat_output_trim(lat_output *out);
 
+/* Maps bytes `from` (of a page) up to `end` of the file where that is in tmpfs, and address space
+ * is not limited: a limit was not chosen for a map. Else nothing happens. */
+void lat_output_map(lat_output *out, uint64_t from, uint64_t end);
+
 /* Copies n bytes into the map, from byte `at` of the file on; by any thread. False if the map does
  * not have them all, or there is no space for them. */
 bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf, size_t n);

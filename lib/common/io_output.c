@@ -347,6 +347,7 @@ int lat_output_fsync(lat_output *out)
 
 int lat_output_settle(lat_output *out)
 {
+    lat_output_unmap(out);
     return out->failed ? output_fail(out) : lat_output_fsync(out);
 }
 

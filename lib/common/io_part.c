@@ -135,6 +135,7 @@ int lat_output_continue(lat_output *out, const lat_parked *part, bool keep)
     if (!lat_output_is_hidden(out) || !part_name(out->target, beside))
         return lat_fail("%s: expected the output file that the run of the checkpoint has begun",
                         out->name);
+    lat_output_unmap(out);
     if ((fd = open_part(beside, part)) >= 0 && !keep)
         return adopt(out, fd, beside, part);
     if (fd < 0 && (fd = open_part(out->target, part)) < 0)

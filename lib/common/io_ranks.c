@@ -14,6 +14,7 @@ typedef struct opened {
     bool wanted;
     off_t begin;
     struct stat file;
+    uint64_t map, map_end; /* bytes of an output that rank 0 has mapped; none: both are 0 */
     char path[PATH_MAX];
 } opened;
 
@@ -51,9 +52,13 @@ static bool open_output(lat_output *out, const opened *of)
     struct stat st;
     struct statfs fs;
     if (out->fd < 0)
-        out->fd = lat_io_open(of->path, O_WRONLY | O_NOFOLLOW, 0);
+        out->fd = lat_io_open(of->path, O_RDWR | O_NOFOLLOW, 0);
     out->regular = out->fd >= 0 && fstat(out->fd, &st) == 0 && st.st_ino == of->file.st_ino
                    && fstatfs(out->fd, &fs) == 0 && fs.f_type != NFS_SUPER_MAGIC;
+    if (out->regular && of->map_end) {
+        lat_output_map(out, of->map, of->map_end);
+        out->reserved = of->map; /* each page is populated before it is written */
+    }
     return out->regular;
 }
 
@@ -63,6 +68,8 @@ int lat_output_everywhere(lat_output *out, bool *all)
     if (of.wanted) {
         of.wanted = fstat(out->fd, &of.file) == 0;
         snprintf(of.path, sizeof of.path, "%s", out->temp->path);
+        if (lat_output_mapped(out))
+            of.map = out->mapped, of.map_end = out->expected;
     }
     return out->comm->broadcast(out->comm, &of, sizeof of, 0)
                    || lat_agree_all(

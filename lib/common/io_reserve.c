@@ -26,23 +26,29 @@
 
 static uint64_t page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
-/* Not where address space is limited: the limit was not chosen for a map. Nor where one thread
- * would copy: a page of a map is cleared first, and one that is written is not. */
-static void map(lat_output *out)
+void lat_output_map(lat_output *out, uint64_t from, uint64_t end)
 {
-    const uint64_t from = out->position / page() * page();
     struct rlimit most;
     struct statfs fs;
-    if (out->helpers == 1 || fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC
-        || getrlimit(RLIMIT_AS, &most) < 0 || most.rlim_cur != RLIM_INFINITY
-        || ftruncate(out->fd, (off_t)out->expected) < 0)
+    if (fstatfs(out->fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC || getrlimit(RLIMIT_AS, &most) < 0
+        || most.rlim_cur != RLIM_INFINITY)
         return;
-    void *p = mmap(NULL, out->expected - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd,
-                   (off_t)from);
-    out->map = p == MAP_FAILED ? NULL : p;
+    void *p = mmap(NULL, end - from, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, (off_t)from);
+    if (p == MAP_FAILED)
+        return;
+    out->map = p;
     out->mapped = from;
-    if (out->map) /* else the kernel keeps a list of pages that were used, behind one lock */
-        (void)madvise(out->map, out->expected - from, MADV_SEQUENTIAL);
+    out->expected = end;
+    /* Else the kernel keeps a list of pages that were used, behind one lock. */
+    (void)madvise(out->map, end - from, MADV_SEQUENTIAL);
+}
+
+/* Not where one thread alone would copy: a page of a map is cleared first, and one that is written
+ * is not. */
+static void map(lat_output *out)
+{
+    if ((out->helpers > 1 || out->comm->size > 1) && ftruncate(out->fd, (off_t)out->expected) == 0)
+        lat_output_map(out, out->position / page() * page(), out->expected);
 }
 
 /* By all threads, as munmap with one would take as long as all copies; and not block by block, as
@@ -151,6 +157,12 @@ bool lat_output_write_mapped(const lat_output *out, uint64_t at, const void *buf
     unsigned char *to = out->map + (at - out->mapped);
     memcpy(to, buf, n);
     return true;
+}
+
+bool lat_output_mapped(lat_output *out)
+{
+    lat_output_stop_preallocation(out);
+    return out->map && out->position >= out->mapped && out->position < out->expected;
 }
 
 int lat_output_trim(lat_output *out)

@@ -140,6 +140,29 @@ static int read_quarks(lat_input *in, const lat_format *format, lat_field *f,
 
 int lat_fields_read(lat_input *in, lat_field *f) { return lat_fields_read_as(in, f, NULL); }
 
+int lat_fields_head(lat_input *in, lat_field *f)
+{
+    const known *k = recognise(in);
+    *f = (lat_field){.data = NULL};
+    if (!k || k->kind != STREAM)
+        return k ? !k->read : -1;
+    const int rc = lat_stream_head(in, &f->head);
+    if (rc <= 0)
+        lat_field_free(f);
+    return rc;
+}
+
+int lat_fields_body(lat_input *in, lat_field *f)
+{
+    const known *k = recognise(in);
+    if (!k || k->kind != STREAM)
+        return k ? lat_fields_read(in, f) : -1;
+    const int rc = lat_stream_body(in, f);
+    if (rc <= 0)
+        lat_field_free(f);
+    return rc;
+}
+
 int lat_fields_read_as(lat_input *in, lat_field *f, const lat_quark_hints *hints)
 {
     known *k = recognise(in);

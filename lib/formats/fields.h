@@ -10,7 +10,12 @@
 
 int lat_fields_read(lat_input *in, lat_field *f);
 
-/* The same; `hints` (NULL: none) say of a foreign file of spinors what it does not state. */
+/* The same in two steps. _head: 1, 0 or -1; f->head is that of a stream, and zero of a foreign
+ * file. After 1 _body must follow: 1 or -1. */
+int lat_fields_head(lat_input *in, lat_field *f);
+int lat_fields_body(lat_input *in, lat_field *f);
+
+/* lat_fields_read; `hints` (NULL: none) say of a foreign file of spinors what it does not state. */
 int lat_fields_read_as(lat_input *in, lat_field *f, const lat_quark_hints *hints);
 
 /* The same for tools of links: another kind is refused, with the name of the input. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_beside.c: ranks on several hosts read and write their slices side by side, where all of
- * them can open the file, instead of sending them to rank 0 and back.
+/* stream_beside.c: ranks read and write their slices side by side, where all of them can open the
+ * file, instead of sending them to rank 0 and back. Those of one host write so only where the file
+ * is memory, and blocks are not compressed: on a disk one writer at a time is let in.
  *
  * A rank reads the blocks that hold bytes of its slices, and writes those that begin there: the end
  * of a block that begins in one rank's slices and ends in the next one's comes by a message. Blocks
@@ -61,8 +62,7 @@ int lat_beside_input(lat_input *in, const lat_header *head, bool *beside)
     lat_stream_state *s = lat_input_attach(in, LAT_ATTACH_STREAM, sizeof *s);
     if (lat_agree(comm, s ? 0 : -1))
         return -1;
-    *beside = comm->rank == 0 && lat_shared_none(comm)
-              && lat_order_sliced(&s->form.order, head->geom.nd);
+    *beside = comm->rank == 0 && lat_order_sliced(&s->form.order, head->geom.nd);
     if (lat_input_everywhere(in, beside))
         return -1;
     if (*beside)
@@ -150,13 +150,14 @@ int lat_beside_read(lat_input *in, lat_field *f, double *largest)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-int lat_beside_output(lat_output *out, const lat_header *head, bool *beside)
+int lat_beside_output(lat_output *out, const lat_header *head, int store, bool *beside)
 {
     const lat_comm *comm = lat_output_comm(out);
     const int slices = lat_slices(head);
     const size_t least = lat_header_bytes(head) / (size_t)slices * (size_t)(slices / comm->size);
-    *beside = comm->rank == 0 && lat_shared_none(comm) && lat_output_is_hidden(out)
-              && least >= LAT_STREAM_BLOCK;
+    *beside = comm->rank == 0 && lat_output_is_hidden(out) && least >= LAT_STREAM_BLOCK
+              && (lat_shared_none(comm)
+                  || (!lat_blocks_compressed(out, head, store) && lat_output_mapped(out)));
     if (lat_output_everywhere(out, beside))
         return -1;
     if (*beside)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_beside_internal.h: a field that ranks of several hosts share, from and to one file that
- * all of them open. All ranks call these functions. */
+/* stream_beside_internal.h: a field that ranks share, from and to one file that all of them open.
+ * All ranks call these functions. */
 #pragma once
 
 #include "lattice/field.h"
@@ -13,7 +13,7 @@ int lat_beside_input(lat_input *in, const lat_header *head, bool *beside);
 int lat_beside_read(lat_input *in, lat_field *f, double *largest);
 
 /* The same for writing a field with this header: at least a block a rank. */
-int lat_beside_output(lat_output *out, const lat_header *head, bool *beside);
+int lat_beside_output(lat_output *out, const lat_header *head, int store, bool *beside);
 
 /* Header, blocks and trailer. A failure is one of all ranks: they may go on. */
 int lat_beside_write(lat_output *out, const lat_field *f, int store);

@@ -6,7 +6,7 @@
  *   reading   rank 0 decodes blocks into an entry     -> the rank that owns the slices
  *   writing   the rank that owns the slices           -> rank 0 encodes blocks from the entry
  *
- * (or, on several hosts, each rank reads and writes the file itself: stream_beside.c).
+ * (or, where it can, each rank reads and writes the file itself: stream_beside.c).
  *
  * Where all ranks are on one host, the ring is in shared memory, and each rank copies its chunks
  * with all its threads. Otherwise the ring is in rank 0's memory, and a transfer thread of rank 0
@@ -439,7 +439,7 @@ int lat_ranks_write(lat_output *out, const lat_field *f, int store)
     ring r;
     int rc = 0;
     bool beside;
-    if (lat_beside_output(out, &f->head, &beside))
+    if (lat_beside_output(out, &f->head, store, &beside))
         return -1;
     if (beside)
         return lat_beside_write(out, f, store);

@@ -28,17 +28,23 @@ static int read_copy(const lat_fixing *f, lat_copy *c, lat_input *in)
     return lat_field_convert(&c->g, LAT_F64);
 }
 
-int lat_copies_make(lat_fixing *f, lat_input *in)
+void lat_copies_plan(lat_fixing *f)
 {
     const long given = f->u.head.copies, asked = lat_fixing_opts.copies;
-    if (given && asked)
-        return lat_fail_usage("%s: comes with %ld copies, which go on from where they are; "
-                              "--copies is for new starts",
-                              f->name, given);
     f->copies = (int)(given ? given : asked ? asked : 1);
     f->single = !given && !asked;
     f->all = lat_fixing_opts.select >= 0 ? lat_fixing_opts.select == LAT_SELECT_ALL
                                          : !f->single && f->algorithm->select == LAT_SELECT_ALL;
+}
+
+int lat_copies_make(lat_fixing *f, lat_input *in)
+{
+    const long given = f->u.head.copies;
+    if (given && lat_fixing_opts.copies)
+        return lat_fail_usage("%s: comes with %ld copies, which go on from where they are; "
+                              "--copies is for new starts",
+                              f->name, given);
+    lat_copies_plan(f);
     f->best = NULL;
     f->links = (lat_field){.data = NULL};
     f->phases = (lat_field){.data = NULL};

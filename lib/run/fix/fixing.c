@@ -67,17 +67,6 @@ static int load(const lat_fixing *f, lat_copy *const c[], int n)
     return 0;
 }
 
-/* Says what will be written, so that a file can be preallocated. After the device is opened,
- * because that needs the processors. */
-static void expect(const run *r)
-{
-    const lat_fixing *f = &r->fixing;
-    lat_header head = f->u.head; /* borrowed */
-    head.real = f->algorithm->store;
-    if (!f->all && r->out)
-        lat_stream_preallocate(r->out, &head, lat_opts.store);
-}
-
 /* One precision stage: sweeps until all n copies are done with it. */
 static int run_stage(run *r, lat_copy *c[], int n)
 {
@@ -95,7 +84,7 @@ static int run_stage(run *r, lat_copy *c[], int n)
     if (load(f, c, n))
         rc = -1;
     else
-        expect(r);
+        lat_fixing_expect(f, r->out);
     if (lat_fixing_opts.checkpoint)
         lat_stop_watch(); /* from here on there is something to save */
     while (rc == 0)
@@ -396,6 +385,18 @@ static int await(run *r)
     return lat_agree(f->comm, f->comm->rank == 0 && lat_input_peek(r->in, &first, 1) < 0 ? -1 : 0);
 }
 
+/* As soon as the header has been read, unless it may lie: the input has a quarter of the bytes at
+ * least that it promises, compressed or not. */
+static void expect_early(run *r)
+{
+    const lat_header *head = &r->fixing.u.head;
+    const int64_t size = lat_input_size(r->in);
+    if (head->nc == 0 || size < 0 || (uint64_t)size < lat_header_bytes(head) / 4)
+        return;
+    lat_copies_plan(&r->fixing);
+    lat_fixing_expect(&r->fixing, r->out);
+}
+
 /* The next configuration: 1, 0 at the end of the input, or -1. Ranks cannot stop in the middle. */
 static int next(run *r)
 {
@@ -406,12 +407,13 @@ static int next(run *r)
         return -1;
     }
     lat_stop_hold(together);
-    const int more = lat_fields_read(r->in, &f->u);
-    lat_header *head = &f->u.head;
-    /* Rows that are orthogonal to single alone, in double: the last one, left out, would be read as
-     * another one than was measured. */
-    if (more > 0 && head->kind == LAT_GAUGE && head->real < f->algorithm->store && head->nc > 2)
-        head->reals = 2 * head->nc * head->nc;
+    int more = lat_fields_head(r->in, &f->u);
+    if (more > 0) {
+        expect_early(r);
+        more = lat_fields_body(r->in, &f->u);
+    }
+    if (more > 0)
+        f->u.head.reals = lat_fixing_reals(f);
     lat_stop_hold(false);
     if (more < 0 && !together)
         rescue(r);

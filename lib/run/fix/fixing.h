@@ -156,6 +156,9 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own);
 
 /* ---- parts of the run, called by fixing.c only; 0, or -1 with lat_error set ---- */
 
+/* How many copies the configuration whose header is f->u.head has: f->copies, single and all. */
+void lat_copies_plan(lat_fixing *f);
+
 /* Makes f->copy for the configuration f->u; reads copies that follow it in the stream `in`. */
 int lat_copies_make(lat_fixing *f, lat_input *in);
 void lat_copies_free(lat_fixing *f);
@@ -172,6 +175,14 @@ int lat_copy_measure(lat_fixing *f, lat_copy *c);
 /* Lines of --copies-log, and the names of its columns. */
 #define LAT_COPIES_COLUMNS "config\tcopy\tseed\tfunctional\ttheta\tsweeps\tconverged\tselected"
 void lat_copies_print(const lat_fixing *f, FILE *log);
+
+/* Reals of a matrix of f->u that are written. Rows that are orthogonal to single alone, in double:
+ * the last one, left out, would be read as another one than was measured. */
+int lat_fixing_reals(const lat_fixing *f);
+
+/* Says what will be written of f->u, whose header is known, so that a file can be preallocated.
+ * `out` may be NULL. */
+void lat_fixing_expect(const lat_fixing *f, lat_output *out);
 
 /* Writes the links of the best copy, and its transformation to g_out, if that is not NULL; of all
  * copies (f->all) the links as they were read, with the transformation of each behind them. 0 or

@@ -9,6 +9,22 @@
 #include "stream/stream.h"
 #include "run/common/tool.h"
 
+int lat_fixing_reals(const lat_fixing *f)
+{
+    const lat_header *head = &f->u.head;
+    const bool all = head->kind == LAT_GAUGE && head->real < f->algorithm->store && head->nc > 2;
+    return all ? 2 * head->nc * head->nc : head->reals;
+}
+
+void lat_fixing_expect(const lat_fixing *f, lat_output *out)
+{
+    lat_header head = f->u.head; /* borrowed */
+    head.reals = lat_fixing_reals(f);
+    head.real = f->algorithm->store;
+    if (!f->all && out)
+        lat_stream_preallocate(out, &head, lat_opts.store);
+}
+
 /* Writes the state of the copy into the header of its links or of its g. */
 static int state_header(const lat_fixing *f, lat_header *head, const lat_copy *c)
 {
