@@ -104,13 +104,17 @@ int lat_agree(const lat_comm *comm, int rc)
 int lat_agree_on_first(const lat_comm *comm, int rc)
 {
     char sentence[LAT_SENTENCE];
-    double first = rc ? -comm->rank : -comm->size; /* the largest is the first rank's */
+    /* The largest is the first rank's that knows why. */
+    const int late = strcmp(lat_error(), LAT_ANOTHER_FAILED) ? 0 : comm->size;
+    double first = rc ? -(comm->rank + late) : -2 * comm->size;
     if (comm->max(comm, &first, 1))
         return -1;
-    if (first == -comm->size)
+    if (first == -2 * comm->size)
         return 0;
     snprintf(sentence, sizeof sentence, "%s", lat_error());
-    if (comm->broadcast(comm, sentence, sizeof sentence, (int)-first))
+    if (comm->broadcast(comm, sentence, sizeof sentence, (int)-first % comm->size))
+        return -1;
+    if (strcmp(lat_error(), sentence) == 0) /* its exit code stays, too */
         return -1;
     lat_error_clear();
     return lat_fail("%s", sentence);

@@ -154,3 +154,16 @@ void lat_sum_add(lat_digest *digest, lat_sum *sum, const lat_sum *other)
     for (size_t i = 0; i < sizeof *sum; i++)
         to[i] ^= ((const unsigned char *)other)[i];
 }
+
+int lat_sum_of_ranks(const lat_comm *comm, lat_digest *digest, lat_sum *sum)
+{
+    const lat_sum own = *sum;
+    for (int r = 0; r < comm->size; r++) {
+        lat_sum other = own;
+        if (comm->broadcast(comm, &other, sizeof other, r))
+            return -1;
+        if (r != comm->rank)
+            lat_sum_add(digest, sum, &other);
+    }
+    return 0;
+}

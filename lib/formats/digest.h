@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "comm/comm.h"
 
 /* Adds to the checksum `sum` the bytes, as they are in the file, of `sites` sites of `site_bytes`
  * each; the first one is number `first` of the file. Chunks come in any order, from any thread. */
@@ -50,3 +51,6 @@ typedef union lat_sum {
 
 /* Adds to *sum another sum of the same digest, over other sites. */
 void lat_sum_add(lat_digest *digest, lat_sum *sum, const lat_sum *other);
+
+/* *sum becomes the sum over all ranks. All of them call it. 0 or -1. */
+int lat_sum_of_ranks(const lat_comm *comm, lat_digest *digest, lat_sum *sum);

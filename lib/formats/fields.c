@@ -123,12 +123,19 @@ static int read_shared(lat_input *in, const lat_format *format, lat_field *f)
 static int read_quarks(lat_input *in, const lat_format *format, lat_field *f,
                        const lat_quark_hints *hints)
 {
-    const lat_quark_hints none = {.kappa = NAN, .force = lat_opts.force};
     const lat_comm *comm = lat_input_comm(in);
-    if (comm->size == 1)
-        return lat_quarks_read(in, f, format, hints ? hints : &none, 0);
+    lat_quark_hints h = hints ? *hints : (lat_quark_hints){.kappa = NAN, .force = lat_opts.force};
+    bool all = comm->size > 1;
+    if (lat_input_everywhere(in, &all))
+        return -1;
+    if (all) {
+        lat_verbose("%s: each rank reads its slices", lat_input_name(in));
+        h.comm = comm;
+    }
+    if (all || comm->size == 1)
+        return lat_quarks_read(in, f, format, &h, 0);
     lat_file_reader s = {.whole = true};
-    int rc = comm->rank == 0 ? lat_quarks_read(in, &s.f, format, hints ? hints : &none, 0) : 0;
+    int rc = comm->rank == 0 ? lat_quarks_read(in, &s.f, format, &h, 0) : 0;
     if (rc == 0 && comm->rank == 0 && lat_header_copy(&f->head, &s.f.head))
         rc = -1;
     rc = share(comm, f, rc, &s);

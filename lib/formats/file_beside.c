@@ -2,10 +2,8 @@
 /* file_beside.c: ranks read a foreign file of links side by side. */
 #include "file_beside.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/memory.h"
 #include "common/options.h"
 #include "fields.h"
 #include "stream/stream.h"
@@ -46,20 +44,6 @@ int lat_file_everywhere(lat_file_reader *s, lat_input *in, const lat_format *for
     return 0;
 }
 
-/* s->p.sum becomes the file's. */
-static int add_sums(const lat_comm *comm, lat_file_reader *s)
-{
-    lat_sum *all = lat_alloc((size_t)comm->size, sizeof *all, "checksums of ranks");
-    int rc = lat_agree(comm, all ? 0 : -1);
-    if (rc == 0)
-        rc = comm->gather(comm, &s->p.sum, sizeof s->p.sum, all);
-    for (int r = 0; r < comm->size && rc == 0; r++)
-        if (r != comm->rank)
-            lat_sum_add(s->p.digest, &s->p.sum, &all[r]);
-    free(all);
-    return rc;
-}
-
 /* Own slices, as the header says; and the sums over all. */
 static int read_own(const lat_comm *comm, lat_file_reader *s, lat_field *f, lat_slice_sums *sums)
 {
@@ -68,7 +52,7 @@ static int read_own(const lat_comm *comm, lat_file_reader *s, lat_field *f, lat_
         return -1;
     const lat_slab slab = lat_field_slab(f);
     if (lat_agree_on_first(comm, lat_file_reader_pick(s, f->data, slab.first, slab.count))
-        || (s->p.digest && add_sums(comm, s)) || lat_field_exchange(f))
+        || (s->p.digest && lat_sum_of_ranks(comm, s->p.digest, &s->p.sum)) || lat_field_exchange(f))
         return -1;
     return lat_agree(comm, lat_measure_sums(f, true, sums));
 }

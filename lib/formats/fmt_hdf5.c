@@ -239,7 +239,7 @@ static int read_links(LAT_UNUSED lat_input *in, const lat_header *head, lat_payl
     strides(head, l->axes, stride);
     for (int mu = 0; mu < l->sets && rc == 0; mu++) {
         lat_hdf5_fill_plan(w, &l->set[mu], (char *)to + (size_t)mu * matrix, stride);
-        rc = lat_hdf5_read(&l->h, &l->set[mu], lat_hdf5_fill, w);
+        rc = lat_hdf5_read(&l->h, &l->set[mu], NULL, lat_hdf5_fill, w);
     }
     free(w);
     return lat_hdf5_close(&l->h) < 0 ? -1 : rc;

@@ -126,7 +126,10 @@ static int read_set(lat_hdf5 *h, lat_field *f, lat_quark_hints *hints, const lat
         || lat_hdf5_complete(h, s) < 0 || lat_quark_alloc(h->in, f, (lat_kind)kind, 0) < 0)
         return -1;
     plan(&w, s, f, axes);
-    return lat_hdf5_read(h, s, lat_hdf5_fill, &w);
+    const lat_slab slab = lat_field_slab(f);
+    const lat_hdf5_part part = {(int)(strchr(axes, 't') - axes), (uint64_t)slab.first,
+                                (uint64_t)slab.count};
+    return lat_hdf5_read(h, s, &part, lat_hdf5_fill, &w);
 }
 
 static int read_hdf5(lat_input *in, lat_field *f, lat_quark_hints *hints)

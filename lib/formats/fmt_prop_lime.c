@@ -40,7 +40,7 @@ typedef struct reader {
     bool single;       /* a record of a whole propagator was read */
     bool stated;       /* a checksum follows the data that were kept */
     bool kept;         /* the last binary record is part of the field */
-    lat_scidac_sum sum;
+    lat_sum sum;
     char *record_xml; /* of Chroma */
 } reader;
 
@@ -88,7 +88,8 @@ static int take_checksum(reader *r, const lat_lime_xml *x)
         return 0;
     r->kept = false;
     r->stated = true;
-    return lat_lime_checksum(x, &s) ? -1 : lat_lime_verify(r->name, &s, &r->sum, r->h->force);
+    return lat_lime_checksum(x, &s) ? -1
+                                    : lat_lime_verify(r->name, &s, &r->sum.scidac, r->h->force);
 }
 
 /* propagator-type, scidac-file-xml */
@@ -153,9 +154,9 @@ static int allocate(reader *r, lat_kind kind, lat_real real)
 
 /* The numbers of a binary record, and their sum, which begins with 0. */
 static lat_quark_array data_array(const lat_field *f, const char *axes, size_t column, size_t reals,
-                                  lat_scidac_sum *sum)
+                                  lat_sum *sum)
 {
-    *sum = (lat_scidac_sum){0};
+    memset(sum, 0, sizeof *sum);
     return (lat_quark_array){.axes = axes,
                              .big = true,
                              .column = column,
@@ -230,7 +231,7 @@ static int make_spinor(lat_field *f)
     lat_field one = {.head = f->head};
     double psi[SPINOR_REALS];
     lat_header_make_spinors(&one.head, LAT_SPINOR, 1);
-    if (lat_field_alloc(&one, NULL) < 0)
+    if (lat_field_alloc(&one, f->comm) < 0)
         return -1;
     for (size_t x = 0; x < lat_field_sites(&one); x++) {
         lat_field_get(f, 12 * x, psi);
@@ -291,13 +292,13 @@ static int read_lime(lat_input *in, lat_field *f, lat_quark_hints *h)
 static int write_data(lat_output *out, const lat_field *f, const char *axes, size_t column,
                       size_t reals)
 {
-    lat_scidac_sum sum;
+    lat_sum sum;
     const lat_quark_array a = data_array(f, axes, column, reals, &sum);
     const uint64_t bytes = lat_quark_array_bytes(&f->head, &a);
     if (lat_lime_write_head(out, 0, "scidac-binary-data", bytes) < 0
         || lat_quark_array_write(out, f, &a) < 0 || lat_lime_write_padding(out, bytes) < 0)
         return -1;
-    return lat_lime_write_checksum(out, &sum);
+    return lat_lime_write_checksum(out, &sum.scidac);
 }
 
 static int write_record(lat_output *out, const lat_header *h)

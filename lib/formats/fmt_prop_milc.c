@@ -61,7 +61,7 @@ static int read_milc_column(lat_input *in, lat_field *f, int column, bool big,
                             const lat_quark_hints *h)
 {
     unsigned char head[COLUMN_HEAD];
-    lat_milc_sum sum = {{0}, {0}};
+    lat_sum sum = {.milc = {{0}, {0}}};
     const lat_quark_array a = {.axes = "tzyxsci",
                                .big = big,
                                .column = (size_t)column,
@@ -75,7 +75,7 @@ static int read_milc_column(lat_input *in, lat_field *f, int column, bool big,
                         lat_input_name(in), column / 3, column % 3, column, load(head, 0, big),
                         load(head, 1, big));
     return lat_rc(lat_quark_array_read(in, f, &a) < 0
-                  || check_sums(lat_input_name(in), column, big, head, &sum, h));
+                  || check_sums(lat_input_name(in), column, big, head, &sum.milc, h));
 }
 
 static int read_milc(lat_input *in, lat_field *f, lat_quark_hints *h)
@@ -111,7 +111,7 @@ static int read_milc(lat_input *in, lat_field *f, lat_quark_hints *h)
 static int write_milc_column(lat_output *out, const lat_field *f, int column)
 {
     unsigned char head[COLUMN_HEAD];
-    lat_milc_sum sum = {{0}, {0}};
+    lat_sum sum = {.milc = {{0}, {0}}};
     uint32_t sum29, sum31;
     lat_quark_array a = {.axes = "tzyxsci",
                          .column = (size_t)column,
@@ -120,7 +120,7 @@ static int write_milc_column(lat_output *out, const lat_field *f, int column)
                          .unit = SITE_BYTES};
     if (lat_quark_array_write(NULL, f, &a) < 0)
         return -1;
-    lat_milc_sums(&sum, false, &sum29, &sum31);
+    lat_milc_sums(&sum.milc, false, &sum29, &sum31);
     lat_store_le32(head, (uint32_t)column / 3);
     lat_store_le32(head + 4, (uint32_t)column % 3);
     lat_store_le32(head + 8, sum29);

@@ -72,9 +72,10 @@ static size_t sfld_head(const lat_input *in, const unsigned char *b)
     return lat_load_le32(b + 16) <= 1 ? SFLD_MOST : SFLD_HEAD;
 }
 
+/* Of this rank. */
 static double square_norm(const lat_field *f)
 {
-    const size_t slices = (size_t)lat_slices(&f->head), n = lat_field_reals(f) / slices;
+    const size_t slices = (size_t)lat_field_slab(f).count, n = lat_field_reals(f) / slices;
     double sum = 0;
     for (size_t t = 0; t < slices; t++) {
         double slice = 0;
@@ -100,9 +101,13 @@ static int read_sfld(lat_input *in, lat_field *f, lat_quark_hints *h)
                         lat_load_le32(b + 16) == 1 ? ": half of the points are not read" : "");
     lat_dims_load(&f->head.geom, b, false, true);
     f->head.real = LAT_F64;
-    if (lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array) < 0)
+    const int rc = lat_quark_read_whole(in, f, LAT_SPINOR, &h->format->array);
+    if (lat_quark_meet(f, rc) < 0)
         return -1;
-    const double found = square_norm(f), stated = lat_load_f64(b + n - 8, false);
+    double found = square_norm(f);
+    if (lat_field_shared(f) && f->comm->sum(f->comm, &found, 1))
+        return -1;
+    const double stated = lat_load_f64(b + n - 8, false);
     return isfinite(found) && fabs(found - stated) <= NORM_WITHIN * found
                ? 0
                : lat_mismatch(h->force,

@@ -65,13 +65,13 @@ struct lat_quark_hints; /* quarks.h */
 
 /* A part of a field of spinors as a file has it: an array of reals without gaps, its axes slowest
  * first as letters: t z y x; S C spin and colour of the source, s c of the sink; i re, im. Axes
- * that are not named have one value. */
+ * that are not named, S and C alone, have one value. */
 typedef struct lat_quark_array {
     const char *axes;
     bool big;           /* big endian */
-    size_t column, t;   /* where S, C and where t are not named */
+    size_t column;      /* where S and C are not named */
     lat_digest *digest; /* checksum of the bytes, in units of `unit` bytes; NULL: none */
-    void *sum;          /* of the digest */
+    lat_sum *sum;       /* of the digest */
     size_t unit;        /* bytes of a site */
 } lat_quark_array;
 

@@ -85,10 +85,18 @@ int lat_hdf5_same_lattice(const lat_hdf5 *h, const lat_hdf5_set *set, const lat_
 /* Are all its numbers in the file? No memory is taken. 0 or -1. */
 int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *set);
 
-/* Calls put(context, index, element) for each element of a complete set: its `rank` indices and its
- * bytes as they are in the file. Memory: a chunk, which is no more than the set. 0 or -1. */
+/* Of a set: `count` values of an axis, from `first` on. */
+typedef struct lat_hdf5_part {
+    int axis;
+    uint64_t first, count;
+} lat_hdf5_part;
+
+/* Calls put(context, index, element) for each element of a part of a complete set (NULL: all): its
+ * `rank` indices, from the beginning of the part on, and its bytes as they are in the file. Memory:
+ * a chunk, which is no more than the set. 0 or -1. */
 typedef void lat_hdf5_put(void *context, const uint64_t *index, const unsigned char *element);
-int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *set, lat_hdf5_put *put, void *context);
+int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *set, const lat_hdf5_part *part,
+                  lat_hdf5_put *put, void *context);
 
 /* From the elements of a set to the numbers of a field. */
 #define LAT_HDF5_INSIDE_MOST (4 * 16 * 16 * 2) /* reals of an element: four links of SU(16) */

@@ -49,7 +49,8 @@ static bool inside(const lat_hdf5 *h, uint64_t address, uint64_t n)
 typedef struct sink {
     lat_hdf5 *h;
     const lat_hdf5_set *s;
-    unsigned char *bytes; /* of a chunk */
+    uint64_t first[8], extent[8]; /* what is wanted of the set */
+    unsigned char *bytes;         /* of a chunk */
     lat_hdf5_put *put;
     void *context;
 } sink;
@@ -128,8 +129,8 @@ int lat_hdf5_complete(lat_hdf5 *h, const lat_hdf5_set *s)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Hands over the elements of a box of this shape, from `first` on; what is beyond the set is left
- * out. Bytes of a shuffled chunk are sorted by their place in an element. */
+/* Hands over the elements of a box of this shape, from `first` on; what is not wanted, or beyond
+ * the set, is left out. Bytes of a shuffled chunk are sorted by their place in an element. */
 static void put_box(const sink *to, const lat_hdf5_set *s, const uint64_t *first,
                     const uint64_t *shape, bool shuffled)
 {
@@ -140,8 +141,8 @@ static void put_box(const sink *to, const lat_hdf5_set *s, const uint64_t *first
         const unsigned char *b = to->bytes + i * s->element;
         bool in = true;
         for (int k = 0; k < s->rank; k++) {
-            index[k] = first[k] + at[k];
-            in = in && index[k] < s->extent[k];
+            index[k] = first[k] + at[k] - to->first[k]; /* before the first: too large */
+            in = in && index[k] < to->extent[k];
         }
         if (shuffled && in) {
             for (size_t k = 0; k < s->element; k++)
@@ -200,9 +201,20 @@ static bool inflate_chunk(const sink *w, const lat_hdf5_chunk *c, uint64_t store
     return whole;
 }
 
+static bool wanted(const sink *w, const lat_hdf5_chunk *c)
+{
+    for (int k = 0; k < w->s->rank; k++)
+        if (c->first[k] >= w->first[k] + w->extent[k]
+            || c->first[k] + w->s->chunk[k] <= w->first[k])
+            return false;
+    return true;
+}
+
 static int read_chunk(void *context, const lat_hdf5_chunk *c)
 {
     const sink *w = context;
+    if (!wanted(w, c))
+        return 0;
     const uint64_t bytes = chunk_bytes(w->s), stored = stored_bytes(w->s, c);
     checksum sum = {0, 0};
     if (through(w->s, c, LAT_HDF5_DEFLATE)) {
@@ -219,29 +231,47 @@ static int read_chunk(void *context, const lat_hdf5_chunk *c)
     return 0;
 }
 
-/* What is in one piece is read slice by slice of the first axis. */
-static int read_piece(lat_hdf5 *h, const lat_hdf5_set *s, const sink *to)
+/* What is in one piece is read in boxes of this shape, each without gaps, which have one value of
+ * the first `outer` axes. */
+static int read_piece(const sink *to, const uint64_t *shape, int outer)
 {
-    uint64_t shape[8], first[8] = {0};
-    memcpy(shape, s->extent, sizeof shape);
-    shape[0] = 1;
+    const lat_hdf5_set *s = to->s;
     const uint64_t bytes = product(s->rank, shape, s->element);
-    for (; first[0] < s->extent[0]; first[0]++) {
-        if (!lat_hdf5_bytes(h, s->address + first[0] * bytes, bytes, to->bytes))
-            return refuse(h, s, "the file has not the bytes of its numbers (truncated?)");
+    uint64_t first[8];
+    memcpy(first, to->first, sizeof first);
+    for (uint64_t left = product(outer, to->extent, 1); left > 0; left--) {
+        uint64_t at = 0;
+        for (int k = 0; k < s->rank; k++)
+            at = at * s->extent[k] + first[k];
+        if (!lat_hdf5_bytes(to->h, s->address + at * s->element, bytes, to->bytes))
+            return refuse(to->h, s, "the file has not the bytes of its numbers (truncated?)");
         put_box(to, s, first, shape, false);
+        for (int k = outer - 1; k >= 0 && ++first[k] == to->first[k] + to->extent[k]; k--)
+            first[k] = to->first[k];
     }
     return 0;
 }
 
-int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *s, lat_hdf5_put *put, void *context)
+int lat_hdf5_read(lat_hdf5 *h, const lat_hdf5_set *s, const lat_hdf5_part *part, lat_hdf5_put *put,
+                  void *context)
 {
     const bool piece = s->layout == LAT_HDF5_PIECE;
-    const uint64_t bytes = piece ? set_bytes(s) / s->extent[0] : chunk_bytes(s);
     sink to = {.h = h, .s = s, .put = put, .context = context};
+    uint64_t shape[8];
+    int outer = 1;
+    memcpy(to.extent, s->extent, sizeof to.extent);
+    if (part && part->count < s->extent[part->axis]) {
+        to.first[part->axis] = part->first;
+        to.extent[part->axis] = part->count;
+        outer = part->axis > 1 ? part->axis : 1;
+    }
+    memcpy(shape, to.extent, sizeof shape);
+    for (int k = 0; k < outer; k++)
+        shape[k] = 1;
+    const uint64_t bytes = piece ? product(s->rank, shape, s->element) : chunk_bytes(s);
     if (!(to.bytes = lat_alloc((size_t)bytes, 1, "a part of a dataset")))
         return -1;
-    const int rc = piece                                         ? read_piece(h, s, &to)
+    const int rc = piece                                         ? read_piece(&to, shape, outer)
                    : lat_hdf5_chunks(h, s, read_chunk, &to) >= 0 ? 0
                                                                  : -1;
     free(to.bytes);

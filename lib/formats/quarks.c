@@ -3,195 +3,10 @@
 #include "quarks.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "lattice/reals.h"
 #include "quark/source.h"
-
-#define CHUNK_BYTES ((size_t)4 << 20)
-
-/* ---- arrays ---------------------------------------------------------------------------------- */
-
-/* A position in an array: where the present real is in the field. */
-typedef struct traversal {
-    int axes;
-    size_t extent[9], stride[9], digit[9];
-    size_t at;
-} traversal;
-
-void lat_quark_axis(char axis, const lat_header *head, size_t *extent, size_t *stride)
-{
-    const size_t n = (size_t)head->nc, spinor = 8 * n, site = lat_header_objects(head) * spinor;
-    const int *d = head->geom.dims;
-    switch (axis) {
-    case 'i': *extent = 2, *stride = 1; break;
-    case 'c': *extent = n, *stride = 2; break;
-    case 's': *extent = 4, *stride = 2 * n; break;
-    case 'C': *extent = n, *stride = spinor; break;
-    case 'S': *extent = 4, *stride = n * spinor; break;
-    case 'x': *extent = (size_t)d[0], *stride = site; break;
-    case 'y': *extent = (size_t)d[1], *stride = site * (size_t)d[0]; break;
-    case 'z': *extent = (size_t)d[2], *stride = site * (size_t)d[0] * (size_t)d[1]; break;
-    default: *extent = (size_t)d[3], *stride = site * lat_slice_sites(head);
-    }
-}
-
-static size_t traversal_start(traversal *w, const lat_header *head, const lat_quark_array *a)
-{
-    size_t reals = 1, t, extent;
-    *w = (traversal){.axes = (int)strlen(a->axes)};
-    for (int k = 0; k < w->axes; k++) {
-        lat_quark_axis(a->axes[k], head, &w->extent[k], &w->stride[k]);
-        reals *= w->extent[k];
-    }
-    lat_quark_axis('t', head, &extent, &t);
-    w->at = a->column * 8 * (size_t)head->nc + a->t * t;
-    return reals;
-}
-
-/* To the beginning of the next row, after the last real of one. */
-static void traversal_row(traversal *w)
-{
-    int k = w->axes - 1;
-    w->at -= w->extent[k] * w->stride[k];
-    w->digit[k] = 0;
-    for (k--; k >= 0; k--) {
-        w->at += w->stride[k];
-        if (++w->digit[k] < w->extent[k])
-            return;
-        w->at -= w->extent[k] * w->stride[k];
-        w->digit[k] = 0;
-    }
-}
-
-/* The next n reals, between the bytes of a chunk and the field. */
-static void copy_chunk(traversal *w, const lat_field *f, void *chunk, size_t n, bool to_field)
-{
-    const int last = w->axes - 1;
-    const size_t stride = w->stride[last];
-    for (size_t i = 0; i < n;) {
-        const size_t left = w->extent[last] - w->digit[last], m = left < n - i ? left : n - i;
-        for (size_t k = 0; k < m; k++, i++, w->at += stride)
-            if (f->head.real == LAT_F64) {
-                double *file = (double *)chunk + i, *memory = (double *)f->data + w->at;
-                *(to_field ? memory : file) = *(to_field ? file : memory);
-            } else {
-                float *file = (float *)chunk + i, *memory = (float *)f->data + w->at;
-                *(to_field ? memory : file) = *(to_field ? file : memory);
-            }
-        w->digit[last] += m;
-        if (w->digit[last] == w->extent[last])
-            traversal_row(w);
-    }
-}
-
-uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a)
-{
-    traversal w;
-    return (uint64_t)traversal_start(&w, head, a) * (uint64_t)head->real;
-}
-
-/* Reals of a chunk: whole units. */
-static size_t chunk_reals(const lat_field *f, const lat_quark_array *a)
-{
-    const size_t unit = a->digest ? a->unit : (size_t)f->head.real;
-    return (CHUNK_BYTES / unit ? CHUNK_BYTES / unit : 1) * (unit / (size_t)f->head.real);
-}
-
-/* An array on its way between a file and a field. */
-typedef struct transfer {
-    lat_input *in;
-    lat_output *out; /* NULL: nothing is written, only the checksum is computed */
-    const lat_field *f;
-    const lat_quark_array *a;
-    traversal w;
-    void *chunk;
-} transfer;
-
-/* `n` reals of the file from number `at` on, as they are in it. */
-static void add_to_sum(const transfer *t, size_t at, size_t n)
-{
-    const lat_quark_array *a = t->a;
-    const size_t real = (size_t)t->f->head.real;
-    if (a->digest)
-        a->digest(a->sum, t->chunk, n * real / a->unit, a->unit, at * real / a->unit);
-}
-
-static void swap_bytes(const transfer *t, size_t n)
-{
-    if (t->a->big != lat_big_endian())
-        lat_reals_swap_bytes(t->chunk, t->chunk, n, t->f->head.real);
-}
-
-static int read_chunk(transfer *t, size_t at, size_t n)
-{
-    if (lat_input_read(t->in, t->chunk, n * (size_t)t->f->head.real) < 0)
-        return -1;
-    add_to_sum(t, at, n);
-    swap_bytes(t, n);
-    copy_chunk(&t->w, t->f, t->chunk, n, true);
-    return 0;
-}
-
-static int write_chunk(transfer *t, size_t at, size_t n)
-{
-    copy_chunk(&t->w, t->f, t->chunk, n, false);
-    swap_bytes(t, n);
-    add_to_sum(t, at, n);
-    return t->out ? lat_output_write(t->out, t->chunk, n * (size_t)t->f->head.real) : 0;
-}
-
-static int each_chunk(transfer t, int (*move)(transfer *t, size_t at, size_t n))
-{
-    const size_t all = traversal_start(&t.w, &t.f->head, t.a), most = chunk_reals(t.f, t.a);
-    t.chunk = lat_alloc(most < all ? most : all, (size_t)t.f->head.real, "a part of a file");
-    int rc = t.chunk ? 0 : -1;
-    for (size_t at = 0; rc == 0 && at < all; at += most)
-        rc = move(&t, at, most < all - at ? most : all - at);
-    free(t.chunk);
-    return rc;
-}
-
-int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a)
-{
-    return each_chunk((transfer){.in = in, .f = f, .a = a}, read_chunk);
-}
-
-int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a)
-{
-    return each_chunk((transfer){.out = out, .f = f, .a = a}, write_chunk);
-}
-
-void lat_quark_take_order(lat_geometry *geom, char axes[LAT_QUARK_AXES], const char *order,
-                          lat_kind kind, const uint64_t *extent)
-{
-    geom->nd = 4;
-    for (int k = 0; k < 4; k++) /* larger ones are refused */
-        geom->dims[strchr("xyzt", order[k]) - "xyzt"] = extent[k] <= 65535 ? (int)extent[k] : 65536;
-    snprintf(axes, LAT_QUARK_AXES, "%s%s", order, kind == LAT_PROPAGATOR ? "sScCi" : "sci");
-}
-
-int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes)
-{
-    f->head.nc = 3;
-    lat_header_make_spinors(&f->head, kind, 1);
-    return lat_rc(lat_header_check(&f->head, lat_input_name(in)) < 0
-                  || lat_expect_bytes(in, bytes, bytes, "a field of that size") < 0
-                  || lat_field_alloc(f, NULL));
-}
-
-int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a)
-{
-    const uint64_t reals = kind == LAT_PROPAGATOR ? 288 : 24;
-    return lat_rc(
-        lat_geometry_check(&f->head.geom, lat_input_name(in)) < 0
-        || lat_quark_alloc(in, f, kind, reals * (uint64_t)f->head.real * lat_volume(&f->head.geom))
-        || lat_quark_array_read(in, f, a) < 0);
-}
 
 /* ---- basis and normalisation ----------------------------------------------------------------- */
 
@@ -402,27 +217,36 @@ static int read_stated(lat_input *in, lat_field *f, const lat_format *from, lat_
     return from->source ? lat_set_source(&f->head, "%s", from->source) : 0;
 }
 
+/* In our basis, and M^-1. */
+static int read_changed(lat_input *in, lat_field *f, const lat_format *from, lat_quark_hints *h,
+                        int real)
+{
+    const char *name = lat_input_name(in);
+    return lat_rc(read_stated(in, f, from, h) < 0 || lat_expect_end(in, h->force) < 0
+                  || expect_finite(name, f) < 0
+                  || (real == LAT_F64 && lat_field_convert(f, LAT_F64) < 0)
+                  || change(name, f, from, h, false) < 0
+                  || (real == LAT_F32 && lat_field_convert(f, LAT_F32) < 0));
+}
+
 int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from,
                     const lat_quark_hints *hints, int real)
 {
     const char *name = lat_input_name(in);
     lat_quark_hints h = *hints;
     h.format = from;
-    *f = (lat_field){.data = NULL};
+    *f = (lat_field){.comm = h.comm};
     lat_header_init(&f->head);
-    if (read_stated(in, f, from, &h) == 0 && lat_expect_end(in, h.force) == 0
-        && expect_finite(name, f) == 0 && (real != LAT_F64 || lat_field_convert(f, LAT_F64) == 0)
-        && change(name, f, from, &h, false) == 0
-        && (real != LAT_F32 || lat_field_convert(f, LAT_F32) == 0)) {
-        if (h.unvouched)
-            lat_warn(
-                "%s: nothing in it vouches for the order of its axes: it is read as t, z, y, x "
-                "(--order t,z,y,x of lat-convert says that they are)",
-                name);
-        return 0;
-    }
-    lat_field_free(f);
-    return -1;
+    int rc = read_changed(in, f, from, &h, real);
+    if (h.comm)
+        rc = lat_quark_meet_at_end(name, f, h.comm, rc);
+    if (rc < 0)
+        lat_field_free(f);
+    else if (h.unvouched)
+        lat_warn("%s: nothing in it vouches for the order of its axes: it is read as t, z, y, x "
+                 "(--order t,z,y,x of lat-convert says that they are)",
+                 name);
+    return rc;
 }
 
 /* Can the format hold the field? */

@@ -3,8 +3,10 @@
  *
  * A format is one lat_format (format.h) whose `quarks` says what it holds. Its reader gives the
  * numbers as the file has them, in natural order. lat_quarks_read and _write change spin
- * basis and normalisation, in double precision and with one rounding. A field is in memory as a
- * whole. */
+ * basis and normalisation, in double precision and with one rounding.
+ *
+ * A field is in memory as a whole; or ranks read it side by side, each its slab: all of them read
+ * what is before, between and after the numbers, and add up checksums. */
 #pragma once
 
 #include "format.h"
@@ -23,6 +25,8 @@ typedef struct lat_quark_hints {
     const lat_phase *boundary; /* of quarks, x to t; likewise */
     const double *spread; /* angles of it, in units of pi, that the program has in all links of an
                              axis in equal parts; NULL: none */
+    const lat_comm *comm; /* ranks that have all opened the file (lat_input_everywhere) and share
+                             the field; NULL: this one alone */
     bool force;           /* what is stated and wrong is a warning */
     bool unvouched;       /* out, of a reader: nothing vouches for the order of the sites */
     bool no_checksum;     /* of an algorithm that is not known any more */
@@ -46,7 +50,8 @@ void lat_quarks_source_basis(lat_field *f, const lat_basis *b);
 lat_norm lat_quarks_norm(const lat_format *format, const lat_quark_hints *h);
 
 /* Reads the field of a file of such a format: in the basis of DeGrand and Rossi, M^-1; `real`: in
- * this precision, 0: in the file's precision. 0 and a field to be freed, or -1. */
+ * this precision, 0: in the file's precision. With h->comm all its ranks call it, and have the
+ * sentence of the first one that fails. 0 and a field to be freed, or -1. */
 int lat_quarks_read(lat_input *in, lat_field *f, const lat_format *from, const lat_quark_hints *h,
                     int real);
 
@@ -60,7 +65,8 @@ int lat_quarks_write(const char *name, lat_output *out, lat_field *f, const lat_
 /* Bytes of such an array of f in a file. */
 uint64_t lat_quark_array_bytes(const lat_header *head, const lat_quark_array *a);
 
-/* The next bytes of the file to the numbers of f, and back. Reals of the file are of head.real.
+/* The next bytes of the file to the numbers of f, and back. Reals of the file are of head.real. Of
+ * a field that ranks share, each reads its slab, and the checksum becomes that of all of them.
  * write with out NULL computes the checksum alone. 0 or -1. */
 int lat_quark_array_read(lat_input *in, lat_field *f, const lat_quark_array *a);
 int lat_quark_array_write(lat_output *out, const lat_field *f, const lat_quark_array *a);
@@ -79,5 +85,14 @@ void lat_quark_take_order(lat_geometry *geom, char axes[LAT_QUARK_AXES], const c
 int lat_quark_read_whole(lat_input *in, lat_field *f, lat_kind kind, const lat_quark_array *a);
 
 /* Makes f->head, whose extents and precision are set, one of SU(3) spinors of this kind, checks it,
- * expects `bytes` more bytes, and allocates the data. 0 or -1. */
+ * expects `bytes` more bytes, and allocates the data, shared by the ranks of f->comm. 0 or -1. */
 int lat_quark_alloc(lat_input *in, lat_field *f, lat_kind kind, uint64_t bytes);
+
+/* Ranks may fail at any place of a reader, and each alone. So before they do something together
+ * (f->comm) they meet: 0 if all have come here with rc >= 0, else -1 on all of them, which then
+ * leave the reader. On one rank: rc. */
+int lat_quark_meet(const lat_field *f, int rc);
+
+/* After the reader all ranks come here: 0, and f is shared, ghosts included; or -1 on all of them,
+ * with the sentence of the first one that has failed. */
+int lat_quark_meet_at_end(const char *name, lat_field *f, const lat_comm *comm, int rc);
