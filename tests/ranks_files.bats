@@ -185,6 +185,139 @@ make_foreign() {
     done
 }
 
+# spinors: a propagator s.lat and s4.lat, a spinor psi.lat and links u.lat of one lattice; numpy's arrays of the first.
+spinors() {
+    need_numpy
+    "$PYTHON" - <<'END'
+import lat
+import numpy as np
+
+rng = np.random.default_rng(20)
+s = rng.normal(size=(10, 2, 6, 4, 12, 4, 3, 2)).view(complex)[..., 0]
+lat.write("s.lat", lat.propagator(s, operator=lat.Operator("wilson", mass=.7)))
+lat.write("s4.lat", lat.propagator(s, "f32"))
+lat.write("psi.lat", lat.spinor(s[..., 0, :, :]))
+a = s.reshape(10, 2, 6, 4, 4, 3, 4, 3).transpose(0, 1, 2, 3, 6, 4, 7, 5)
+np.save("c.npy", np.ascontiguousarray(a))
+np.save("fortran.npy", np.asfortranarray(a))
+END
+    lat-start hot --dims 4,6,2,10 --seed 1 -o u.lat
+}
+
+# dirac N FILE: one rank and N ranks make the same of foreign spinors: output, sentences and status; `said` has what -v says.
+dirac() {
+    local at=0 n=0 apply=(lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 -@ 1)
+    rm -f one.lat two.lat
+    timeout 120 "${apply[@]}" "$2" -o one.lat 2>one.err || at=$?
+    timeout 120 "${apply[@]}" -v -n "$1" "$2" -o two.lat 2>said || n=$?
+    grep -v -e ' on this host, ' -e ' each rank reads ' -e ' by cpu' said >two.err || true
+    diff one.err two.err || { echo "$1 ranks, $2"; return 1; }
+    [ "$at" = "$n" ] || { echo "$1 ranks, $2: status $at and $n"; return 1; }
+    [ -e one.lat ] || [ ! -e two.lat ] || return 1
+    [ ! -e one.lat ] || cmp one.lat two.lat
+}
+
+@test "ranks read foreign spinors and propagators side by side, of every format that states its extents: the field of one rank" {
+    local name stream n=1
+    spinors
+    while read -r name stream; do
+        case $name in
+        *-*) "$PYTHON" "$ROOT/tests/make_quarks.py" make "$name" $stream.lat file .0625 ;;
+        *.npy) cp "$name" file ;;
+        *) "$PYTHON" "$ROOT/tests/make_hdf5.py" "$name" $stream.lat file </dev/null ;;
+        esac
+        n=$((n % 3 + 1)) # 2, 3 and 5 ranks in turn
+        dirac $((n == 1 ? 5 : n)) file
+        [ -e two.lat ]
+        grep -q " file: each rank reads its slices" said
+    done <<'END'
+chroma-prop s
+chroma-prop s4
+grid-prop s
+usqcd-prop s
+etmc-prop s
+etmc-prop psi
+milc-prop s4
+fermilab-prop s4
+openqcd-sfld psi
+npy-prop psi
+c.npy s
+fortran.npy s
+qdp s
+qdp s4
+qlua s
+qlua s4
+pyquda s
+chunked s
+all s
+single s4
+latest s
+END
+    for name in c.npy file; do # from a pipe: through rank 0
+        timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 $name -o one.lat
+        timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 -v -n 3 -o two.lat < <(cat $name) 2>said
+        run -1 grep "each rank reads" said
+        cmp one.lat two.lat
+    done
+    dirac 12 c.npy # more ranks than slices
+    nothing_left
+}
+
+@test "damage in the part of any rank, and files of spinors too short and too long, are found as by one rank" {
+    local name stream at bytes n=1
+    spinors
+    while read -r name stream; do
+        case $name in
+        *-*) "$PYTHON" "$ROOT/tests/make_quarks.py" make "$name" $stream.lat file .0625 ;;
+        *.npy) cp "$name" file ;;
+        *) "$PYTHON" "$ROOT/tests/make_hdf5.py" "$name" $stream.lat file </dev/null ;;
+        esac
+        bytes=$(stat -c %s file)
+        for at in $((bytes / 10)) $((bytes * 9 / 10)); do
+            n=$((n % 2 + 1))
+            cp file bad
+            printf '\377%.0s' {1..9} | dd of=bad bs=1 seek="$at" conv=notrunc status=none # a number that is not finite
+            dirac $((n + 1)) bad
+            [ ! -e two.lat ]
+        done
+        head -c $((bytes / 2)) file >bad
+        dirac 3 bad
+        [ ! -e two.lat ]
+        [ "$(wc -l <two.err)" -eq 1 ]
+        { cat file; echo and more; } >bad
+        dirac 2 bad
+    done <<'END'
+chroma-prop s
+usqcd-prop s
+milc-prop s4
+openqcd-sfld psi
+fortran.npy s
+qdp s
+qlua s4
+deflated s4
+END
+    nothing_left
+}
+
+# 95 MiB: a rank of four has 6 slices of 24, two ghosts, and a part of the file on the way.
+@test "no rank holds a whole propagator of another program" {
+    not_sanitized "memory"
+    spinors
+    "$PYTHON" -c 'import numpy as np
+np.save("big.npy", np.random.default_rng(1).normal(size=(24, 12, 12, 12, 4, 4, 3, 3, 2)).view(complex)[..., 0])'
+    cat >most.py <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+END
+    local whole base part corr=(timeout 120 lat-corr -n 4 -@ 4 --boundary p,p,p,a)
+    whole=$(($(stat -c %s big.npy) / 1024))
+    base=$("$PYTHON" most.py "${corr[@]}" c.npy)
+    part=$("$PYTHON" most.py "${corr[@]}" big.npy)
+    echo "whole $whole, a run of little $base, the largest rank $part KiB"
+    [ $((part - base)) -lt $((whole * 8 / 24 + 2 * 4096 + 4096)) ]
+}
+
 # Ranks of one host copy what is not compressed into a map, side by side; else rank 0 has the threads of all, where they are shared.
 @test "links of 80 MB that ranks bring into a file in memory are the same bytes as on a disk and through a pipe" {
     local folder=/dev/shm/lat-ranks.$$ fix=(lat-orelax -q --device cpu --theta 1e9 --no-provenance in.lat)
