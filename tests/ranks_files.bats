@@ -204,6 +204,15 @@ END
     lat-start hot --dims 4,6,2,10 --seed 1 -o u.lat
 }
 
+# made FORMAT STREAM: its numbers as `file`, in this format, of HDF5 in this kind; or this array of numpy.
+made() {
+    case $1 in
+    *-*) "$PYTHON" "$ROOT/tests/make_quarks.py" make "$1" "$2.lat" file .0625 ;;
+    *.npy) cp "$1" file ;;
+    *) "$PYTHON" "$ROOT/tests/make_hdf5.py" "$1" "$2.lat" file </dev/null ;;
+    esac
+}
+
 # dirac N FILE: one rank and N ranks make the same of foreign spinors: output, sentences and status; `said` has what -v says.
 dirac() {
     local at=0 n=0 apply=(lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 -@ 1)
@@ -221,11 +230,7 @@ dirac() {
     local name stream n=1
     spinors
     while read -r name stream; do
-        case $name in
-        *-*) "$PYTHON" "$ROOT/tests/make_quarks.py" make "$name" $stream.lat file .0625 ;;
-        *.npy) cp "$name" file ;;
-        *) "$PYTHON" "$ROOT/tests/make_hdf5.py" "$name" $stream.lat file </dev/null ;;
-        esac
+        made "$name" "$stream"
         n=$((n % 3 + 1)) # 2, 3 and 5 ranks in turn
         dirac $((n == 1 ? 5 : n)) file
         [ -e two.lat ]
@@ -254,12 +259,13 @@ single s4
 latest s
 END
     for name in c.npy file; do # from a pipe: through rank 0
-        timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 $name -o one.lat
-        timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 -v -n 3 -o two.lat < <(cat $name) 2>said
+        timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 "$name" -o one.lat
+        timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 -v -n 3 -o two.lat < <(cat "$name") 2>said
         run -1 grep "each rank reads" said
         cmp one.lat two.lat
     done
-    dirac 12 c.npy # more ranks than slices
+    run -2 --separate-stderr lat-dirac --apply hop --kappa .0625 -U u.lat -n 12 c.npy -o never.lat
+    [[ $stderr == "lat-dirac: lattice 4 6 2 10: expected at most 10 ranks, a slice each, found 12"$'\n'"Try "* ]]
     nothing_left
 }
 
@@ -267,11 +273,7 @@ END
     local name stream at bytes n=1
     spinors
     while read -r name stream; do
-        case $name in
-        *-*) "$PYTHON" "$ROOT/tests/make_quarks.py" make "$name" $stream.lat file .0625 ;;
-        *.npy) cp "$name" file ;;
-        *) "$PYTHON" "$ROOT/tests/make_hdf5.py" "$name" $stream.lat file </dev/null ;;
-        esac
+        made "$name" "$stream"
         bytes=$(stat -c %s file)
         for at in $((bytes / 10)) $((bytes * 9 / 10)); do
             n=$((n % 2 + 1))
@@ -310,7 +312,7 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 END
-    local whole base part corr=(timeout 120 lat-corr -n 4 -@ 4 --boundary p,p,p,a)
+    local whole base part corr=(timeout 120 lat-corr -n 4 -@ 4 --boundary "p,p,p,a")
     whole=$(($(stat -c %s big.npy) / 1024))
     base=$("$PYTHON" most.py "${corr[@]}" c.npy)
     part=$("$PYTHON" most.py "${corr[@]}" big.npy)

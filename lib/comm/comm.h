@@ -118,7 +118,7 @@ int lat_agree(const lat_comm *comm, int rc);
 #define LAT_ANOTHER_FAILED "another rank has failed"
 
 /* The same; all ranks have the sentence of the first one that has failed, which one rank alone
- * would have found. */
+ * would have found; of one for which another rank has failed only where there is no other. */
 int lat_agree_on_first(const lat_comm *comm, int rc);
 
 /* *all: is `mine` true on all ranks? 0 or -1. */

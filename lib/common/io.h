@@ -93,10 +93,10 @@ int lat_input_rewind(lat_input *in, uint64_t offset);
  * without a sentence, if the input is no regular file or does not have them. */
 bool lat_input_pread(const lat_input *in, uint64_t offset, void *buf, size_t n);
 
-/* Opens the file of rank 0 on the other ranks, too, for lat_input_pread and lat_input_skip. All
- * ranks call it. *all: on rank 0 whether that is wanted; on return whether all ranks have it. They
- * have not where the input is no regular file with a name, or a rank finds none of that name, or
- * one of another length or date. 0, or -1 with lat_error set. */
+/* Opens the file of rank 0 on the other ranks, too, where it can be read from its first byte on.
+ * All ranks call it. *all: on rank 0 whether that is wanted; on return whether all ranks have it.
+ * They have not where the input is no regular file with a name, or a rank finds none of that name,
+ * or one of another length or date. 0, or -1 with lat_error set. */
 int lat_input_everywhere(lat_input *in, bool *all);
 
 /* `size` bytes, zero at first, that are freed with the input: for what the caller keeps of it. Each
