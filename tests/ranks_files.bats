@@ -350,6 +350,7 @@ END
     mkdir small
     unshare -rm mount -t tmpfs tmpfs small 2>/dev/null || skip "nobody here may mount a small file system"
     lat-start weak --dims 20,20,20,20 --seed 3 -0 -o in.lat
+    # shellcheck disable=SC2016 # the shell that has the small disk expands
     run -1 --separate-stderr unshare -rm bash -c 'mount -t tmpfs -o size=40m tmpfs small
         lat-orelax -q -n 3 --device cpu --max-sweeps 1 --keep -0 in.lat -o small/out
         status=$?; ls -A small; exit $status'
