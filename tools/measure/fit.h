@@ -21,6 +21,8 @@ typedef struct fit_samples {
     fit_correlator *correlator; /* [names.count] */
     char *heading;              /* columns of the key, without t and sample */
     long samples, configurations;
+    long bin;  /* configurations of a bin; 0 where the table does not say it */
+    long bins; /* of the samples; 0 where they are not known */
     bool bootstrap;
     double extent;   /* T; 0 where the table does not say it */
     bool periodic;   /* all quarks go around in time in one way: mesons are cosh and sinh */
@@ -61,13 +63,14 @@ typedef struct fit_result {
     double value[FIT_PARAMETERS], error[FIT_PARAMETERS];
     double *sample; /* [samples + 1][values] */
     double chi2, p;
+    double freedom[2]; /* of the distribution of p: F, or chi^2, whose second is 0 */
     long points, dof;
     int values;
     bool converged, diagonal;
 } fit_result;
 
 enum { FIT_POTENTIAL_VALUES = 5 };
-enum { FIT_ENOUGH = 4 }; /* samples for each point, for a covariance that is not diagonal */
+enum { FIT_ENOUGH = 10 }; /* bins for each point, for a covariance that is not diagonal */
 
 /* Is point i of a correlator fitted? Of two points that are one number, the first is. */
 bool fit_within(const fit_problem *p, const fit_correlator *c, long i);

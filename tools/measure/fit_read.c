@@ -13,7 +13,7 @@
 
 /* Columns of a table of samples. */
 typedef struct columns {
-    int t, sample, value, pcac, resampling, configurations, dims, operators;
+    int t, sample, value, pcac, resampling, configurations, bin, dims, operators;
     int called; /* another name of t: a vector, whose length it is */
     long last;  /* the sample of the row before */
 } columns;
@@ -55,6 +55,7 @@ static int find(fit_samples *s, const lat_table *t, const char *const name[3], c
                    pcac ? lat_table_column(t, pcac) : -1,
                    lat_table_column(t, "resampling"),
                    lat_table_column(t, "configurations"),
+                   lat_table_column(t, "bin"),
                    lat_table_column(t, "dims"),
                    lat_table_column(t, "operator"),
                    strcmp(x, "r") ? -1 : lat_table_column(t, "separation"),
@@ -78,6 +79,7 @@ static void describe(fit_samples *s, const lat_table *t, const columns *c)
     const char *dims = c->dims < 0 ? "" : t->cell[c->dims], *last = strrchr(dims, ',');
     s->bootstrap = !strcmp(t->cell[c->resampling], "bootstrap");
     s->configurations = strtol(t->cell[c->configurations], NULL, 10);
+    s->bin = c->bin < 0 ? 0 : strtol(t->cell[c->bin], NULL, 10);
     s->extent = last ? strtod(last + 1, NULL) : 0;
     s->periodic = c->operators >= 0 && lat_quarks_fold(t->cell[c->operators]);
 }
@@ -105,10 +107,9 @@ static int end_point(fit_samples *s, const lat_table *t, fit_correlator *f, doub
         return 0;
     if (s->samples == 0)
         s->samples = n - 1;
-    if (n - 1 != s->samples || n < 3)
-        return lat_fail(
-            "%s: row %ld: expected samples 0 to %ld, at least 2, of each point, found %ld", t->name,
-            t->line, s->samples, n - 1);
+    if (n - 1 != s->samples)
+        return lat_fail("%s: row %ld: expected samples 0 to %ld of each point, found %ld", t->name,
+                        t->line, s->samples, n - 1);
     double *value = realloc(f->value, (size_t)(f->points * n) * sizeof *value);
     if (!value)
         return lat_fail("out of memory: samples");
@@ -165,6 +166,16 @@ static int read_rows(fit_samples *s, lat_table *t, const char *const name[3])
     return lat_rc(rc);
 }
 
+/* Each sample of the jackknife is without one bin; those of the bootstrap say nothing of bins. */
+static int count_bins(fit_samples *s, const char *name)
+{
+    s->bins = !s->bootstrap ? s->samples : s->bin > 0 ? s->configurations / s->bin : 0;
+    if (s->samples == 1 || s->bins == 1)
+        return lat_fail("%s: expected samples of two bins at least, which errors need, found one",
+                        name);
+    return 0;
+}
+
 /* Points in the order of t. */
 static int sort(fit_correlator *f, long n)
 {
@@ -206,7 +217,8 @@ int fit_samples_read(fit_samples *s, const char *path, const char *column, const
     lat_table t;
     *s = (fit_samples){0};
     const int rc = lat_table_open(&t, path)
-                   || read_rows(s, &t, (const char *const[]){column, pcac, x});
+                   || read_rows(s, &t, (const char *const[]){column, pcac, x})
+                   || count_bins(s, t.name);
     lat_table_close(&t);
     for (long i = 0; rc == 0 && i < s->names.count; i++) {
         fit_correlator *f = &s->correlator[i];

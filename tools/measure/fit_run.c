@@ -4,10 +4,11 @@
  * Parameters are a mass m_0, gaps ln(m_1 - m_0), and amplitudes in units of the first point; of a
  * potential V0, alpha, sigma. The
  * covariance is that of the samples, the same in each fit. Residuals are L^-1 (f - y), L its
- * Cholesky factor, or the errors alone where it is diagonal. Then chi^2 of points that fluctuate
- * together is not distributed like one of as many degrees of freedom: its distribution follows from
- * the covariance of the residuals (Bruno and Sommer, Comput. Phys. Commun. 285 (2023) 108643),
- * which the fits to the samples have. */
+ * Cholesky factor. C is estimated from few bins, too, so their chi^2 is Hotelling's T^2, and p that
+ * of an F distribution. Or residuals are by the errors alone, where C is diagonal. Then chi^2 of
+ * points that fluctuate together is not distributed like one of as many degrees of freedom: its
+ * distribution follows from the covariance of the residuals (Bruno and Sommer, Comput. Phys.
+ * Commun. 285 (2023) 108643), which the fits to the samples have. */
 #include "fit.h"
 
 #include <gsl/gsl_cdf.h>
@@ -225,6 +226,13 @@ static int window_make(window *w, const fit_problem *p)
                 w->of[i] = c;
                 w->t[i++] = p->c[c]->t[k];
             }
+    if (!w->diagonal && p->s->bins == 0)
+        return lat_fail("bootstrap samples without a column bin do not say of how many bins their "
+                        "covariance is: --covariance diagonal");
+    if (!w->diagonal && p->s->bins <= n)
+        return lat_fail("the covariance of %ld points from %ld bins is singular: fewer points, or "
+                        "--covariance diagonal",
+                        n, p->s->bins);
     return factorise(w);
 }
 
@@ -342,7 +350,7 @@ static void keep_residuals(window *w, const gsl_vector *x, long k, double *rest)
 /* P(chi^2 or more), if chi^2 = sum_i l_i z_i^2 with normal z and l the eigenvalues of the
  * covariance of residuals: by a multiple of a chi^2 distribution of the same mean and variance
  * (Satterthwaite). */
-static double probability(const window *w, const double *rest, double chi2)
+static double by_residuals(const window *w, const double *rest, double chi2, double freedom[2])
 {
     const fit_samples *s = w->p->s;
     double trace = 0, squares = 0;
@@ -355,7 +363,21 @@ static double probability(const window *w, const double *rest, double chi2)
             trace += i == j ? m : 0;
             squares += m * m;
         }
-    return gsl_cdf_chisq_Q(chi2 * trace / squares, trace * trace / squares);
+    freedom[0] = trace * trace / squares;
+    return gsl_cdf_chisq_Q(chi2 * trace / squares, freedom[0]);
+}
+
+/* P(chi^2 or more) with a covariance of nu degrees of freedom, which are bins - 1: chi^2 is T^2,
+ * and T^2 (nu - dof + 1) / (dof nu) has an F distribution (Hotelling 1931). The covariance of a
+ * bootstrap is smaller by 1 - 1/bins, and fluctuates with its draws, too: both variances add up. */
+static double by_covariance(const fit_samples *s, double chi2, long dof, double freedom[2])
+{
+    const double bins = (double)s->bins, d = (double)dof;
+    const double nu = s->bootstrap ? 1 / (1 / (bins - 1) + 1 / ((double)s->samples - 1)) : bins - 1;
+    freedom[0] = d;
+    freedom[1] = nu - d + 1;
+    chi2 *= s->bootstrap ? 1 - 1 / bins : 1;
+    return gsl_cdf_fdist_Q(chi2 * freedom[1] / (d * nu), d, freedom[1]);
 }
 
 /* Fits to all samples, whose residuals `rest` gets, [points][samples]. */
@@ -406,8 +428,8 @@ int fit_run(const fit_problem *p, fit_result *r)
         if (!isnan(r->chi2))
             all_samples(&w, x, r, rest);
         if (r->converged)
-            r->p = p->diagonal ? probability(&w, rest, r->chi2)
-                               : gsl_cdf_chisq_Q(r->chi2, (double)r->dof);
+            r->p = p->diagonal ? by_residuals(&w, rest, r->chi2, r->freedom)
+                               : by_covariance(p->s, r->chi2, r->dof, r->freedom);
     } else if (!rc) {
         rc = lat_fail("out of memory: fits");
     }

@@ -44,7 +44,7 @@ static const lat_option options[] = {
      "print the fits of all begins of the window, in place of one"},
     {LAT_OPT_REAL, "p-value", 0, "P", &least, 0, 1, "smallest p of a good fit"},
     {LAT_OPT_CHOICE, "covariance", 0, "auto|full|diagonal", &covariance_of, 0, 0,
-     "covariance of the points; auto: full if there are four samples for each point"},
+     "covariance of the points; auto: full if there are ten bins for each point"},
     LAT_HEADING("Output"),
     {LAT_OPT_TEXT | LAT_OPT_LOCAL, "output", 'o', "FILE", &output, 0, 0,
      "write to FILE (default: stdout)"},
@@ -89,6 +89,32 @@ static bool is_selected(const fit_correlator *c)
         if (begins(c->name, at, strcspn(at, "/")))
             return true;
     return !selected;
+}
+
+/* Each name of --select is that of a correlator. */
+static int check_selected(void)
+{
+    for (const char *at = selected; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
+        const int length = (int)strcspn(at, "/");
+        char known[512] = "";
+        long i = 0;
+        while (i < data.names.count && !begins(data.names.name[i], at, (size_t)length))
+            i++;
+        if (i < data.names.count)
+            continue;
+        for (i = 0; i < data.names.count; i++) {
+            const size_t n = strlen(known);
+            const bool more = n > sizeof known - 128;
+            snprintf(known + n, sizeof known - n, "%s%s", i ? " / " : "",
+                     more ? "..." : data.names.name[i]);
+            if (more)
+                break;
+        }
+        for (char *c = known; (c = strchr(c, '\t'));)
+            *c = ',';
+        return lat_fail("--select: expected correlators among %s, found '%.*s'", known, length, at);
+    }
+    return 0;
 }
 
 /* The name of a correlator, for sentences. */
@@ -153,9 +179,22 @@ static int fit(fit_problem *p, fit_result *r)
     if (check(p))
         return -1;
     p->diagonal = covariance_of == COVARIANCE_DIAGONAL
-                  || (covariance_of == COVARIANCE_AUTO
-                      && data.samples < FIT_ENOUGH * fit_points(p));
+                  || (covariance_of == COVARIANCE_AUTO && data.bins < FIT_ENOUGH * fit_points(p));
     return fit_run(p, r);
+}
+
+/* Can this form be fitted to it? */
+static int check_form(const fit_correlator *c)
+{
+    const fit_form of = form_of(c);
+    if ((of == FIT_COSH || of == FIT_SINH) && !(data.extent > 0))
+        return lat_fail("--form %s: expected a column dims, which ends in T, found none",
+                        fit_form_names[of]);
+    if (of == FIT_PLATEAU && states > 1)
+        return lat_fail("%s: expected a sum of exponentials for --states %ld, found a plateau "
+                        "(--select)",
+                        called(c), states);
+    return 0;
 }
 
 /* What a row says: how many numbers, their names, and where they are in the result; -1: nowhere. */
@@ -188,14 +227,17 @@ static void heading(FILE *to)
     fprintf(to, "%sform\tt_min\tt_max", key(data.heading));
     for (int i = 0; i < numbers(); i++)
         fprintf(to, "\t%s\t%s_error", name_of(i), name_of(i));
-    fprintf(to, "\tchi2\tdof\tchi2_dof\tp\tcovariance\tgood%s\tsamples\tconfigurations\n",
+    fprintf(to,
+            "\tchi2\tdof\tchi2_dof\tp\tcovariance\tgood%s\tsamples\tconfigurations"
+            "\tdistribution\treason\n",
             form == FIT_POTENTIAL ? "" : "\tT");
 }
 
 static void pair(FILE *to, const fit_result *r, int i)
 {
     if (r->converged && i >= 0)
-        fprintf(to, "\t%.10g\t%.10g", r->value[i], r->error[i]);
+        fprintf(to, "\t%.10g\t%.10g", isnan(r->value[i]) ? NAN : r->value[i],
+                isnan(r->error[i]) ? NAN : r->error[i]);
     else
         fputs("\tnan\tnan", to);
 }
@@ -208,6 +250,23 @@ static double last_fitted(const fit_problem *p, const fit_correlator *c)
         if (fit_within(p, c, i) && c->error[i] > 0)
             last = fmax(last, c->t[i]);
     return last;
+}
+
+/* The distribution of p, and why the covariance is full or diagonal. */
+static void print_reasons(FILE *to, const fit_problem *p, const fit_result *r)
+{
+    if (!r->converged)
+        fputs("\tnan", to);
+    else if (r->diagonal)
+        fprintf(to, "\tchi2(%.4g)", r->freedom[0]);
+    else
+        fprintf(to, "\tF(%.4g,%.4g)", r->freedom[0], r->freedom[1]);
+    if (covariance_of != COVARIANCE_AUTO)
+        fputs("\t--covariance\n", to);
+    else if (data.bins)
+        fprintf(to, "\tbins a point: %.3g\n", (double)data.bins / (double)fit_points(p));
+    else
+        fputs("\tbins unknown\n", to);
 }
 
 /* A row for each correlator of the fit. */
@@ -226,7 +285,8 @@ static void print(FILE *to, const fit_problem *p, const fit_result *r)
         fprintf(to, "\t%s\t%d", r->diagonal ? "diagonal" : "full", good(r));
         if (form != FIT_POTENTIAL)
             fprintf(to, "\t%g", data.extent);
-        fprintf(to, "\t%ld\t%ld\n", data.samples, data.configurations);
+        fprintf(to, "\t%ld\t%ld", data.samples, data.configurations);
+        print_reasons(to, p, r);
     }
 }
 
@@ -239,8 +299,11 @@ static void print_samples(FILE *to, const fit_problem *p, const fit_result *r)
                 const int at = place(p, c, i);
                 fprintf(to, "\t%.17g", at < 0 ? NAN : r->sample[k * r->values + at]);
             }
-            fprintf(to, "\t%s\t%ld\n", data.bootstrap ? "bootstrap" : "jackknife",
+            fprintf(to, "\t%s\t%ld", data.bootstrap ? "bootstrap" : "jackknife",
                     data.configurations);
+            if (data.bin)
+                fprintf(to, "\t%ld", data.bin);
+            fputc('\n', to);
         }
 }
 
@@ -335,6 +398,8 @@ static int collect(fit_problem *all)
             warn_nan(c);
         if (!is_selected(c) || (!selected && !is_there(c)))
             continue;
+        if (check_form(c))
+            return -1;
         if (joint && (all->correlators + 1) * (states + 1) > FIT_PARAMETERS)
             return lat_fail("--joint: expected at most %ld correlators (--select)",
                             FIT_PARAMETERS / (states + 1) - 1);
@@ -347,21 +412,22 @@ static int collect(fit_problem *all)
         }
         all->correlators++;
     }
-    return all->correlators ? 0 : lat_fail("expected a correlator as --select says, found none");
+    return all->correlators ? 0 : lat_fail("expected a correlator that is not 0 at all t");
 }
 
 static int run(FILE *to, FILE *samples)
 {
     fit_problem all = {.s = &data, .states = (int)states};
     int code = LAT_DONE;
-    if (fit_samples_read(&data, lat_opts.input, column, pcac, abscissa) || collect(&all))
+    if (fit_samples_read(&data, lat_opts.input, column, pcac, abscissa) || check_selected()
+        || collect(&all))
         return LAT_FAILED;
     heading(to);
     if (samples) {
         fprintf(samples, "%ssample", key(data.heading));
         for (int i = 0; i < numbers(); i++)
             fprintf(samples, "\t%s", name_of(i));
-        fputs("\tresampling\tconfigurations\n", samples);
+        fprintf(samples, "\tresampling\tconfigurations%s\n", data.bin ? "\tbin" : "");
     }
     if (joint)
         return solve(&all, to, samples);
@@ -402,18 +468,21 @@ int main(int argc, char **argv)
     const bool potential = form == FIT_POTENTIAL;
     if (potential && (joint || states > 1))
         lat_usage("--form potential has neither --states nor --joint");
+    if (states > 1 && (form == FIT_PLATEAU || (form == FIT_AUTO && column && strcmp(column, "C"))))
+        lat_usage("--states %ld: expected a sum of exponentials, found a plateau", states);
+    if (potential && column && !strcmp(column, "W"))
+        lat_usage("--form potential: expected energies (lat-stat --potential), found --column W, "
+                  "Wilson loops");
     if (!column && (form == FIT_AUTO || form == FIT_PLATEAU))
         pcac = "mass";
     column = column ? column : potential ? "V" : "C";
     abscissa = abscissa ? abscissa : potential ? "r" : "t";
-    lat_output *out = lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm);
-    lat_output *other = out && fitted ? lat_output_open(fitted, LAT_OUTPUT_TEXT, lat_opts.comm)
-                                      : NULL;
-    FILE *text = out ? lat_text_open(out) : NULL, *samples = other ? lat_text_open(other) : NULL;
-    int code = text && (samples || !fitted) ? run_whole(text, samples) : LAT_FAILED;
+    lat_output *out[2] = {lat_output_open(output, LAT_OUTPUT_TEXT, lat_opts.comm)};
+    if (out[0] && fitted)
+        out[1] = lat_output_open(fitted, LAT_OUTPUT_TEXT, lat_opts.comm);
+    FILE *to[2] = {out[0] ? lat_text_open(out[0]) : NULL, out[1] ? lat_text_open(out[1]) : NULL};
+    int code = to[0] && (to[1] || !fitted) ? run_whole(to[0], to[1]) : LAT_FAILED;
     fit_samples_free(&data);
-    if (other)
-        code = lat_output_end(other, samples, code);
-    code = lat_output_end(out, text, code);
+    code = lat_outputs_end(2, out, to, code);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -337,8 +337,6 @@ int main(int argc, char **argv)
         }
     if (code == LAT_DONE)
         code = run(to);
-    for (int i = STAT_OUTPUTS - 1; i >= 0; i--)
-        if (i == STAT_TEXT || out[i])
-            code = lat_output_end(out[i], to[i], code);
+    code = lat_outputs_end(STAT_OUTPUTS, out, to, code);
     return code == LAT_DONE ? LAT_DONE : lat_report(code);
 }

@@ -70,6 +70,17 @@ int lat_output_end(lat_output *out, FILE *text, int code)
     return code;
 }
 
+int lat_outputs_end(int n, lat_output *const *out, FILE *const *text, int code)
+{
+    for (int i = 0; i < n && code == LAT_DONE; i++)
+        if (out[i] && (fflush(text[i]) || lat_output_flush(out[i])))
+            code = LAT_FAILED;
+    for (int i = n - 1; i >= 0; i--)
+        if (out[i])
+            code = lat_output_end(out[i], text[i], code);
+    return code;
+}
+
 const char *lat_filter_name(void) { return lat_opts.input ? lat_opts.input : "<stdin>"; }
 
 int lat_filter_run(lat_each *each, lat_last *last, void *context)

@@ -26,5 +26,9 @@ int lat_filter_run(lat_each *each, lat_last *last, void *context);
  * `text` (NULL: nothing), or else discarded. An exit code. */
 int lat_output_end(lat_output *out, FILE *text, int code);
 
+/* The same of n outputs (NULL: not opened) with their texts: all of them, or none, are written
+ * before the first gets its name. */
+int lat_outputs_end(int n, lat_output *const *out, FILE *const *text, int code);
+
 /* The input of a filter, for sentences. */
 const char *lat_filter_name(void);
