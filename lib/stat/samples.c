@@ -230,5 +230,7 @@ double lat_samples_covariance(long samples, bool bootstrap, long stride, const d
 
 double lat_means_error(const lat_means *m, const double *value)
 {
-    return m->n < 2 ? NAN : sqrt(lat_samples_covariance(m->n, m->boot, 1, value, value));
+    return m->n < 2 || m->level->n < 2
+               ? NAN
+               : sqrt(lat_samples_covariance(m->n, m->boot, 1, value, value));
 }

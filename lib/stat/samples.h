@@ -73,5 +73,6 @@ double lat_mean(const lat_means *m, long sample, long i);
 double lat_samples_covariance(long samples, bool bootstrap, long stride, const double *a,
                               const double *b);
 
-/* The standard error from the values of all samples. NaN where there is one sample or a NaN. */
+/* The standard error from the values of all samples. NaN where there is one sample, one bin, or a
+ * NaN. */
 double lat_means_error(const lat_means *m, const double *value);
