@@ -55,6 +55,16 @@ if [ -n "$SOURCES" ]; then
     tables=() number=0
     read -rd '' -a all <<<"$SOURCES" || :
     subspace=$base.subspace.lat
+    # Tables that a run before has left are of the same parameters and links.
+    asked="SOURCES=${all[*]} "
+    for v in KAPPA CSW BOUNDARY SINK CHANNELS MOMENTA RESIDUAL; do asked+="$v=${!v} "; done
+    asked+="cksum=$(cksum <"$config")"
+    if [ -e "$base.source1.tsv" ] || [ -e "$subspace" ]; then
+        found=$(cat "$base.sources" 2>/dev/null || echo unknown)
+        [ "$found" = "$asked" ] ||
+            { echo "hadrons.sh: $base.source*: expected results of '$asked', found those of '$found': name another OUT.tsv" >&2; exit 1; }
+    fi
+    "$here/replace.sh" "$base.sources" echo "$asked"
     for SOURCE in "${all[@]}"; do
         table=$base.source$((++number)).tsv
         shared=()
@@ -69,7 +79,7 @@ if [ -n "$SOURCES" ]; then
         tables+=("$table")
     done
     "$here/replace.sh" "$out" awk 'FNR > 1 || NR == 1' "${tables[@]}"
-    rm -f "${tables[@]}" "$subspace"
+    rm -f "${tables[@]}" "$subspace" "$base.sources"
     exit
 fi
 

@@ -1361,6 +1361,27 @@ pions_of() {
     [ -s a.png ]
 }
 
+@test "hadrons.sh: tables of some sources that a run has left are not mixed with other sources, parameters or links" {
+    local s
+    for s in 1 2; do lat-heatbath --dims 4,4,4,4 --beta 6 --thermalise 2 --seed $s -o cfg.$s; done
+    export KAPPA=.12 CHANNELS=pion RESIDUAL=1e-6
+    # The second source fails.
+    SOURCES='point:0,0,0,0 nothing:1' run -1 --separate-stderr "$P/hadrons.sh" cfg.1 out.tsv
+    [ -s out.source1.tsv ]
+    cp out.source1.tsv kept
+    refuses 1 "hadrons.sh: out.source*: expected results of 'SOURCES=point:1,0,0,0 point:0,0,0,2 KAPPA=.12 " \
+        env SOURCES='point:1,0,0,0 point:0,0,0,2' "$P/hadrons.sh" cfg.1 out.tsv
+    refuses 1 "hadrons.sh: out.source*: expected results of " env SOURCES='point:0,0,0,0 nothing:1' "$P/hadrons.sh" cfg.2 out.tsv
+    refuses 1 "hadrons.sh: out.source*: expected results of " env KAPPA=.13 SOURCES='point:0,0,0,0 nothing:1' "$P/hadrons.sh" cfg.1 out.tsv
+    cmp kept out.source1.tsv
+    [ ! -e out.tsv ]
+    SOURCES='point:0,0,0,0 nothing:1' run -1 --separate-stderr "$P/hadrons.sh" cfg.1 out.tsv
+    [[ $stderr == *nothing* ]]
+    SOURCES='point:0,0,0,0 point:0,0,0,2' "$P/hadrons.sh" cfg.1 two.tsv
+    SOURCES='point:0,0,0,1 point:0,0,0,2' "$P/hadrons.sh" cfg.2 two.tsv
+    [ "$(find . -name '*.sources')" = ./out.sources ]
+}
+
 @test "hadrons.sh and correlators.sh: sources of a light quark share a multigrid, where the first one took one" {
     mkdir raw
     # The same links on any CPU: on those of other vector lengths BiCGstab may be done before a multigrid pays.
