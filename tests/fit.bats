@@ -367,6 +367,8 @@ PY
     [ ! -e left ]
     refuses 1 "samples: expected a column X (--column)" lat-fit --column X samples
     refuses 2 "--range: expected FIRST,LAST, found '3'" lat-fit --range 3 samples
+    # A byte order mark of UTF-8 is no name of a column.
+    lat-fit samples | cmp - <(lat-fit <(printf '\xef\xbb\xbf' && cat samples))
     correlators 8 >table
     refuses 1 "table: expected a table of samples with a column t (lat-stat --samples)" lat-fit table
     sed '5d' samples >short

@@ -62,6 +62,10 @@ static int next_line(lat_table *t, char **line)
             return 0;
         if (!end && t->end == t->capacity)
             return lat_fail("%s: line %ld: expected a newline at its end", t->name, t->line + 1);
+        if (t->line == 0 && t->end - t->begin >= 3 && !memcmp(from, "\xef\xbb\xbf", 3)) {
+            t->begin += 3; /* the byte order mark of UTF-8 */
+            continue;
+        }
         const size_t length = end ? (size_t)(end - from) : t->end - t->begin;
         if (memchr(from, '\0', length))
             return lat_fail("%s: line %ld: expected text, found a zero byte", t->name, t->line + 1);
