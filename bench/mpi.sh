@@ -79,7 +79,7 @@ awk -F'\t' -v weak="$(printf '%s|' "${weak[@]}")" -v slab="$slab" '
         print "\nfunctional, or plaquette, on 2 and 4 as on one: " same " times" (differ ? ", NOT for" differ : "") }' "$work/table"
 cp "$work/table" "$folder/mpi.tsv"
 
-printf '\nstream of %s, f32, in and out of 4 ranks, no sweeps, from stdin to stdout and (-o) from file to file, GB/s of links (must 1.5, aim 2.5)\n' "$stream"
+printf '\nstream of %s, f32, in and out of 4 ranks, no sweeps, from stdin to stdout and (-o) from file to file, GB/s of links (must 2.5, aim 6)\n' "$stream"
 lat-start weak -d "$stream" --epsilon 0.35 -p single -0 -@ "$(nproc)" -o "$work/in.lat"
 size=$(stat -c %s "$work/in.lat")
 unset OMP_NUM_THREADS
