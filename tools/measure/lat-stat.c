@@ -324,6 +324,8 @@ int main(int argc, char **argv)
     lat_usage_for("density", scales, "--scales");
     if (opts.gamma && opts.bootstrap)
         lat_usage("--gamma and --bootstrap exclude each other");
+    if (opts.gamma && opts.bin && !opts.file[STAT_SAMPLES])
+        lat_usage("--bin is for the jackknife: with --gamma expected it with --samples alone");
     if (scales + alpha + potential > 1)
         lat_usage("--scales, --alpha and --potential exclude each other");
     lat_output *out[STAT_OUTPUTS] = {NULL};

@@ -156,7 +156,7 @@ static void print_row(state *s, FILE *to, long row)
             number(to, 6, x.tau_error);
         }
     }
-    fprintf(to, "\t%ld\t%ld", n->configs, n->bin ? n->bin : n->unit);
+    fprintf(to, "\t%ld\t%ld", n->configs, n->bin && !s->o->gamma ? n->bin : n->unit);
     print_same(r->chain, to, false);
     fputc('\n', to);
 }
