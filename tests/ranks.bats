@@ -500,7 +500,8 @@ END
     lat-orelax -v --precision double -n 3 -@ 6 --device cpu --theta 1e-4 b.lat -o c.lat 2>err
     grep -q "^lat-orelax: 3 ranks, 3 on this host, 2 threads each$" err
     grep -q "^lat-orelax: b.lat:0: sweeps in double by cpu .*, 3 ranks, grid 1,1,1,3$" err
-    [ "$(wc -l <err)" -eq 2 ]
+    grep -q "^lat-orelax: b.lat: each rank reads its slices$" err
+    [ "$(wc -l <err)" -eq 3 ]
     lat-theta -v -@ 1 c.lat 2>err >t.txt
     [ "$(cat err)" = "lat-theta: 1 rank, 1 on this host, 1 thread each" ]
     lat-theta c.lat 2>err | cmp - t.txt

@@ -261,7 +261,7 @@ END
     for name in c.npy file; do # from a pipe: through rank 0
         timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 "$name" -o one.lat
         timeout 60 lat-dirac --apply hop --kappa .0625 -U u.lat --no-provenance -0 -v -n 3 -o two.lat < <(cat "$name") 2>said
-        run -1 grep "each rank reads" said
+        [ "$(grep "each rank reads" said)" = "lat-dirac: u.lat: each rank reads its slices" ]
         cmp one.lat two.lat
     done
     run -2 --separate-stderr lat-dirac --apply hop --kappa .0625 -U u.lat -n 12 c.npy -o never.lat
