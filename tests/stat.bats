@@ -51,8 +51,8 @@ cells() {
     lat-stat --gamma made >found 2>said
     lat-stat --gamma --bin 3 --samples binned made 2>/dev/null | cmp - found
     [ "$(cells binned bin | tail -n 1)" = 3 ]
-    run -2 --separate-stderr lat-stat --gamma --bin 3 made
-    [ "${stderr_lines[0]}" = "lat-stat: --bin is for the jackknife: with --gamma expected it with --samples alone" ]
+    run -2 lat-stat --gamma --bin 3 made
+    [ "${lines[0]}" = "lat-stat: --bin is for the jackknife: with --gamma expected it with --samples alone" ]
     near "$(field found mass)" 0.8913290992605556 1e-9
     near "$(field found mass_error)" 0.017027655589573008 1e-6
 }
