@@ -28,23 +28,23 @@ static int read_copy(const lat_fixing *f, lat_copy *c, lat_input *in)
     return lat_field_convert(&c->g, LAT_F64);
 }
 
-void lat_copies_plan(lat_fixing *f)
+bool lat_copies_all(const lat_fixing *f)
 {
-    const long given = f->u.head.copies, asked = lat_fixing_opts.copies;
-    f->copies = (int)(given ? given : asked ? asked : 1);
-    f->single = !given && !asked;
-    f->all = lat_fixing_opts.select >= 0 ? lat_fixing_opts.select == LAT_SELECT_ALL
-                                         : !f->single && f->algorithm->select == LAT_SELECT_ALL;
+    const bool several = f->u.head.copies || lat_fixing_opts.copies;
+    return lat_fixing_opts.select >= 0 ? lat_fixing_opts.select == LAT_SELECT_ALL
+                                       : several && f->algorithm->select == LAT_SELECT_ALL;
 }
 
 int lat_copies_make(lat_fixing *f, lat_input *in)
 {
-    const long given = f->u.head.copies;
-    if (given && lat_fixing_opts.copies)
+    const long given = f->u.head.copies, asked = lat_fixing_opts.copies;
+    if (given && asked)
         return lat_fail_usage("%s: comes with %ld copies, which go on from where they are; "
                               "--copies is for new starts",
                               f->name, given);
-    lat_copies_plan(f);
+    f->copies = (int)(given ? given : asked ? asked : 1);
+    f->single = !given && !asked;
+    f->all = lat_copies_all(f);
     f->best = NULL;
     f->links = (lat_field){.data = NULL};
     f->phases = (lat_field){.data = NULL};

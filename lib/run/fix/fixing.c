@@ -393,7 +393,7 @@ static void expect_early(run *r)
     const int64_t size = lat_input_size(r->in);
     if (head->nc == 0 || size < 0 || (uint64_t)size < lat_header_bytes(head) / 4)
         return;
-    lat_copies_plan(&r->fixing);
+    r->fixing.all = lat_copies_all(&r->fixing);
     lat_fixing_expect(&r->fixing, r->out);
 }
 

@@ -156,8 +156,8 @@ int lat_fixing_run(const lat_algorithm *algorithm, void *own);
 
 /* ---- parts of the run, called by fixing.c only; 0, or -1 with lat_error set ---- */
 
-/* How many copies the configuration whose header is f->u.head has: f->copies, single and all. */
-void lat_copies_plan(lat_fixing *f);
+/* Are all copies of the configuration written whose header, as it was read, is f->u.head? */
+bool lat_copies_all(const lat_fixing *f);
 
 /* Makes f->copy for the configuration f->u; reads copies that follow it in the stream `in`. */
 int lat_copies_make(lat_fixing *f, lat_input *in);
