@@ -91,28 +91,40 @@ static bool is_selected(const fit_correlator *c)
     return !selected;
 }
 
+/* Is there a correlator whose key begins with these cells? */
+static bool is_known(const char *cells, size_t length)
+{
+    for (long i = 0; i < data.names.count; i++)
+        if (begins(data.names.name[i], cells, length))
+            return true;
+    return false;
+}
+
+/* Keys of all correlators, as --select has them; the last that has room is "...". */
+static void list_known(char *text, size_t size)
+{
+    bool full = false;
+    *text = '\0';
+    for (long i = 0; i < data.names.count && !full; i++) {
+        const size_t n = strlen(text);
+        full = n > size - 128;
+        snprintf(text + n, size - n, "%s%s", i ? " / " : "", full ? "..." : data.names.name[i]);
+    }
+    for (char *c = text; (c = strchr(c, '\t'));)
+        *c = ',';
+}
+
 /* Each name of --select is that of a correlator. */
 static int check_selected(void)
 {
     for (const char *at = selected; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
-        const int length = (int)strcspn(at, "/");
-        char known[512] = "";
-        long i = 0;
-        while (i < data.names.count && !begins(data.names.name[i], at, (size_t)length))
-            i++;
-        if (i < data.names.count)
+        const size_t length = strcspn(at, "/");
+        if (is_known(at, length))
             continue;
-        for (i = 0; i < data.names.count; i++) {
-            const size_t n = strlen(known);
-            const bool more = n > sizeof known - 128;
-            snprintf(known + n, sizeof known - n, "%s%s", i ? " / " : "",
-                     more ? "..." : data.names.name[i]);
-            if (more)
-                break;
-        }
-        for (char *c = known; (c = strchr(c, '\t'));)
-            *c = ',';
-        return lat_fail("--select: expected correlators among %s, found '%.*s'", known, length, at);
+        char known[512];
+        list_known(known, sizeof known);
+        return lat_fail("--select: expected correlators among %s, found '%.*s'", known, (int)length,
+                        at);
     }
     return 0;
 }
