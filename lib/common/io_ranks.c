@@ -68,8 +68,10 @@ int lat_output_everywhere(lat_output *out, bool *all)
     if (of.wanted) {
         of.wanted = fstat(out->fd, &of.file) == 0;
         snprintf(of.path, sizeof of.path, "%s", out->temp->path);
-        if (lat_output_mapped(out))
-            of.map = out->mapped, of.map_end = out->expected;
+        if (lat_output_mapped(out)) {
+            of.map = out->mapped;
+            of.map_end = out->expected;
+        }
     }
     return out->comm->broadcast(out->comm, &of, sizeof of, 0)
                    || lat_agree_all(
