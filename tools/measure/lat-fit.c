@@ -100,7 +100,7 @@ static bool is_known(const char *cells, size_t length)
     return false;
 }
 
-/* Keys of all correlators, as --select has them; the last that has room is "...". */
+/* Keys of all correlators, as --select has them; the last one that fits in is "...". */
 static void list_known(char *text, size_t size)
 {
     bool full = false;
