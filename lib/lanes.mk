@@ -1,8 +1,9 @@
 # Kernels of the CPU: one text, compiled for each vector length and each N of SU(N); the program chooses when it runs.
 # lib/FOLDER/NAME_lanes.c makes objects lib/FOLDER/NAME_lanes_LENGTH_N.o; lib/grid/lanes.h makes tables of them.
 
-lane_sources := $(addprefix lib/,fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c \
-  vector/cpu/vector_lanes.c dirac/cpu/dirac_lanes.c)
+# What takes the compiler longest comes first, so that no core is idle at the end.
+lane_sources := $(addprefix lib/,dirac/cpu/dirac_lanes.c fix/fix_lanes.c generate/link_lanes.c flow/flow_lanes.c \
+  vector/cpu/vector_lanes.c)
 # The N of each.
 n_of_fix := $(cpu_fix)
 n_of_link := $(cpu_links)

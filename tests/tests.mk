@@ -61,7 +61,7 @@ format:
 scripts := setup/* .ci/run tests/run tests/fuzz/run tests/*.bash tests/*.bats tests/long/*.bats tests/long/slurm-up \
   docs/man/make-pages packaging/lat packaging/*.bash pipelines/*.sh pipelines/gpuslot pipelines/*/*.sh bench/*.sh
 lint:
-	shellcheck -x $(filter-out %.mk,$(wildcard $(scripts)))
+	@printf '%s\0' $(filter-out %.mk,$(wildcard $(scripts))) | xargs -0 -n 8 -P "$$(nproc)" shellcheck -x
 	tests/gates
 	tests/sentences
 	$(if $(filter-out $(wildcard $(hop_obj)),$(hop_obj)),,tests/gates --kernels $(hop_obj))
