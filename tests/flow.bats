@@ -165,7 +165,7 @@ EOF
     lat-flow --tsv --until 3 u.lat > two
     lat-flow --tsv --scales --until 3 u.lat > scales
     awk -F'\t' '$1 != 1' two > one
-    lat-stat --scales one > found
+    lat-stat --scales one > found 2> said
     near "$(field found value 1)" "$(field scales t0_clover)" 1e-9
     near "$(field found value 2)" "$(field scales w0_clover)" 1e-9
     lat-stat --scales --density E_plaquette one > found
@@ -175,6 +175,11 @@ EOF
     [ "$(field found configurations 1)" -eq 2 ]
     near "$(field found error 1)" "$(awk -v a="$(field scales t0_clover 1)" -v b="$(field scales t0_clover 2)" \
         'BEGIN { d = (a - b) / 2; printf "%.15g", (d < 0 ? -d : d) }')" 1e-9
+    [ ! -s said ]
+    # Times that end too early.
+    lat-flow --tsv --until .4 u.lat > short
+    run -0 --separate-stderr lat-stat --scales short
+    [[ $stderr == *"lat-stat: warning: t0 is not known: t^2 E, or t d/dt of it, does not pass 0.3 between the first and the last of these times in all samples (lat-flow --until)"* ]]
     run -1 --separate-stderr lat-stat --scales scales
     [[ $stderr == "lat-stat: scales: a table of lat-flow --scales: t0 and w0 are of the mean over configurations: give rows of all times"* ]]
     # Two actions have two t0.

@@ -20,7 +20,7 @@ only() {
     shift
     while read -r file header; do
         good=no
-        [ -e "$ROOT/$(dirname "$file")/$header" ] && good=yes
+        [ -e "$ROOT/${file%/*}/$header" ] && good=yes
         for name; do
             [[ $header == "$name"/* ]] && good=yes
         done

@@ -37,9 +37,10 @@ struct stat_report {
     /* of loops: index [separations][times][levels][levels], group, slice: separation and T of a row
      */
     long levels;
-    double *time; /* of the flow: [chain rows] */
-    bool fold;    /* C(t) with C(T - t), where it is its image */
-    bool joined;  /* means of both chains: sample number k of each */
+    double *time;        /* of the flow: [chain rows] */
+    const char *unknown; /* what is said of rows that are nan, or NULL */
+    bool fold;           /* C(t) with C(T - t), where it is its image */
+    bool joined;         /* means of both chains: sample number k of each */
 };
 
 /* Kinds of tables, until .tool is NULL; that of a user. */

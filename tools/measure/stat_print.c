@@ -22,6 +22,7 @@ typedef struct state {
     double worst;                 /* the largest ratio of errors */
     lat_autocorrelation worst_gamma;
     char worst_name[2 * LAT_KEY_TEXT + 8];
+    const char *unknown; /* the first row that is nan, of those of which something is said */
 } state;
 
 typedef struct result {
@@ -145,6 +146,8 @@ static void print_row(state *s, FILE *to, long row)
     fputs(r->label[row], to);
     for (int q = 0; q < r->quantities; q++) {
         const result x = measure(s, row, q);
+        if (r->unknown && !s->unknown && (isnan(x.value) || (isnan(x.error) && s->m[0].n > 1)))
+            s->unknown = r->label[row];
         fputs(q || *r->label[row] ? "\t" : "", to);
         number(to, 10, x.value);
         fputc('\t', to);
@@ -245,6 +248,8 @@ static void warn(const state *s)
     if (s->r->chain->disordered)
         lat_warn("warning: column file is not in the order of the numbers in its names: bins and "
                  "autocorrelation times need the order of the chain (sort -V)");
+    if (s->unknown)
+        lat_warn("warning: %s is not known: %s", s->unknown, s->r->unknown);
     if (n->configs > 1 && n->configs < FEW)
         lat_warn("warning: errors are those of %ld independent configurations: of so few "
                  "autocorrelation cannot be measured",

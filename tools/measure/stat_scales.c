@@ -119,6 +119,9 @@ int stat_report_scales(stat_report *r, lat_chain *c, const char *density)
     stat_add(r, "value", crossing, of, true);
     r->label[0] = strdup("t0");
     r->label[1] = strdup("w0");
+    r->unknown =
+        "t^2 E, or t d/dt of it, does not pass 0.3 between the first and the last of these "
+        "times in all samples (lat-flow --until)";
     return r->label[0] && r->label[1] ? 0 : lat_fail("out of memory: scales");
 }
 
