@@ -8,6 +8,7 @@ lib_folders := $(layers) $(patsubst %/,%,$(wildcard $(addsuffix /*/,$(layers))))
 lib_skip := $(lane_sources) $(if $(no_mpi),lib/comm/comm_mpi.c) $(if $(no_fftwf),lib/fourier/laplace_single.c) \
   $(if $(no_fftw),lib/fourier/laplace.c lib/gluon/propagator.c)
 lib_src := lib/not_built.c $(sort $(filter-out $(lib_skip),$(wildcard $(addsuffix /*.c,$(lib_folders)))))
+# (What takes the compiler longest comes first, as in lib/lanes.mk.)
 lib_obj := $(cuda_obj) $(lane_obj) $(lib_src:%.c=$(B)/%.o)
 liblat := $(B)/liblat.a
 
